@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,9 @@ let files: ReadonlyMap<string, PageFile>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reelay-build-'));
   outDir = join(folder, 'web');
-  files = await loadPageFiles(await buildPage({ outDir }));
+  // That of the service, which other tests need too.
+  await cp(await buildPage(), outDir, { recursive: true });
+  files = await loadPageFiles(outDir);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

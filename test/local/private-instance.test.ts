@@ -12,9 +12,9 @@ import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
-import { installedTools } from '../support/installed-tools.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
 
 const KEY = 'first-key-0123456789';
 const OTHER = 'second-key-0123456789';
@@ -31,13 +31,10 @@ let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reelay-private-'));
-  const { ytDlp, ffmpeg } = await installedTools();
   await writeFile(join(folder, 'keys'), `# of a colleague\n${OTHER}\n\n`);
-  const ytDlpPath = join(folder, 'yt-dlp');
-  await writeFile(ytDlpPath, `#!/bin/sh\nexec ${ytDlp.command.join(' ')} "$@"\n`, { mode: 0o755 });
   const settings = readSettings({
     ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
-    ...{ YT_DLP_PATH: ytDlpPath, FFMPEG_PATH: ffmpeg.path, EGRESS_ALLOW: origin.host },
+    ...{ TOOLS_DIR: await createToolsFolder(join(folder, 'tools')), EGRESS_ALLOW: origin.host },
     ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0' },
   });
   service = await startService({ settings: { ...settings, port: 0 }, log, hasPage: false });

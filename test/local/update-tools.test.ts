@@ -13,11 +13,11 @@ import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf } from '../support/processes.ts';
+import { QUICK_YT_DLP } from '../support/quick-yt-dlp.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/update-tools.ts');
-const QUICK_WORKER = resolve(import.meta.dirname, '../stream-service/task/quick-worker.mjs');
 const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
 const [python = ''] = ytDlp.command;
@@ -36,12 +36,10 @@ const ytDlpAs = (version: string, program: string): ToolProvider<YtDlp> => ({
 const realYtDlp = (version: string) =>
   ytDlpAs(version, `import sys; sys.path.insert(0, ${JSON.stringify(packages)}); import yt_dlp; yt_dlp.main()`);
 const brokenYtDlp = (version: string) => ytDlpAs(version, 'raise SystemExit(1)');
-/** Passes the smoke test in a tenth of the time of a real one. */
-const quickYtDlp = (version: string) =>
-  ytDlpAs(
-    version,
-    `import os; os.execv(${JSON.stringify(process.execPath)}, ['node', ${JSON.stringify(QUICK_WORKER)}])`,
-  );
+const quickYtDlp = (version: string): ToolProvider<YtDlp> => ({
+  ...realYtDlp(version),
+  fetch: async () => () => ({ version, command: QUICK_YT_DLP, source: 'pypi' }),
+});
 const realFfmpeg: ToolProvider<Ffmpeg> = { name: 'system', label: 'the test', fetch: async () => () => ffmpeg };
 
 let folders = 0;

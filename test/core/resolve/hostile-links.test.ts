@@ -1,4 +1,4 @@
-import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../core/state/resource.ts';
 import { asProblem } from '../../support/as-problem.ts';
@@ -85,13 +85,15 @@ describe('a DASH manifest', () => {
 });
 
 describe('a compressed response', () => {
-  const bomb = gzipSync(Buffer.concat([Buffer.from('<html>'), Buffer.alloc(2 ** 28, 0x20)]), { level: 1 });
+  // Twice the limit on all responses of a resolve (MAX_BODIES_BYTES of _reelay_bounds.py).
+  const page = Buffer.concat([Buffer.from('<html>'), Buffer.alloc(2 ** 27, 0x20)]);
+  const bomb = gzipSync(page, { level: 1 });
 
   it.each([
     ['gzip', bomb],
     ['gzip, gzip', gzipSync(bomb)],
-    ['deflate', deflateSync(gunzipSync(bomb), { level: 1 })],
-  ])('that expands to 256 MB (%s) is answered with 415', async (encoding, body) => {
+    ['deflate', deflateSync(page, { level: 1 })],
+  ])('that expands to 128 MB (%s) is answered with 415', async (encoding, body) => {
     const name = encoding.replace(/\W/g, '-');
     await expect(asProblem(resolveFile(name, 'text/html', body, encoding))).rejects.toMatchObject(TOO_LARGE);
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/try-layer.ts';
 import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
-import { installedTools } from '../../support/installed-tools.ts';
-import { misfit } from '../../support/misfit-yt-dlp.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
+import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';
 
-const { ytDlp } = await installedTools();
-const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { openProxy: openTestProxySession });
+const ytDlp: YtDlp = { version: '2026.08.19', command: QUICK_YT_DLP, source: 'release' };
+const smokeTest = (candidate: YtDlp) => smokeTestYtDlp(candidate, { openProxy: openTestProxySession });
 const tryLayer = createTryLayer({ find: async () => ytDlp, smokeTest, log: silentLog });
 
 describe('createTryLayer', () => {
@@ -16,7 +16,8 @@ describe('createTryLayer', () => {
   });
 
   it('returns the mode of a yt-dlp that the worker does not fit', async () => {
-    const verdict = await createTryLayer({ find: async () => misfit(ytDlp), smokeTest, log: silentLog })();
+    const find = async () => ytDlp;
+    const verdict = await createTryLayer({ find, smokeTest: async () => 'process-per-link', log: silentLog })();
     expect(verdict).toEqual({ ok: true, version: ytDlp.version, mode: 'process-per-link' });
   });
 

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
 import { startTask, type Task, type TaskOptions } from '../../../stream-service/task/start-task.ts';
 import { readTaskSettings, type TaskSettings } from '../../../stream-service/task/task-settings.ts';
+import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';
 import { type OpenResponse, openResponse, sendRequest } from '../../support/request.ts';
 import { startObjectStore } from '../../support/s3.ts';
 import { until } from '../fixture.ts';
 import { startTaskFakes, type TaskFakes } from './fakes.ts';
 import { archiveOf, BUCKET, pointerTo, publish } from './releases.ts';
 
-const WORKER = [process.execPath, join(import.meta.dirname, 'quick-worker.mjs'), '--'] as const;
 const UNKNOWN = '/api/Stream/Media/unknown';
 
 let fakes: TaskFakes;
@@ -48,7 +48,7 @@ const start = async (traits: Partial<TaskSettings> = {}, options: Partial<TaskOp
 const archives = new Map<string, Promise<Buffer>>();
 /** A release that works. */
 const release = async (version: string) => {
-  const archive = archives.get(version) ?? archiveOf(fakes.dir, version, WORKER);
+  const archive = archives.get(version) ?? archiveOf(fakes.dir, version, QUICK_YT_DLP);
   archives.set(version, archive);
   publish(fakes.store, version, await archive);
 };
@@ -109,7 +109,7 @@ describe('startTask with a faulty bucket', () => {
     await release('2026.01.01');
     await start();
     await until(() => version() === '2026.01.01');
-    const archive = await archiveOf(fakes.dir, '2026.01.02', WORKER);
+    const archive = await archiveOf(fakes.dir, '2026.01.02', QUICK_YT_DLP);
     publish(fakes.store, '2026.01.02', archive);
     fakes.store.objects.set(`${BUCKET}/current.json`, spoil(archive));
     await until(() => said.some((line) => reason.test(line)));
