@@ -7,6 +7,7 @@ import { readTaskSettings, type TaskSettings } from '../../../stream-service/tas
 import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';
 import { type OpenResponse, openResponse, sendRequest } from '../../support/request.ts';
 import { startObjectStore } from '../../support/s3.ts';
+import { addFfmpeg } from '../../support/tools-folder.ts';
 import { until } from '../fixture.ts';
 import { startTaskFakes, type TaskFakes } from './fakes.ts';
 import { archiveOf, BUCKET, pointerTo, publish } from './releases.ts';
@@ -20,6 +21,7 @@ let said: string[];
 let metrics: Record<string, number>[];
 beforeEach(async () => {
   fakes = await startTaskFakes();
+  await addFfmpeg(join(fakes.dir, 'tools'));
   for (const [name, value] of Object.entries(fakes.environment)) vi.stubEnv(name, value);
   [said, metrics] = [[], []];
 });
