@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { itWith } from '../support/clients.ts';
-import { probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
+import { inspect, probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
@@ -75,6 +75,15 @@ describe.each(['direct', 'strict', 'mp3'])('%s stream', (kind) => {
     const args = ['-nostdin', '-v', 'error', '-ss', '270', '-i', streamOf(kind).url, '-t', '1', '-f', 'null', '-'];
     expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
   });
+});
+
+it('has the promised size of a long conversion, and its duration', async () => {
+  const { fileSizeBytes } = await conversionOf(target, '/files/long.mp4');
+  const { bytes } = streamOf('mp3');
+  expect(bytes).toHaveLength(fileSizeBytes ?? -1);
+  const { codecs, complaints, durationSeconds } = await inspect(bytes, '.mp3');
+  expect([codecs, complaints]).toEqual([['mp3'], '']);
+  expect(Math.abs(durationSeconds - SECONDS.long)).toBeLessThan(0.15);
 });
 
 describe('complete download', () => {

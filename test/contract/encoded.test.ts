@@ -142,7 +142,6 @@ describe('format=mp3', () => {
     ['/files/tone.ogg', SECONDS.clip],
     ['/files/tone.flac', SECONDS.clip],
     ['/files/tone.wav', SECONDS.clip],
-    ['/files/long.mp4', SECONDS.long],
     ['/site/watch/x', SECONDS.ladder],
     ['/site/combined/x', SECONDS.ladder],
     ['/hls/ts/index.m3u8', SECONDS.clip],
