@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planCommand } from '../../../infra/cli/cli-plan.ts';
+import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -18,7 +19,7 @@ afterEach(() => rm(dir, { recursive: true }));
 /** Output and exit code of the command. A bundle would be built in `dir`. */
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   new Promise<[code: unknown, seen: string]>((resolve) => {
-    const options = { cwd: ROOT, env: { PATH: process.env.PATH, TMPDIR: dir, ...env } };
+    const options = { cwd: ROOT, env: { ...NODE_ENVIRONMENT, TMPDIR: dir, ...env } };
     execFile(process.execPath, ['infra/cli/main.ts', ...args], options, (error, stdout, stderr) =>
       resolve([error?.code ?? 0, stdout + stderr]),
     );
@@ -48,7 +49,7 @@ describe('deployment command', () => {
   // The CDK CLI ignores options that it does not know.
   it.each(['diff', 'deploy', 'destroy'])('passes only options of the CDK CLI for %s', async (command) => {
     const plan = planCommand(command, ['--profile', 'work'], { app: 'app', assembly: 'out' });
-    const { stdout } = await promisify(execFile)(process.execPath, [CDK, command, '--help']);
+    const { stdout } = await promisify(execFile)(process.execPath, [CDK, command, '--help'], { env: NODE_ENVIRONMENT });
     const known = [...stdout.matchAll(/--[a-z][\w-]*/g)].map(([option]) => option);
     const passed = plan?.run?.filter((arg) => arg.startsWith('--')) ?? [];
     expect(passed).toContain('--app');
