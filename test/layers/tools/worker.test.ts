@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { startWorker, type WorkerOptions, type WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
+import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';
 import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
 
 const fixture = await startYtDlpFixture();
@@ -234,7 +235,7 @@ describe('the end of a worker process', () => {
 
   it('follows the abort of its signal', async () => {
     const stopping = new AbortController();
-    const stopped = await start({ signal: stopping.signal });
+    const stopped = await start({ ytDlp: { ...ytDlp, command: QUICK_YT_DLP }, signal: stopping.signal });
     stopping.abort();
     await stopped.ended;
   });
