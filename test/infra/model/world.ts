@@ -137,10 +137,11 @@ export function idsIn(properties: object): readonly string[] {
 
 /** The resource whose `Ref` or ARN is this value. @throws Error when none exists */
 export function findResource({ resources }: World, type: string, reference: unknown): ModelResource {
+  const text = String(reference);
   const found = Object.values(resources).find(
-    (resource) => resource.type === type && String(reference).includes(resource.physicalId),
+    (resource) => resource.type === type && text.includes(resource.physicalId),
   );
-  if (!found) throw new Error(`No ${type} ${String(reference)}`);
+  if (!found) throw new Error(`No ${type} ${text}`);
   return found;
 }
 
