@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import nodeFlags from '../../stream-service/node-flags.json' with { type: 'json'
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Container } from './container.ts';
 import type { Image } from './image.ts';
-import { buildFiles } from './one-machine-image.ts';
+import { oneMachineImage } from './one-machine-image.ts';
 import { containersUnavailable, requirePrograms } from './programs.ts';
 import { OWN_ARCHITECTURE, streamImage } from './stream-image.ts';
 
@@ -38,20 +38,27 @@ const QEMU = 'qemu-aarch64-static';
 const emulated = ({ root }: Image, program: string) => ['-L', root, join(root, program)];
 
 // An ARM machine builds these images in the other tests.
+let streamImageForArm: Promise<Image> | undefined;
+const buildStreamImage = () => {
+  streamImageForArm ??= streamImage('arm64');
+  return streamImageForArm;
+};
 const isSkipped = containersUnavailable || OWN_ARCHITECTURE === 'arm64';
 
-// The image for one machine has the same system and Node: test/stream-service/task/dockerfile.test.ts compares the stages.
-describe.skipIf(isSkipped)('the image of the stream service for ARM', () => {
+describe.skipIf(isSkipped).each([
+  ['stream service', buildStreamImage, 120e6],
+  ['one machine', () => oneMachineImage('arm64'), 160e6],
+])('the image for ARM: %s', (_, build, maxPackedBytes) => {
   let image: Image;
   beforeAll(async () => {
     requirePrograms(QEMU);
-    image = await streamImage('arm64');
+    image = await build();
   }, 600_000);
 
   const emulate = (program: string, ...args: string[]) =>
     run(QEMU, [...emulated(image, program), ...args], { env: {} });
 
-  it('is packed at most 120 MB', () => expect(image.packedBytes).toBeLessThan(120e6));
+  it(`is packed at most ${maxPackedBytes / 1e6} MB`, () => expect(image.packedBytes).toBeLessThan(maxPackedBytes));
 
   it('contains programs and libraries for ARM alone', async () => {
     const processors = await processorsIn(image.root);
@@ -65,39 +72,31 @@ describe.skipIf(isSkipped)('the image of the stream service for ARM', () => {
     for (const program of ['prlimit', 'setpriv'])
       expect((await emulate(`usr/bin/${program}`, '--version')).stdout).toContain('util-linux');
   });
+});
 
-  it('serves, passes its health check and drains', { timeout: 600_000 }, async () => {
-    const dir = await temporaryFolder();
-    const folders = { DATA_DIR: dir, TOOLS_DIR: join(dir, 'tools'), TMPDIR: dir, HOME: dir };
-    const aws = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-    const node = emulated(image, 'usr/local/bin/node');
-    const service = new Container(
-      spawn(QEMU, [...node, ...nodeFlags, join(image.root, 'app', 'main.mjs')], {
-        env: {
-          ...{ ...folders, ...aws, TABLE_NAME: 'none', HOST: '127.0.0.1', PORT: '0', FFMPEG_PATH: '/none' },
-          // A bucket that refuses connections: the service serves without tools.
-          ...{ TOOLS_BUCKET: 'none', AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
-        },
+it.skipIf(isSkipped)('serves, checks its health and drains on ARM', { timeout: 600_000 }, async () => {
+  const image = await buildStreamImage();
+  const dir = await temporaryFolder();
+  const folders = { DATA_DIR: dir, TOOLS_DIR: join(dir, 'tools'), TMPDIR: dir, HOME: dir };
+  const node = emulated(image, 'usr/local/bin/node');
+  const start = (script: string, env: Readonly<Record<string, string>>) =>
+    new Container(
+      spawn(QEMU, [...node, ...nodeFlags, join(image.root, 'app', script)], {
+        env: { ...folders, TABLE_NAME: 'none', HOST: '127.0.0.1', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
-    try {
-      const { port } = await service.said(/^Task listening/);
-      // Not emulated: a script that the same Node would run.
-      await run(process.execPath, [join(image.root, 'app', 'health.mjs')], { env: { PORT: String(port) } });
-      service.kill('SIGTERM');
-      expect(await service.ended).toBe(0);
-    } finally {
-      await service.end();
-    }
+  // A bucket that refuses connections: the service serves without tools.
+  const aws = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const service = start('main.mjs', {
+    ...{ ...aws, PORT: '0', FFMPEG_PATH: '/none', TOOLS_BUCKET: 'none', AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
   });
-});
-
-it.skipIf(isSkipped)('adds programs for ARM alone to the image for one machine', { timeout: 600_000 }, async () => {
-  const dir = await temporaryFolder();
-  // A release of yt-dlp for ARM cannot be made here.
-  const ytDlpDir = join(dir, 'yt-dlp');
-  await mkdir(ytDlpDir);
-  await buildFiles({ out: join(dir, 'out'), architecture: 'arm64', ytDlpDir });
-  expect([...(await processorsIn(join(dir, 'out')))]).toEqual([['one-machine/ffmpeg', EM_AARCH64]]);
+  try {
+    const { port } = await service.said(/^Task listening/);
+    expect(await start('health.mjs', { PORT: String(port) }).ended).toBe(0);
+    service.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  } finally {
+    await service.end();
+  }
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,48 +7,46 @@ import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { type Container, startContainer } from './container.ts';
 import { buildImage, type Image } from './image.ts';
-import { type ImageArchitecture, OWN_ARCHITECTURE } from './stream-image.ts';
+import { type ImageArchitecture, imageOf, OWN_ARCHITECTURE } from './stream-image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
  * The image for one machine. The stage that installs the dependencies and runs `scripts/build-container.ts` is replaced: the
  * script runs here, with a frozen yt-dlp instead of the newest release.
+ * @param architecture of the image, whose yt-dlp is a text file where it is not that of this machine
  */
-export async function oneMachineImage(): Promise<Image> {
+export async function oneMachineImage(architecture: ImageArchitecture = OWN_ARCHITECTURE): Promise<Image> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-one-machine-image-'));
   try {
-    const [context, build] = [join(dir, 'context'), join(dir, 'build')];
-    await mkdir(context);
-    await buildFiles({ out: join(build, 'out'), architecture: OWN_ARCHITECTURE, ytDlpDir: (await frozenYtDlp()).dir });
-    return await buildImage({ name: 'one-machine', context, dockerfile: join(ROOT, 'Dockerfile'), stages: { build } });
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-}
-
-export interface BuildFilesOptions {
-  /** Created. */
-  readonly out: string;
-  readonly architecture: ImageArchitecture;
-  /** An unpacked release, which is copied. */
-  readonly ytDlpDir: string;
-}
-
-/** Runs `scripts/build-container.ts` as the Dockerfile does, with the dependencies of this machine. */
-export async function buildFiles({ out, architecture, ytDlpDir }: BuildFilesOptions): Promise<void> {
-  const sources = await mkdtemp(join(tmpdir(), 'reelay-one-machine-sources-'));
-  try {
-    await copySources(sources);
+    const isOwn = architecture === OWN_ARCHITECTURE;
+    const ytDlpDir = isOwn ? (await frozenYtDlp()).dir : join(dir, 'yt-dlp');
+    if (!isOwn) await writeYtDlpStub(ytDlpDir);
+    const out = join(dir, 'build', 'out');
+    await mkdir(join(dir, 'context'));
     const platform = architecture === 'arm64' ? 'arm64' : 'amd64';
+    const sources = join(dir, 'src');
+    await copySources(sources);
     await promisify(execFile)(
       process.execPath,
       ['scripts/build-container.ts', '--architecture', platform, '--out', out, '--yt-dlp', ytDlpDir],
       { cwd: sources, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
+    const image = await imageOf('one-machine', architecture);
+    return await buildImage({
+      ...image,
+      context: join(dir, 'context'),
+      dockerfile: join(ROOT, 'Dockerfile'),
+      stages: { ...image.stages, build: join(dir, 'build') },
+    });
   } finally {
-    await rm(sources, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true });
   }
+}
+
+async function writeYtDlpStub(dir: string): Promise<void> {
+  await mkdir(dir);
+  await writeFile(join(dir, 'README'), 'A release of yt-dlp for this processor cannot be made here.\n');
 }
 
 /** Copies what `.dockerignore` lets into the build, with the dependencies of this machine. */

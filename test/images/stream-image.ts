@@ -29,12 +29,12 @@ export async function streamImage(architecture = OWN_ARCHITECTURE): Promise<Imag
 /** The same from its bundle, to which FFmpeg is added. */
 export async function streamImageFrom(context: string, architecture = OWN_ARCHITECTURE): Promise<Image> {
   await placeFfmpeg({ dir: context, architecture });
-  return buildImage({ ...(await imageFor(architecture)), context });
+  return buildImage({ ...(await imageOf('stream-service', architecture)), context });
 }
 
-/** Name, platform and replaced stages of the image for a processor: nothing of another one is executed. */
-async function imageFor(architecture: ImageArchitecture) {
-  if (architecture === OWN_ARCHITECTURE) return { name: 'stream-service' };
+/** Name, platform and replaced stages of an image for a processor: nothing of another one is executed. */
+export async function imageOf(name: string, architecture: ImageArchitecture) {
+  if (architecture === OWN_ARCHITECTURE) return { name };
   if (architecture !== 'arm64') throw new Error(`No base images for ${architecture}`);
-  return { name: 'stream-service-arm64', platform: 'linux/arm64', stages: await arm64Stages() };
+  return { name: `${name}-arm64`, platform: 'linux/arm64', stages: await arm64Stages() };
 }

@@ -80,19 +80,3 @@ describe.each(['Dockerfile', 'stream-service/Dockerfile'])('%s', (path) => {
     expect(JSON.parse(rest)).toEqual(['node', ...nodeFlags, '/app/main.mjs']);
   });
 });
-
-it('builds Node and the system of both images in the same stages', () => {
-  const stagesOf = (path: string) => {
-    const own = instructionsOf(read(path));
-    const first = own.findIndex(({ rest }) => rest.endsWith(' AS node'));
-    const stages = own.slice(
-      first,
-      own.findLastIndex(({ name }) => name === 'FROM'),
-    );
-    // One has the script in its context, the other in a stage.
-    return stages.map(({ name, rest }) => `${name} ${rest.replace(/^.*(?=strip-elf\.ts \/$)/, '')}`);
-  };
-  const stages = stagesOf('stream-service/Dockerfile');
-  expect(stages.filter((line) => line.startsWith('FROM '))).toHaveLength(4);
-  expect(stagesOf('Dockerfile')).toEqual(stages);
-});
