@@ -32,7 +32,7 @@ describe('the service, by the requests that schemathesis derives from the OpenAP
     const folder = await mkdtemp(join(tmpdir(), 'reelay-schemathesis-'));
     const args = [
       ...['--config-file', resolve(FOLDER, 'schemathesis.toml'), 'run', '--no-color'],
-      ...['--seed', '1', '--max-examples', '20', `${target.baseUrl}/swagger/v1/swagger.json`],
+      ...['--seed', '1', '--max-examples', '40', `${target.baseUrl}/swagger/v1/swagger.json`],
     ];
     const { isPassed, output } = await runSchemathesis(join(dirname(python), 'st'), args, folder, {
       PATH: process.env.PATH,
