@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openResponse } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
-import { ALWAYS, cells, everywhere, onEachSource, onFiles, type Row, useServiceFixture } from './table.ts';
+import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
 
 const fixture = useServiceFixture();
 
@@ -18,34 +18,24 @@ describe('healthy upstream', () => {
 const MENDED: Row[] = [
   ['drops every response for a while', { name: 'drop', after: 20_000, times: 20 }, everywhere('right')],
   ['stalls', { name: 'stall', after: 20_000, times: 1 }, everywhere('right'), { only: /(mp4|m4a|wav|00\.ts)$/ }],
-  [
-    'lets its URLs expire (403)',
-    { name: 'status', status: 403, times: ALWAYS },
-    onEachSource('right', 'mp3'),
-    { heals: true },
-  ],
-  [
-    'lets its URLs expire (404)',
-    { name: 'status', status: 404, times: ALWAYS },
-    onEachSource('right', 'Combined'),
-    { heals: true },
-  ],
+  ['lets its URLs expire (403)', { name: 'status', status: 403, times: ALWAYS }, everywhere('right'), { heals: true }],
+  ['lets its URLs expire (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('right'), { heals: true }],
 ];
 
 const BROKEN: Row[] = [
-  ['dies (404)', { name: 'status', status: 404, times: ALWAYS }, onEachSource('broken', 'Pair')],
-  ['dies (500)', { name: 'status', status: 500, times: ALWAYS }, onEachSource('broken', 'mp3')],
-  ['dies (reset)', { name: 'reset', times: ALWAYS }, onEachSource('broken', 'Combined')],
-  ['dies (no further byte)', { name: 'drop', after: 0, times: ALWAYS }, onEachSource('broken', 'Pair')],
-  ['dies (silence)', { name: 'stall', after: 0, times: ALWAYS }, onEachSource('broken', 'mp3')],
-  ['is deleted', { name: 'status', status: 403, times: ALWAYS }, onEachSource('broken', 'Combined'), { again: 'gone' }],
+  ['dies (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('broken')],
+  ['dies (500)', { name: 'status', status: 500, times: ALWAYS }, everywhere('broken')],
+  ['dies (reset)', { name: 'reset', times: ALWAYS }, everywhere('broken')],
+  ['dies (no further byte)', { name: 'drop', after: 0, times: ALWAYS }, everywhere('broken')],
+  ['dies (silence)', { name: 'stall', after: 0, times: ALWAYS }, everywhere('broken')],
+  ['is deleted', { name: 'status', status: 403, times: ALWAYS }, everywhere('broken'), { again: 'gone' }],
   [
     'loses the format',
     { name: 'status', status: 403, times: ALWAYS },
-    onEachSource('broken', 'Pair'),
+    everywhere('broken'),
     { again: 'other formats' },
   ],
-  ['applies a content coding', { name: 'encoded' }, onEachSource('broken', 'mp3')],
+  ['applies a content coding', { name: 'encoded' }, everywhere('broken')],
   // A segment without delivered bytes has nothing to differ from.
   ['has another size', { name: 'wrong-total', from: 0 }, { ...onFiles('broken'), HLS: 'right' }],
   ['has another ETag', { name: 'changed', from: 0, by: 'tag' }, { ...onFiles('broken'), HLS: 'right' }],

@@ -41,15 +41,6 @@ export const everywhere = (outcome: Outcome) => ({
   Pair: outcome,
   HLS: outcome,
 });
-/**
- * Once for each kind of source, file and segments. Combined, Pair and MP3 read their tracks through the same file source as
- * Media: where a fault is none of the requested ranges, it is tested on one of them, and each of them has every outcome.
- */
-export const onEachSource = (outcome: Outcome, other: 'mp3' | 'Combined' | 'Pair') => ({
-  Media: outcome,
-  [other]: outcome,
-  HLS: outcome,
-});
 export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, Pair: outcome });
 
 /** The fixture of one test file. Fails a test that leaves streams, and a file that leaves any handle open. */

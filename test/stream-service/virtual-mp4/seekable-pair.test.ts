@@ -34,7 +34,7 @@ describe('Media with the key of a pair', () => {
     ['indexed.mp4', 'indexed.m4a', 300],
     ['absolute.mp4', 'indexed.m4a', 300],
     ['long-video.mp4', 'long-audio.m4a', 300],
-    ['partial-index.mp4', 'ladder/aac-128.m4a', 8],
+    ['indexed.mp4', 'long-audio.m4a', 300],
     ['bframes.mp4', 'short-indexed.m4a', 8],
     ['bframes.mp4', 'ladder/aac-128.m4a', 8],
     ['clip-tail.mp4', 'clip.mp4', 6],
