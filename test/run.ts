@@ -50,7 +50,9 @@ const PIPES = ['pipe', 'pipe'] as const;
 const vitestArgs = process.argv.slice(2);
 const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vitestArgs] };
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
-const env = { ...process.env, PATH: await pathWithPrograms() };
+// Python of the tests keeps its byte code: a package takes seconds to compile at each start.
+const { PYTHONDONTWRITEBYTECODE: _, ...inherited } = process.env;
+const env = { ...inherited, PATH: await pathWithPrograms() };
 const startedAt = performance.now();
 
 if (isNarrowed) await run(tests);
