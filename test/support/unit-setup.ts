@@ -1,6 +1,7 @@
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import { vi } from 'vitest';
 
 const refuse = (what: string) => () => {
   throw new Error(`A unit test must not ${what}: move the file to the integration project in vitest.config.ts`);
@@ -16,3 +17,13 @@ Object.assign(childProcess, {
 net.Server.prototype.listen = refuse('open a socket');
 net.Socket.prototype.connect = refuse('open a socket');
 syncBuiltinESMExports();
+
+// Made by FFmpeg: a machine that has run other tests has it already, a new one does not.
+vi.mock('../origin/media.ts', () => {
+  const ensure = () => {
+    throw new Error(
+      'A unit test must not use made media: move the file to the integration project in vitest.config.ts',
+    );
+  };
+  return { ensureFolder: ensure, ensureMade: ensure, ensureMedia: ensure };
+});
