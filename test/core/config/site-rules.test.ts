@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { SettingError } from '../../../core/config/parsers.ts';
+import { readSettings } from '../../../core/config/settings.ts';
+import { matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
+
+describe('parseSitePattern', () => {
+  it.each([
+    ['Media.Example', { host: 'media.example', subdomainsOnly: false }],
+    ['*.media.example', { host: 'media.example', subdomainsOnly: true }],
+    ['media.example.', { host: 'media.example', subdomainsOnly: false }],
+  ])('reads %s', (text, pattern) => expect(parseSitePattern(text)).toEqual(pattern));
+
+  it.each(['', '*.', 'a b', 'media.example/path', 'media.example:443', '[', '%'])('rejects %j', (text) =>
+    expect(parseSitePattern(text)).toBeUndefined(),
+  );
+});
+
+describe('matchesSite', () => {
+  const site = { host: 'media.example', subdomainsOnly: false };
+  it.each([
+    ['https://media.example/x', true],
+    ['https://media.example./x', true],
+    ['https://www.media.example/x', true],
+    ['https://othermedia.example/x', false],
+    ['no link', false],
+  ])('of %s is %s', (link, isMatch) => expect(matchesSite(site, link)).toBe(isMatch));
+
+  it('of the site itself is false for its subdomains alone', () =>
+    expect(matchesSite({ ...site, subdomainsOnly: true }, 'https://media.example/x')).toBe(false));
+});
+
+describe('parseProxyRule', () => {
+  it.each([
+    ['media.example=Direct', 'direct'],
+    ['media.example=12', 12],
+  ])('reads %s', (text, proxy) => expect(parseProxyRule(text)).toMatchObject({ host: 'media.example', proxy }));
+
+  it.each(['media.example', 'media.example=', 'media.example=0', 'media.example=indirect', 'a b=1', '=1'])(
+    'rejects %j',
+    (text) => expect(parseProxyRule(text)).toBeUndefined(),
+  );
+});
+
+describe('settings with site rules', () => {
+  it.each([
+    ['PROXY_RULES', 'a.example=direct,b.example=socks5://user:secret@proxy', /entry 2 is something else$/],
+    ['IMPERSONATE', 'a.example=chrome,b example=chrome', /entry 2 is something else$/],
+  ])('name an invalid entry of %s by its number', (name, text, message) => {
+    const read = () => readSettings({ OUTGOING_PROXIES: 'http://proxy.example:1', [name]: text });
+    expect(read).toThrow(SettingError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow(/secret/);
+  });
+});
