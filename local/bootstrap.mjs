@@ -19,6 +19,11 @@ const OLDEST_NODE = [22, 18];
  * of MB accumulate in between.
  */
 const SERVING_FLAGS = JSON.parse(readFileSync(join(ROOT, 'stream-service', 'node-flags.json'), 'utf8'));
+/**
+ * How the allocator of glibc returns memory to the system. By default it keeps what large files and messages between processes
+ * took: hundreds of MB.
+ */
+const SERVING_ENVIRONMENT = JSON.parse(readFileSync(join(ROOT, 'stream-service', 'node-environment.json'), 'utf8'));
 /** Compiled sources for the next start. Without them the TypeScript transformer stays in memory (25 MB). */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'node');
 
@@ -37,6 +42,7 @@ supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program
     shell: WINDOWS,
     env: {
       NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...(isServing && SERVING_ENVIRONMENT),
       ...process.env,
       PATH: BIN + delimiter + process.env.PATH,
       // Compared with the id of its parent, to notice the end of this process. On Windows a shell is in between.

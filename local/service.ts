@@ -6,19 +6,32 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
-import { createEgress } from '../core/egress/index.ts';
+import { createEgress, type Lookup } from '../core/egress/index.ts';
+import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
 import type { StateStorage } from '../core/state/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { createStalledClients, MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
+import {
+  createStalledClients,
+  giveWayTo,
+  MAX_HEADER_BYTES,
+  respondToClientError,
+} from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
-import { createAcceptRequest, createGateway, createRequireAccess } from './gateway/index.ts';
+import {
+  clientOfRequest,
+  createAcceptRequest,
+  createGateway,
+  createRequestLimit,
+  createRequireAccess,
+  type RequestLimit,
+} from './gateway/index.ts';
 import { openMetrics } from './metrics/index.ts';
-import { buildPage, createPage } from './page/index.ts';
+import { buildPage, createPage, type PageOptions } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
@@ -31,6 +44,8 @@ export interface ServiceOptions {
   readonly onProgress?: (activity: Activity) => void;
   /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
+  /** Looks names up. Used by tests. @default the system's resolver */
+  readonly lookup?: Lookup;
   /** Whether to serve the page. @default true */
   readonly hasPage?: boolean;
   /** What a container image has in place. Absent parts are built, looked up or fetched. */
@@ -78,16 +93,22 @@ const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
  */
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
-    const { settings, pluginDirs, drainSeconds, hasPage = true, prebuilt } = options;
+    const { settings, pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt } = options;
     const { log: plainLog = silentLog } = options;
     const version = `v${packageFile.version}`;
     const metrics = await openMetrics(settings, version, plainLog, shutdown);
     const log = metrics.countLog(plainLog);
     const tracing = await openTracing(settings, version, log, shutdown);
     const { state, storage, switchTo } = openState(settings, log, shutdown);
-    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, log }));
-    const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
+    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
+    const tools = shutdown.own(
+      createLocalTools({
+        ...{ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress },
+        afterCheck: () => resolver.testSites(settings.canaryLinks),
+      }),
+    );
     metrics.watchTools(tools);
+    metrics.watchAddresses(egress);
     const resolver = metrics.countResolves(
       shutdown.own(
         createResolver({ ...settings, tools, egress, state, log, pluginDirs, onYtDlpMode: metrics.setYtDlpMode }),
@@ -97,7 +118,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       await createStreamService({
         ...settings,
         state,
-        ...createSourceOpeners({ ...settings, egress, refresh: resolver.refresh, log }),
+        ...createSourceOpeners({ ...settings, egress, refresh: resolver.refresh, latest: resolver.latest, log }),
         resolve: resolver.resolve,
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
@@ -116,20 +137,25 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         environment: settings.environment,
         publicUrl: settings.publicUrl,
         trustedProxies: settings.trustedProxies,
+        allowedHosts: settings.allowedHosts,
         origins: settings.corsAllowedOrigins,
         assetsDir: prebuilt?.swaggerDir ?? findSwagger(),
         log,
       }),
       log,
     });
-    const page = hasPage ? startPage(prebuilt?.pageDir, log, shutdown) : undefined;
+    const page = hasPage
+      ? startPage(prebuilt?.pageDir, { log, securityContacts: settings.securityContact }, shutdown)
+      : undefined;
 
+    const requestLimit = createRequestLimit(settings);
     const acceptRequest = createAcceptRequest(settings);
     const hashes = [...settings.accessKeys, ...settings.accessKeysFile].map(({ hash }) => hash);
     if (hashes.length > 0) log.info('Instance is private', { accessKeys: hashes.length });
     const requireAccess = createRequireAccess({
       hashes,
       corsAllowedOrigins: settings.corsAllowedOrigins,
+      trustedProxies: settings.trustedProxies,
       isForPage: (request) => !STREAM_PATH.test(request.url ?? '') && page?.owns(request) === true,
     });
     const stalledClients = shutdown.own(createStalledClients());
@@ -141,11 +167,16 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       // The stream service watches its own responses.
       stalledClients.watch(response);
       if (page?.owns(request)) page.handle(request, response);
-      else gateway(request, response);
+      else {
+        const client = clientOfRequest(request, settings.trustedProxies);
+        giveWayTo(limitedBy(client, accessHeaderOf(request)), response);
+        gateway(request, response);
+      }
     };
-    const server = await startServer({ ...settings, socket: options.socket }, (request, response) => {
+    const { admitConnection } = requestLimit;
+    const server = await startServer({ ...settings, admitConnection, socket: options.socket }, (request, response) => {
       metrics.countRequest(request, response);
-      tracing.serve(request, response, () => handle(request, response));
+      tracing.serve(request, response, () => requestLimit.admit(request, response, () => handle(request, response)));
     });
     shutdown.defer(async () => {
       server.close();
@@ -179,10 +210,14 @@ const socketOf = (server: Server): unknown => Reflect.get(server, '_handle');
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The page from its folder; without one it is built in the background unless its sources are unchanged. */
-function startPage(dir: string | undefined, log: Log, shutdown: ShutdownStack) {
+function startPage(
+  dir: string | undefined,
+  options: Pick<PageOptions, 'log' | 'securityContacts'>,
+  shutdown: ShutdownStack,
+) {
   const building = new AbortController();
   const built = dir === undefined ? buildPage({ signal: building.signal }) : Promise.resolve(dir);
-  const page = createPage({ built, log });
+  const page = createPage({ ...options, built });
   shutdown.defer(async () => {
     building.abort();
     await page.ready;
@@ -191,11 +226,20 @@ function startPage(dir: string | undefined, log: Log, shutdown: ShutdownStack) {
 }
 
 async function startServer(
-  { host, port, socket }: Settings & Pick<ServiceOptions, 'socket'>,
+  {
+    host,
+    port,
+    socket,
+    admitConnection,
+  }: Settings & Pick<ServiceOptions, 'socket'> & Pick<RequestLimit, 'admitConnection'>,
   listener: RequestListener,
 ): Promise<Server> {
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener);
   server.on('clientError', respondToClientError);
+  const serve = server.listeners('connection');
+  server.removeAllListeners('connection').on('connection', (connection) => {
+    if (admitConnection(connection)) for (const listener of serve) listener.call(server, connection);
+  });
   await listen(server, { host, port, socket, backlog: LISTEN_BACKLOG });
   return server;
 }

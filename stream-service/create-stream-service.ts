@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
+import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
 import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
@@ -113,6 +114,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
       stalledClients.close();
       await app.close();
       await inputServer.close();
+      await closeParsing();
     },
   };
 }

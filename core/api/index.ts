@@ -8,7 +8,9 @@ export {
   operations,
   type StreamOperationId,
 } from './operations.ts';
-export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
+export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
+export { problemPages, renderProblemReference } from './problem-pages.ts';
+export { type ProblemName, problemNameOf } from './problem-types.ts';
 export {
   ARCHIVE_FORMATS,
   type ArchiveFormat,
@@ -21,6 +23,7 @@ export {
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
+export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,
   type ConversionParameters,

@@ -14,7 +14,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** Responses by status. */
   readonly responses: Readonly<Record<number, ResponseShape>>;
-  /** Methods besides OPTIONS. GetResource has no HEAD, because HEAD would resolve the link. */
+  /** Methods besides OPTIONS. HEAD of GetResource and GetDetails would resolve a link for nothing: no client asks so. */
   readonly methods: readonly ('GET' | 'HEAD')[];
 }
 
@@ -180,7 +180,7 @@ const table = [
       ...ITEM_FAILURES,
       404: failure('The link did not resolve to anything, or has no such rendition'),
     },
-    methods: ['GET'],
+    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Feed',
@@ -205,7 +205,7 @@ const table = [
       304: { description: 'If-None-Match has the ETag of the feed' },
       ...RESOLVE_FAILURES,
     },
-    methods: ['GET'],
+    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Media',

@@ -14,9 +14,12 @@ import {
   UrlExpired,
 } from '../errors/index.ts';
 import { formatContentRange } from '../http/index.ts';
+import { PROBLEM_TYPES, type ProblemName, typeReference } from './problem-types.ts';
 
 /** An error body after RFC 9457. Absent fields are omitted from the JSON. */
 export interface ProblemDetails {
+  /** A relative reference to the page of the problem. */
+  readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail?: string;
@@ -38,86 +41,137 @@ export class Problem extends Error {
   }
 }
 
-const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Resource Not Found',
+  405: 'Method Not Allowed',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  421: 'Misdirected Request',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  499: 'Client Closed Request',
+  500: 'Internal Server Error',
+  502: 'Fetch Failed',
+  503: 'No Capacity',
+};
+
+export interface ProblemOptions extends ErrorOptions {
+  /** @default that of the type */
+  readonly status?: number;
+  /** @default that of the status */
+  readonly title?: string;
+  readonly detail?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** A problem of a type, with the status and title of the type unless others are given. */
+export function createProblem(name: ProblemName, options: ProblemOptions = {}): Problem {
+  const {
+    status = PROBLEM_TYPES[name].status,
+    title = TITLES[status] ?? '',
+    detail,
+    retryAfterSeconds,
+    cause,
+  } = options;
+  const retryAfter = retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) };
+  return new Problem(
+    { type: typeReference(name), title, status, ...(detail && { detail }) },
+    { ...retryAfter, ...options.headers },
+    { cause },
+  );
+}
 
 /** Every problem that the API responds with. */
 export const problems = {
-  badRequest: (detail?: string, cause?: unknown) =>
-    new Problem({ title: 'Bad Request', status: 400, ...(detail && { detail }) }, {}, { cause }),
-  notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
+  badLink: (cause?: unknown) => createProblem('bad-url', { cause }),
+  badRequest: (detail?: string, cause?: unknown) => createProblem('bad-parameter', { detail, cause }),
+  notFound: (cause?: unknown) => createProblem('not-found', { cause }),
   /**
    * Of a private instance (RFC 9110 §15.5.2; RFC 6750 §3).
    * @param hasKey whether the request carries a key, one that the instance does not know
    */
   unauthorized: (hasKey: boolean) =>
-    new Problem(
-      {
-        title: 'Unauthorized',
-        status: 401,
-        detail: hasKey
-          ? 'The access key is none of this instance.'
-          : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.',
-      },
-      { 'www-authenticate': `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` },
-    ),
+    createProblem('unauthorized', {
+      detail: hasKey
+        ? 'The access key is none of this instance.'
+        : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.',
+      headers: { 'www-authenticate': `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` },
+    }),
   /** A stream link of a private instance that is not valid, or not any more. */
   linkRefused: (reason: 'expired' | 'invalid') =>
-    new Problem({
-      title: 'Forbidden',
-      status: 403,
+    createProblem('link-refused', {
       detail:
         reason === 'expired'
           ? 'The link has expired. Resolve it again.'
           : 'The signature of the link is not valid: it was changed, or its access key was removed.',
     }),
-  /** Of a page of another site that cannot read the response: an image or script, which must not cause a resolve. */
-  crossSite: () => new Problem({ title: 'Forbidden', status: 403 }),
-  methodNotAllowed: (allow: string) => new Problem({ title: 'Method Not Allowed', status: 405 }, { allow }),
+  /** For a page of another site, which must not cause a resolve. */
+  crossSite: () =>
+    createProblem('cross-site', {
+      detail:
+        'Pages of other sites cannot resolve links, unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.',
+    }),
+  methodNotAllowed: (allow: string) => createProblem('method-not-allowed', { headers: { allow } }),
   /** `detail`: protected, refused by the source, or an unsupported kind of link. */
-  notDeliverable: (detail: string, cause?: unknown) =>
-    new Problem({ title: 'Unsupported Media Type', status: 415, detail }, {}, { cause }),
+  notDeliverable: (detail: string, cause?: unknown) => createProblem('unsupported', { detail, cause }),
   /** `size` of the representation in bytes (RFC 9110 §15.5.17). */
   rangeNotSatisfiable: (size: number) =>
-    new Problem(
-      { title: 'Range Not Satisfiable', status: 416 },
-      { 'content-range': formatContentRange(undefined, size) },
-    ),
+    createProblem('range-not-satisfiable', { headers: { 'content-range': formatContentRange(undefined, size) } }),
   /** The host name in the request is not one of this instance (RFC 9110 §15.5.20). */
-  misdirectedRequest: () => new Problem({ title: 'Misdirected Request', status: 421 }),
-  tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
+  misdirectedRequest: () => createProblem('unknown-instance'),
+  tooManyRequests: (seconds: number) => createProblem('too-many', { retryAfterSeconds: seconds }),
   /** Non-standard, and never received by the client: the status under which nginx logs such requests. */
-  clientDisconnected: () => new Problem({ title: 'Client Closed Request', status: 499 }),
-  internal: (cause?: unknown) => new Problem({ title: 'Internal Server Error', status: 500 }, {}, { cause }),
-  fetchFailed: (cause?: unknown) => new Problem({ title: 'Fetch Failed', status: 502 }, {}, { cause }),
+  clientDisconnected: () => createProblem('disconnected'),
+  internal: (cause?: unknown) => createProblem('internal', { cause }),
+  fetchFailed: (cause?: unknown) => createProblem('site-error', { cause }),
   maintenance: (activity: string) =>
-    new Problem(
-      { title: activity, status: 503, detail: 'The instance is updating its tools. Try again in a few seconds.' },
-      retryAfter(5),
-    ),
+    createProblem('maintenance', {
+      title: activity,
+      detail: 'The instance is updating its tools. Try again in a few seconds.',
+      retryAfterSeconds: 5,
+    }),
   /** All streams, or all encoders, of the instance are in use. */
-  noCapacity: (seconds = 10) =>
-    new Problem(
-      { title: 'No Capacity', status: 503, detail: 'The instance runs as many streams as it can. Try again soon.' },
-      retryAfter(seconds),
-    ),
+  noCapacity: (retryAfterSeconds = 10) =>
+    createProblem('busy', {
+      detail: 'The instance runs as many streams as it can. Try again soon.',
+      retryAfterSeconds,
+    }),
   storageFull: (cause?: unknown) =>
-    new Problem(
-      { title: 'No Capacity', status: 503, detail: 'The instance is out of disk space. Try again later.' },
-      retryAfter(60),
-      { cause },
-    ),
+    createProblem('busy', {
+      detail: 'The instance is out of disk space. Try again later.',
+      retryAfterSeconds: 60,
+      cause,
+    }),
 } as const;
 
 /** The Problem (RFC 9457) that a failure is answered with. An error of no known class is a 500 that keeps it as the cause. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof NotFound || error instanceof EgressRefused) return problems.notFound(error);
-  if (error instanceof UrlExpired) return error.gone ? problems.notFound(error) : problems.fetchFailed(error);
+  if (error instanceof EgressRefused) return createProblem(error.reason, { cause: error });
+  if (error instanceof UpstreamError && error.reason === 'delayed')
+    return createProblem('delayed', {
+      title: PROBLEM_TYPES.delayed.heading,
+      detail: `The site serves it in ${error.retryAfterSeconds} seconds. Try again then.`,
+      cause: error,
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
+  if (error instanceof NotFound || error instanceof UpstreamError)
+    return createProblem(error.reason, { cause: error, retryAfterSeconds: error.retryAfterSeconds });
+  // Of a stream, whose contract has no 415: the site refuses URLs that it has just handed out.
+  if (error instanceof UrlExpired)
+    return error.gone
+      ? createProblem('gone', { cause: error })
+      : createProblem('refused', { status: 502, cause: error });
   if (error instanceof InvalidParameter) return problems.badRequest(error.detail, error);
-  if (error instanceof UnsupportedRendition) return problems.notDeliverable(error.detail, error);
-  if (error instanceof NotDeliverable) return problems.notDeliverable(error.detail, error);
-  if (error instanceof UpstreamError || error instanceof StateUnavailable || isTimeout(error))
-    return problems.fetchFailed(error);
+  if (error instanceof UnsupportedRendition)
+    return createProblem('unsupported-rendition', { detail: error.detail, cause: error });
+  if (error instanceof NotDeliverable) return createProblem(error.reason, { detail: error.detail, cause: error });
+  if (error instanceof StateUnavailable) return createProblem('service-failed', { cause: error });
+  if (isTimeout(error)) return createProblem('site-timeout', { cause: error });
   if (error instanceof StorageFull) return problems.storageFull(error);
   if (error instanceof InMaintenance) return problems.maintenance(error.activity);
   if (error instanceof CapacityExceeded) return problems.noCapacity(error.retryAfterSeconds);
@@ -128,6 +182,6 @@ export function toProblem(error: unknown): Problem {
 
 /** For streams, whose contract has no 415: media that cannot be delivered after all is a failed fetch. */
 export const toStreamProblem = (error: unknown): Problem =>
-  error instanceof NotDeliverable ? problems.fetchFailed(error) : toProblem(error);
+  error instanceof NotDeliverable ? createProblem(error.reason, { status: 502, cause: error }) : toProblem(error);
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';

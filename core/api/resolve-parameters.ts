@@ -21,11 +21,11 @@ export interface LinkParameter {
 export function parseLinkParameter(rawQuery: string): LinkParameter {
   const sent = new URLSearchParams(rawQuery).get('url') ?? '';
   const link = sent.trim();
-  if (link === '' || link.length > MAX_LINK_LENGTH) throw problems.badRequest();
+  if (link === '' || link.length > MAX_LINK_LENGTH) throw problems.badLink();
   // URL.parse repairs `http:host` and `http:///host`, which are malformed links.
-  if (!/^https?:\/\/[^/?#\\]/i.test(link)) throw problems.badRequest();
+  if (!/^https?:\/\/[^/?#\\]/i.test(link)) throw problems.badLink();
   const url = URL.parse(link);
-  if (!url || url.hostname === '') throw problems.badRequest();
+  if (!url || url.hostname === '') throw problems.badLink();
   return { link, sent };
 }
 

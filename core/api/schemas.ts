@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { TYPE_REFERENCES } from './problem-types.ts';
 
 /** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
 const object = <P extends Record<string, TSchema>>(properties: P) =>
@@ -103,6 +104,7 @@ const MediaDetails = object({
   coverUrl: text,
   durationSeconds: Type.Optional(nullable(Type.Number({ format: 'double' }))),
   isLive: Type.Boolean(),
+  availableInSeconds: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
   description: Type.Optional(text),
   uploadDate: Type.Optional(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
   tags: Type.Array(Type.String()),
@@ -119,7 +121,9 @@ const MediaDetails = object({
 
 /** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
-  type: Type.Optional(text),
+  type: Type.Optional(
+    nullable(Type.String({ description: `The class of the problem: ${TYPE_REFERENCES.join(', ')}` })),
+  ),
   title: Type.Optional(text),
   status: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
   detail: Type.Optional(text),

@@ -13,37 +13,68 @@ export interface LruCacheWeights<V> {
   /** The sum of the weights of all entries. An entry that is heavier is not kept. */
   readonly maxWeight: number;
   readonly weightOf: (value: V) => number;
+  /** What stays of entries that nothing uses: a burst of requests must not keep memory that ordinary use does not need. */
+  readonly idle?: IdleLimit;
+}
+
+export interface IdleLimit {
+  /** Milliseconds since its last use after which an entry is idle. */
+  readonly afterMs: number;
+  /** The sum of the weights of all entries, beyond which idle ones are evicted, the least recently used first. */
+  readonly maxWeight: number;
 }
 
 export function createLruCache<K, V extends NonNullable<unknown>>(
   maxEntries: number,
-  { maxWeight, weightOf }: LruCacheWeights<V> = { maxWeight: 0, weightOf: () => 0 },
+  { maxWeight, weightOf, idle }: LruCacheWeights<V> = { maxWeight: 0, weightOf: () => 0 },
 ): LruCache<K, V> {
+  interface Entry {
+    readonly value: V;
+    readonly usedAt: number;
+  }
   // A Map iterates in insertion order: the first key is the least recently used one.
-  const entries = new Map<K, V>();
+  const entries = new Map<K, Entry>();
   let weight = 0;
+  let idleTimer: NodeJS.Timeout | undefined;
+
+  const add = (key: K, value: V) => entries.set(key, { value, usedAt: performance.now() });
   const remove = (key: K) => {
-    const value = entries.get(key);
-    if (value === undefined) return;
+    const entry = entries.get(key);
+    if (entry === undefined) return;
     entries.delete(key);
-    weight -= weightOf(value);
+    weight -= weightOf(entry.value);
   };
+  const scheduleEviction = ({ afterMs, maxWeight }: IdleLimit) => {
+    if (weight <= maxWeight || idleTimer) return;
+    const [oldest] = entries.values();
+    const idleInMs = Math.max(0, (oldest?.usedAt ?? 0) + afterMs - performance.now());
+    idleTimer = setTimeout(() => {
+      idleTimer = undefined;
+      for (const [key, { usedAt }] of entries) {
+        if (weight <= maxWeight || usedAt + afterMs > performance.now()) break;
+        remove(key);
+      }
+      scheduleEviction({ afterMs, maxWeight });
+    }, Math.ceil(idleInMs)).unref();
+  };
+
   return {
     get(key) {
-      const value = entries.get(key);
-      if (value === undefined) return undefined;
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, value);
-      return value;
+      add(key, entry.value);
+      return entry.value;
     },
     set(key, value) {
       remove(key);
-      entries.set(key, value);
+      add(key, value);
       weight += weightOf(value);
       for (const oldest of entries.keys()) {
         if (entries.size <= maxEntries && weight <= maxWeight) break;
         remove(oldest);
       }
+      if (idle) scheduleEviction(idle);
     },
     delete: remove,
     keys: () => entries.keys(),

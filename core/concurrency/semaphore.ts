@@ -1,3 +1,5 @@
+import { createRateLimit } from './rate-limit.ts';
+
 /** Limits how many callers do something at once. */
 export interface Semaphore {
   /**
@@ -78,9 +80,12 @@ export function createSemaphore({ permits, maxWaitMs }: SemaphoreOptions): Semap
   };
 }
 
+/** Permits that a tenant had do not count below this rate: one that releases each soon, by requests that it resets, has many. */
+const RECENT = { perSecond: 2, burst: 20, maxDebt: 20 };
+
 /** The right to use one of a few slots, until it is released. */
 export interface Permit {
-  /** Further permits that the tenant held or waited for when this one was granted. */
+  /** Further permits that the tenant held or waited for when this one was granted, or had had of late. */
   readonly rank: number;
   /** Aborted when tenants with fewer permits wait for it: release it, and acquire another. */
   readonly revoked: AbortSignal;
@@ -127,9 +132,12 @@ export function createFairSemaphore({
   const countOf = (tenant: string) => [...held].filter((one) => one.tenant === tenant).length;
   const isBelowShare = (tenant: string) => heldBy(tenant).length < fairShare;
 
+  const recent = createRateLimit(RECENT);
+
   const grant = (tenant: string): Permit => {
     const one: Held = { tenant, revocation: new AbortController() };
-    const rank = countOf(tenant) + (queues.get(tenant)?.length ?? 0);
+    const recentExcess = Math.ceil((recent.take(tenant) * RECENT.perSecond) / 1000);
+    const rank = countOf(tenant) + (queues.get(tenant)?.length ?? 0) + recentExcess;
     held.add(one);
     return {
       rank,

@@ -27,16 +27,16 @@ export function readContextSettings(context: Readonly<Record<string, unknown>>):
     if (setting.scope === 'one-machine') {
       throw new SettingError(`${name} ${setting.contextError ?? 'is for the service on one machine'}`);
     }
-    const text = contextText(name, value);
+    const text = contextText(name, value, setting.separator);
     if (text !== '') values[name] = setting.parse(name, text);
   }
   return values as ContextSettings;
 }
 
 /** A context value (text, number, boolean or list; `-c` always passes text) as one text. */
-function contextText(name: string, value: unknown): string {
+function contextText(name: string, value: unknown, separator = ','): string {
   if (value === undefined || value === null) return '';
-  if (Array.isArray(value)) return value.map((item) => contextText(name, item)).join(',');
+  if (Array.isArray(value)) return value.map((item) => contextText(name, item)).join(separator);
   if (typeof value === 'object') throw new SettingError(`${name} must be a plain value, not an object`);
   return String(value).trim();
 }
@@ -44,16 +44,16 @@ function contextText(name: string, value: unknown): string {
 /** The environment variables by which a process in AWS receives its settings; unset and empty ones are left out. */
 export function variablesFor(recipient: Recipient, settings: ContextSettings): Record<string, string> {
   const variables: Record<string, string> = {};
-  for (const [name, { variable, passedTo }] of byContextName) {
-    const text = variableText(settings[name as keyof ContextSettings]);
+  for (const [name, { variable, passedTo, separator }] of byContextName) {
+    const text = variableText(settings[name as keyof ContextSettings], separator);
     if (variable && text !== '' && passedTo?.includes(recipient)) variables[variable] = text;
   }
   return variables;
 }
 
 /** A value as its parser reads it. */
-function variableText(value: unknown): string {
+function variableText(value: unknown, separator = ','): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  return Array.isArray(value) ? value.join(separator) : String(value);
 }

@@ -1,4 +1,4 @@
-import { links, matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
+import { matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** CPU units of a Fargate task (1,024 are one core). */
@@ -76,6 +76,15 @@ export const deploymentSettings = {
     description: 'Secret with a Netscape cookies file; every client of the service can fetch what its account may see',
     passedTo: ['resolver', 'stream-task'],
   },
+  pluginsLayerArn: {
+    scope: 'aws',
+    parse: matching(
+      /^arn:aws[\w-]*:lambda:[a-z0-9-]+:\d{12}:layer:[\w-]+:\d+$/,
+      'the ARN of a version of a Lambda layer, such as arn:aws:lambda:eu-central-1:111111111111:layer:plugins:1',
+    ),
+    description:
+      'Lambda layer with a folder `yt-dlp-plugins` of yt-dlp plugins, which run with the rights of the function that resolves links',
+  },
   alarmEmail: {
     scope: 'aws',
     parse: matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address'),
@@ -92,12 +101,6 @@ export const deploymentSettings = {
     parse: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
     defaultText: 'the newest that works',
     description: 'Release of yt-dlp to run, within `toolsChannel`; updates are suspended while it is set',
-  },
-  canaryLinks: {
-    scope: 'aws',
-    parse: links,
-    description:
-      'Links that a release of yt-dlp must resolve before it replaces the one in use, on sites that your instance depends on',
   },
   taskCpu: {
     scope: 'aws',

@@ -1,5 +1,6 @@
 export { type AccessKey, parseKeys } from './access-keys.ts';
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
+export { readCertificates } from './extra-ca-file.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
@@ -13,4 +14,5 @@ export {
   parseImpersonationRule,
   parseProxyRule,
   parseSitePattern,
+  siteOf,
 } from './site-rules.ts';

@@ -99,6 +99,13 @@ export const links: Parser<string[]> = listOf('a comma list of http and https li
   parseWebUrl(item) ? item : undefined,
 );
 
+/** URIs of contacts (RFC 9116 §2.5.3), which contain no quotes or spaces. */
+export const contacts: Parser<string[]> = listOf(
+  'a comma list of https:, mailto: and tel: URIs such as mailto:security@example.org',
+  (item) =>
+    /^(?:https:\/\/|mailto:[^@]+@|tel:\+?\d)[\w.~%+@:/?#&=;-]+$/i.test(item) && URL.canParse(item) ? item : undefined,
+);
+
 /** One port of one host. */
 export interface HostPort {
   /** As in a URL: in lower case, IPv6 in brackets. */

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile } from './cookies-file.ts';
+import { extraCaFile } from './extra-ca-file.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { otlpEndpoint, otlpHeaders } from './otlp.ts';
 import {
   anyText,
+  contacts,
   flag,
   hostNames,
   hostPorts,
+  links,
   oneOf,
   origins,
   proxyUrls,
@@ -17,6 +20,7 @@ import {
 } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 import { impersonate, proxyRules } from './site-rules.ts';
+import { sourceAddresses } from './source-addresses.ts';
 import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
 
 /** Holds some hundred resources of average size. */
@@ -95,6 +99,13 @@ export const serviceSettings = {
     description: 'Origins whose pages may read responses',
     passedTo: ['resolver', 'stream-task'],
   },
+  securityContact: {
+    scope: 'both',
+    variable: 'SECURITY_CONTACT',
+    parse: contacts,
+    default: [],
+    description: 'Where to report vulnerabilities of this instance, served at `/.well-known/security.txt`',
+  },
   dataDir: {
     scope: 'one-machine',
     variable: 'DATA_DIR',
@@ -121,9 +132,18 @@ export const serviceSettings = {
   toolsChannel: {
     scope: 'both',
     variable: 'TOOLS_CHANNEL',
-    parse: oneOf('stable', 'nightly'),
-    default: 'stable',
-    description: 'Release channel of yt-dlp; `nightly` has fixes earlier',
+    parse: oneOf('auto', 'stable', 'nightly'),
+    default: 'auto',
+    description:
+      'Releases of yt-dlp; `nightly` has fixes earlier, `auto` is `stable` with `nightly` for the sites that need it ([how](operating-one-machine.md#sites-that-a-release-fails))',
+  },
+  canaryLinks: {
+    scope: 'both',
+    variable: 'CANARY_LINKS',
+    parse: links,
+    default: [],
+    description:
+      'Links of media on sites that your instance depends on, resolved at each check for updates: a site whose link fails with one release of yt-dlp goes to another that resolves it; in AWS no release that fails them replaces the one in use',
   },
   toolsUpdateHours: {
     scope: 'both',
@@ -159,7 +179,8 @@ export const serviceSettings = {
     variable: 'OUTGOING_PROXIES',
     parse: proxyUrls,
     default: [],
-    description: 'Proxies for resolves and streams, in turn; a resource keeps the proxy it was resolved through',
+    description:
+      'Proxies for resolves and streams, in turn; a resource keeps the proxy it was resolved through. A proxy that a site blocks rests for that site',
     contextError: 'would lie open in the template: put it into a secret and set outgoingProxiesSecret to its ARN',
   },
   proxyRules: {
@@ -171,6 +192,15 @@ export const serviceSettings = {
       'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
     passedTo: ['resolver', 'stream-task'],
   },
+  sourceAddresses: {
+    scope: 'one-machine',
+    variable: 'SOURCE_ADDRESSES',
+    parse: sourceAddresses,
+    default: [],
+    description:
+      'Addresses of this machine for resolves and streams, in turn, where `OUTGOING_PROXIES` has none or a site blocks those; of a prefix, 64 addresses are used',
+    contextError: 'is for one machine: in AWS set outgoingProxiesSecret',
+  },
   probedHosts: {
     scope: 'both',
     variable: 'PROBED_HOSTS',
@@ -179,6 +209,14 @@ export const serviceSettings = {
     description:
       'Hosts (subdomains too) whose files may stop after the first minute: a stream reads some bytes past it before it starts. `off`: none',
     passedTo: ['stream-task'],
+  },
+  extraCaFile: {
+    scope: 'one-machine',
+    variable: 'EXTRA_CA_FILE',
+    parse: extraCaFile,
+    defaultText: 'none',
+    description:
+      'PEM file of certificate authorities to trust besides the built-in ones, for every outgoing request and for yt-dlp: for networks that inspect TLS',
   },
   cookiesFile: {
     scope: 'one-machine',
@@ -197,18 +235,29 @@ export const serviceSettings = {
       'Folder with a Netscape cookies file for each site (`youtube.com.txt`), used together with `COOKIES_FILE`; read at each start of yt-dlp',
     contextError: 'would lie open in the template: put the cookies into a secret and set cookiesSecret to its ARN',
   },
+  cookiesWriteBack: {
+    scope: 'one-machine',
+    variable: 'COOKIES_WRITE_BACK',
+    parse: flag,
+    default: false,
+    description:
+      'Whether cookies that a site replaces are written into `COOKIES_FILE` and the files of `COOKIES_DIR`, which must be writable',
+  },
   ytDlpPlugins: {
     scope: 'one-machine',
     variable: 'YT_DLP_PLUGINS',
     parse: ytDlpPlugins,
     description: 'Folder of yt-dlp plugins; they are programs that run with the rights of this service',
+    contextError: 'is a folder: put it into a Lambda layer and set pluginsLayerArn to its ARN',
   },
   ytDlpExtractorArgs: {
-    scope: 'one-machine',
+    scope: 'both',
     variable: 'YT_DLP_EXTRACTOR_ARGS',
     parse: ytDlpExtractorArgs,
+    separator: ' ',
     default: [],
     defaultText: 'none',
+    passedTo: ['resolver', 'stream-task'],
     description: 'Arguments for extractors, as `--extractor-args` of yt-dlp, separated by blanks',
   },
   impersonate: {
@@ -274,6 +323,15 @@ export const serviceSettings = {
     description:
       'Maximum number of simultaneous streams of one client address (or access key); further ones are answered with 429',
     passedTo: ['stream-task'],
+  },
+  maxRequestsPerClient: {
+    scope: 'one-machine',
+    variable: 'MAX_REQUESTS_PER_CLIENT',
+    parse: wholeNumber(0, 1_000_000),
+    default: 200,
+    description:
+      'Requests per second of one client address, over time; ten seconds of them at once. Further ones are answered with 429, and who goes on is not answered. `0`: no limit',
+    contextError: 'is for one machine: in AWS the firewall limits requests',
   },
   metricsPort: {
     scope: 'one-machine',
@@ -344,7 +402,8 @@ export const serviceSettings = {
     variable: 'TRUSTED_PROXIES',
     parse: wholeNumber(0, 16),
     default: 0,
-    description: 'Number of reverse proxies in front of the service whose `X-Forwarded-For` is trusted',
+    description:
+      'Number of reverse proxies in front of the service whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted, counted from the right; `X-Forwarded-Host` as well where `ALLOWED_HOSTS` has the name',
     contextError: 'is known: the edge and the load balancer',
   },
 } as const satisfies SettingsTable;

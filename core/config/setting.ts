@@ -12,6 +12,8 @@ export interface Setting<T> {
   /** The name in CDK context. @default the setting's name */
   readonly context?: string;
   readonly parse: Parser<T>;
+  /** Between the items of a list. @default , */
+  readonly separator?: string;
   /** Absent: the setting is optional, or `computeDefault` or the deployment's profile supplies the value. */
   readonly default?: T;
   /** The default of a running host, from the settings that precede this one in the table. */

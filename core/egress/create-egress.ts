@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext, getCACertificates } from 'node:tls';
 import { type Log, silentLog } from '../log/index.ts';
 import { createGuardedClient } from './client/index.ts';
 import type { Egress } from './egress.ts';
@@ -9,11 +11,18 @@ export interface EgressOptions {
   readonly allow: readonly string[];
   /** `http://`, `https://` or `socks5://` proxies, assigned to new resolves in turn. @default none: direct connections */
   readonly outgoingProxies?: readonly string[];
+  /** Addresses of this machine or IPv6 prefixes to connect from, in turn, when no proxy is left. @default the system's choice */
+  readonly sourceAddresses?: readonly string[];
+  /**
+   * The identity of direct connections of this process, where other processes that share the state have other addresses:
+   * `direct@name`. @default `direct`
+   */
+  readonly directIdentity?: string;
   /** `host=position` or `host=direct`: which of the proxies the resolves of a site use. @default none */
   readonly proxyRules?: readonly string[];
   readonly log?: Log;
-  /** Certificates (PEM) to trust in addition to the system's. */
-  readonly ca?: string;
+  /** PEM file of certificates to trust besides the built-in ones. */
+  readonly extraCaFile?: string;
   /** @default the system's resolver */
   readonly lookup?: Lookup;
   /** For each lookup, connection, TLS handshake and SOCKS handshake. @default 10_000 */
@@ -25,17 +34,24 @@ export interface EgressOptions {
  * @throws Error with a one-line message for an invalid option
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs } = options;
-  const proxyPool = createProxyPool(outgoingProxies, log, proxyRules);
+  const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs, extraCaFile } = options;
+  const secureContext = extraCaFile === undefined ? undefined : trusting(extraCaFile);
+  const { sourceAddresses, directIdentity: directId } = options;
+  const proxyPool = createProxyPool(outgoingProxies, log, proxyRules, { sourceAddresses, directId });
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     lookup: options.lookup,
     timeoutMs: connectTimeoutMs,
   });
-  const client = createGuardedClient({ dialer, proxyPool, ca: options.ca, connectTimeoutMs });
-  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, ca: options.ca, connectTimeoutMs });
+  const client = createGuardedClient({ dialer, proxyPool, secureContext, connectTimeoutMs });
+  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, secureContext, connectTimeoutMs });
   return {
     nextIdentity: proxyPool.next,
+    otherIdentity: proxyPool.nextAfter,
+    ownsIdentity: proxyPool.owns,
+    reportBlocked: proxyPool.reportBlocked,
+    reportServed: proxyPool.reportServed,
+    blockedAddresses: proxyPool.blocked,
     request: client.request,
     openProxySession: forwardProxy.openSession,
     close: async () => {
@@ -43,6 +59,10 @@ export function createEgress(options: EgressOptions): Egress {
     },
   };
 }
+
+/** One context for all connections: each would parse the certificates again. */
+const trusting = (file: string) =>
+  createSecureContext({ ca: [...getCACertificates('default'), readFileSync(file, 'utf8')] });
 
 /**
  * Opens a forward proxy that admits one server on this machine besides the public internet, for smoke tests of a program

@@ -3,10 +3,24 @@ import type { Readable } from 'node:stream';
 /** All outgoing traffic. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
 export interface Egress {
   /**
-   * The outgoing identity for a new resolve: `direct`, or the id of an outgoing proxy, which the rules name for the link or
-   * which is the next in turn.
+   * The outgoing identity for a new resolve: of the proxy that the rules name for the link; else `preferred`, else of the next
+   * proxy or source address in turn that the site of the link has not blocked; `direct` where neither is configured.
    */
-  nextIdentity(link?: string): string;
+  nextIdentity(link?: string, preferred?: string): string;
+  /** Another identity for a link whose site has blocked those that were tried; undefined when none is left. */
+  otherIdentity(link: string, tried: ReadonlySet<string>): string | undefined;
+  /** Whether an identity is one of this process, so that URLs that are bound to it may be requested. */
+  ownsIdentity(identity: string): boolean;
+  /**
+   * To be called when the site of a link has blocked an identity rather than the link: new resolves of the site leave it
+   * out for a while, each time twice as long.
+   * @param minRestSeconds as the site says
+   */
+  reportBlocked(link: string, identity: string, minRestSeconds?: number): void;
+  /** To be called when the site of a link has served an identity. */
+  reportServed(link: string, identity: string): void;
+  /** The outgoing addresses that sites have blocked at present. */
+  blockedAddresses(): readonly BlockedAddress[];
   /**
    * Sends a request and follows redirects, each hop guarded. Resolves with the head; the body streams.
    * @throws EgressRefused, UpstreamError; the signal's reason when it is aborted
@@ -16,6 +30,14 @@ export interface Egress {
   openProxySession(options: ProxySessionOptions): Promise<ProxySession>;
   /** Closes every connection and the forward proxy. */
   close(): Promise<void>;
+}
+
+/** An outgoing address that rests for a site. */
+export interface BlockedAddress {
+  readonly site: string;
+  /** `proxy N` by its position from 1, a source address, or `direct`. */
+  readonly address: string;
+  readonly restSeconds: number;
 }
 
 /** Options of one request. */

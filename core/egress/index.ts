@@ -1,3 +1,3 @@
 export { createEgress, openLoopbackProxy } from './create-egress.ts';
-export type { Egress, GuardedResponse } from './egress.ts';
-export { receivedBytes } from './guard/index.ts';
+export type { BlockedAddress, Egress, GuardedResponse } from './egress.ts';
+export { isPublicAddress, type Lookup, receivedBytes } from './guard/index.ts';

@@ -3,14 +3,79 @@
  * with `toProblem` of `core/api`. `cause` is for the log.
  */
 
+/** Why there is no media. Each is the name of a problem type of `core/api`, as are the other reasons. */
+export type AbsenceReason =
+  | 'not-found'
+  | 'unknown-host'
+  | 'private-address'
+  | 'no-media'
+  | 'not-started'
+  | 'ended'
+  | 'gone';
+
+/** Why media that exists cannot be delivered. */
+export type RefusalReason =
+  | 'refused'
+  | 'login'
+  | 'age'
+  | 'private'
+  | 'members'
+  | 'payment'
+  | 'drm'
+  | 'region'
+  | 'bot-check'
+  | 'unsupported'
+  | 'too-large';
+
+/** Why the source, or a part of the service, failed. */
+export type UpstreamReason =
+  | 'site-error'
+  | 'site-timeout'
+  | 'site-changed'
+  | 'rate-limited'
+  | 'delayed'
+  | 'service-failed';
+
+const PASSING_REASONS: readonly string[] = ['not-started', 'bot-check'];
+
+/** Whether what is absent or refused for this reason may be there at another time. */
+export const isPassing = (reason: string): boolean => PASSING_REASONS.includes(reason);
+
+interface ReasonOptions<Reason> extends ErrorOptions {
+  readonly reason?: Reason | undefined;
+  /** When another attempt may succeed, where the source says so. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
 /** The egress guard refused the destination. Clients receive 404, as for a name that does not exist. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
+  readonly reason: AbsenceReason;
+
+  /** @param options `private-address` for a literal alone: of a name, it would reveal which internal ones exist */
+  constructor(
+    message?: string,
+    { reason = 'unknown-host', ...options }: ReasonOptions<'unknown-host' | 'private-address'> = {},
+  ) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 /** An upstream request failed: refused, reset, timed out, stalled, TLS, too many redirects, or an invalid response. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
+  readonly reason: UpstreamReason;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message?: string,
+    { reason = 'site-error', retryAfterSeconds, ...options }: ReasonOptions<UpstreamReason> = {},
+  ) {
+    super(message, options);
+    this.reason = reason;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 /** The source no longer accepts a URL. `gone`: it answers 404 or 410. */
@@ -27,9 +92,16 @@ export class UrlExpired extends Error {
 /** No media: an unknown key, a link without media, or a format that is gone. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
+  readonly reason: AbsenceReason;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(message = 'Media not found', options?: ErrorOptions) {
+  constructor(
+    message = 'Media not found',
+    { reason = 'not-found', retryAfterSeconds, ...options }: ReasonOptions<AbsenceReason> = {},
+  ) {
     super(message, options);
+    this.reason = reason;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -62,10 +134,19 @@ export class NotDeliverable extends Error {
   override readonly name = 'NotDeliverable';
   /** The reason, as one sentence for the client. */
   readonly detail: string;
+  readonly reason: RefusalReason;
 
-  constructor(detail: string, options?: ErrorOptions) {
+  constructor(detail: string, { reason = 'unsupported', ...options }: ReasonOptions<RefusalReason> = {}) {
     super(detail, options);
     this.detail = detail;
+    this.reason = reason;
+  }
+}
+
+/** What a source sent takes too much time or memory to parse. */
+export class ParsingLimitExceeded extends NotDeliverable {
+  constructor() {
+    super('The media is too complex to be read.', { reason: 'too-large' });
   }
 }
 
@@ -120,4 +201,14 @@ export class ClientLimitExceeded extends Error {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+/**
+ * Makes an error fit to be kept for long: until the text of its stack is made, V8 keeps the receivers of its frames in memory,
+ * and whatever they refer to, such as the headers of a file.
+ * @returns the error
+ */
+export function withoutFrames<E extends Error>(error: E): E {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) void at.stack;
+  return error;
 }

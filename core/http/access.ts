@@ -82,10 +82,9 @@ export function createAccessControl(hashes: readonly string[], now: () => number
   };
 
   return {
-    identify({ authorization, apiKey, cookie }) {
-      const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim() ?? COOKIE.exec(cookie ?? '')?.[1];
-      if (!token) return undefined;
-      const hash = createHash('sha256').update(token).digest('hex');
+    identify(credentials) {
+      const hash = hashOfKey(credentials);
+      if (hash === undefined) return undefined;
       // Looked up by a part of the hash, which reveals nothing about the key; compared as a whole in constant time.
       const known = byId.get(accessKeyId(hash));
       return known !== undefined && isEqual(known, hash) ? known : undefined;
@@ -100,6 +99,12 @@ export function createAccessControl(hashes: readonly string[], now: () => number
       return check(key && link, id, expiry, signature);
     },
   };
+}
+
+/** The hash of the key that a request carries, known or not. */
+export function hashOfKey({ authorization, apiKey, cookie }: Credentials): string | undefined {
+  const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim() ?? COOKIE.exec(cookie ?? '')?.[1];
+  return token ? createHash('sha256').update(token).digest('hex') : undefined;
 }
 
 /** The id of a key, for links and for limits per client. @param hash of the key */

@@ -52,6 +52,35 @@ export function preflightHeaders(
   };
 }
 
+/** Destinations of navigations within a page (Fetch standard, request destination). */
+const FRAMES = ['iframe', 'frame', 'fencedframe', 'embed', 'object'];
+/** Serialization of an opaque origin: a sandboxed frame, a `data:` URL, a local file, a redirect between sites. */
+const OPAQUE_ORIGIN = 'null';
+
+/**
+ * Whether a page of another site causes a request by itself (Fetch Metadata), so that it must not cause the work of a resolve.
+ * Navigations of a tab, pages of allowed origins, browser extensions and apps (origins with schemes of their own) are not meant,
+ * nor are clients that send no such headers.
+ * @param headerOf reads a request header by its lower-case name
+ * @param allowed origins, or `*` for any
+ */
+export function isCrossSiteSubrequest(
+  headerOf: (name: string) => string | undefined,
+  allowed: readonly string[],
+): boolean {
+  if (headerOf('sec-fetch-site') !== 'cross-site') return false;
+  if (FRAMES.includes(headerOf('sec-fetch-dest') ?? '')) return true;
+  const mode = headerOf('sec-fetch-mode');
+  // A navigation that is only expected runs in the background, without its user.
+  if (mode === 'navigate') return headerOf('sec-purpose') !== undefined;
+  // Images, scripts and media, which carry no origin: the page cannot read the response.
+  if (mode === 'no-cors') return true;
+  const origin = headerOf('origin');
+  return origin !== undefined && isOriginOfPage(origin) && !isAllowed(origin, allowed);
+}
+
+const isOriginOfPage = (origin: string): boolean => origin === OPAQUE_ORIGIN || /^https?:/i.test(origin);
+
 /** Merges field names of several `Vary` headers, without duplicates. */
 export const mergeVary = (...fields: readonly (string | undefined)[]): string =>
   [...new Set(fields.flatMap((field) => field?.split(/\s*,\s*/) ?? []))].filter((name) => name !== '').join(', ');

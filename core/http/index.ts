@@ -5,6 +5,7 @@ export {
   type AccessControl,
   accessHeaderOf,
   createAccessControl,
+  hashOfKey,
   limitedBy,
   linkSignerFor,
   NO_ACCESS_KEY,
@@ -21,8 +22,17 @@ export {
   parseUnsatisfiedRange,
   predictRange,
 } from './byte-range.ts';
-export { clientAddress, clientOf, type RequestAddress, readClient } from './client-address.ts';
-export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';
+export {
+  clientAddress,
+  clientOf,
+  createClientNames,
+  networkOf,
+  type RequestAddress,
+  readClient,
+  trustedEntry,
+} from './client-address.ts';
+export { corsHeaders, isCrossSiteSubrequest, mergeVary, preflightHeaders } from './cors.ts';
+export { createKeyGuesses } from './key-guesses.ts';
 export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
 export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';
 export { type Cookie, requestHeaders } from './request-headers.ts';

@@ -1,1 +1,2 @@
 export { duration, plausibleDuration } from './duration.ts';
+export { parsePythonJson, positiveInteger, positiveNumber, withoutAbsent } from './values.ts';

@@ -2,20 +2,30 @@ import { startYtDlp, type Tools, type YtDlpMode } from '../../layers/tools/index
 import { createSingleFlight } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
-import { NotFound, StorageFull } from '../errors/index.ts';
+import { NotFound, StorageFull, UpstreamError } from '../errors/index.ts';
+import { createClientNames } from '../http/index.ts';
 import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
+import { closeParsing } from '../parsing/index.ts';
 import type { Resource } from '../state/index.ts';
-import { createCachedState, epochSeconds, findItem, type ResourceState, refreshTracks } from './item/index.ts';
+import {
+  createCachedState,
+  createRenewals,
+  epochSeconds,
+  findItem,
+  hasExpired,
+  type ResourceState,
+  refreshTracks,
+} from './item/index.ts';
+import { createAddressedExtractor, type OutgoingAddresses } from './outgoing-addresses.ts';
 import { createPlaylists } from './playlists.ts';
-import { closeProbe } from './probe/index.ts';
 import { createResolveLimits } from './resolve-limits.ts';
 import { createLinkResolver } from './resolve-link.ts';
-import type { ResolveDeadline, ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
-import { createExtractor } from './yt-dlp/index.ts';
+import type { ResolveDeadline, Resolved, ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
+import { createExtractor, text } from './yt-dlp/index.ts';
 
 export interface ResolverOptions {
-  readonly tools: Pick<Tools, 'ytDlp'>;
-  readonly egress: Pick<Egress, 'openProxySession' | 'nextIdentity' | 'request'>;
+  readonly tools: Pick<Tools, 'ytDlp'> & Partial<Pick<Tools, 'alternative'>>;
+  readonly egress: Pick<Egress, 'openProxySession' | 'request'> & OutgoingAddresses;
   readonly state: ResourceState;
   /** Entries of a playlist resolved at most. @default 200 */
   readonly playlistLimit?: number;
@@ -25,6 +35,10 @@ export interface ResolverOptions {
   readonly cookiesFile?: string;
   /** Netscape cookies files of single sites. */
   readonly cookiesDir?: readonly string[];
+  /** Whether cookies that a site replaces are written into these files. @default false */
+  readonly cookiesWriteBack?: boolean;
+  /** PEM file of certificates that yt-dlp trusts besides the built-in ones. */
+  readonly extraCaFile?: string;
   /** Folder of yt-dlp plugins that the operator trusts. */
   readonly ytDlpPlugins?: string;
   /** As `--extractor-args` of yt-dlp. */
@@ -52,6 +66,8 @@ export interface ResolverOptions {
   readonly resolveEntry?: ResolveEntry;
   /** How yt-dlp is started. @default as a warm worker, else as one process per link */
   readonly startWorker?: typeof startYtDlp;
+  /** Epoch milliseconds, for the pauses between tests of a release of yt-dlp. @default Date.now */
+  readonly now?: () => number;
   /** Called with each change of the mode of yt-dlp, and at its start. */
   readonly onYtDlpMode?: (mode: YtDlpMode) => void;
   readonly log?: Log;
@@ -61,6 +77,11 @@ export interface ResolverOptions {
 const WAITING_PER_RUNNING = 8;
 /** A stream that is in progress waits for the refresh. */
 const REFRESH_TIMEOUT_MS = 25_000;
+/** No client waits. */
+const CANARY_TIMEOUT_MS = 60_000;
+const REFUSED_WITHIN_MS = 30_000;
+/** Links with this fragment are those of `reelay_subtitle.py`. `normalizeLink` removes it from links of clients. */
+const AS_BROWSER = '#reelay-subtitle';
 
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
@@ -86,6 +107,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     playlistLimit,
     log,
   });
+  const extract = createAddressedExtractor(extractor, egress);
   const playlists = createPlaylists({ cache, playlistLimit, concurrency: entriesAtOnce });
   const { resolveEntry } = options;
   const limits = createResolveLimits({
@@ -93,29 +115,71 @@ export function createResolver(options: ResolverOptions): Resolver {
     maxWaitingPerClient: maxResolvesPerClient * WAITING_PER_RUNNING,
     maxWaiting: queueLimit,
   });
-  const links = createLinkResolver({ cache, extractor, egress, playlists, limits, search, resolveEntry });
+  const links = createLinkResolver({ cache, extract, egress, playlists, limits, search, resolveEntry, log });
   const refreshes = createSingleFlight<Resource>();
+  const renewals = createRenewals();
+  const names = createClientNames();
+  const closing = new AbortController();
+
+  /** Resolves with the client's name in limits. */
+  const resolveNamed = async (url: string, options: ResolveOptions): Promise<Resolved> => {
+    const { client } = options;
+    if (client === undefined) return links.resolveLink(url, withSignal(options));
+    const { name, release } = names.hold(client);
+    return links.resolveLink(url, withSignal({ ...options, client: name })).finally(release);
+  };
+
+  /** When resources were refreshed, epoch milliseconds. */
+  const refreshedAt = new WeakMap<Resource, number>();
+  /** Whether a resource must be refreshed again so soon that its site cannot have accepted its URLs. */
+  const areUrlsRefused = (resource: Resource): boolean =>
+    !resource.isLive && !hasExpired(resource) && Date.now() - (refreshedAt.get(resource) ?? 0) < REFUSED_WITHIN_MS;
 
   const refresh = async (resource: Resource, signal: AbortSignal, client?: string): Promise<Resource> => {
-    const { origin, egress: identity } = resource;
+    // Other streams have met the same refusal.
+    const latest = renewals.latest(resource);
+    if (latest !== resource && !hasExpired(latest)) return latest;
+    const { origin } = resource;
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const info = await extractor.extract({ url: origin.url, identity, deadline, signal, client });
+    const isMediaRefused = areUrlsRefused(latest);
+    // The site may refuse the address, or the release of yt-dlp.
+    const preferred = isMediaRefused ? egress.otherIdentity(origin.url, new Set([latest.egress])) : latest.egress;
+    const request = { url: origin.url, preferred, deadline, signal, client, isMediaRefused };
+    const { info, isIncomplete, identity } = await extract(request);
     const item = findItem(info, origin);
-    if (!item) throw new NotFound('The page no longer contains the item');
-    const refreshed = refreshTracks(resource, item, epochSeconds());
+    if (!item) throw new NotFound('The page no longer contains the item', { reason: 'gone' });
+    const refreshed = refreshTracks(resource, { info: item, isIncomplete, identity }, epochSeconds());
+    renewals.add(latest, refreshed);
+    refreshedAt.set(refreshed, Date.now());
+    await store(refreshed);
+    return refreshed;
+  };
+
+  /** Stores a refreshed resource, unless the table has URLs of another address that may still be valid there. */
+  const store = async (refreshed: Resource): Promise<void> => {
+    const stored = await cache.getResource(refreshed.id);
+    if (stored && stored.egress !== refreshed.egress && !hasExpired(stored)) return;
     await cache.putResource(refreshed).catch((error) => {
       // A full disk does not end a stream: the next one refreshes again.
       if (!(error instanceof StorageFull)) throw error;
     });
-    return refreshed;
+  };
+
+  const readAsBrowser: Resolver['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
+    const deadline = Date.now() + REFRESH_TIMEOUT_MS;
+    const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
+    const file = text(info.reelay_file);
+    if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
+    return Buffer.from(file, 'base64');
   };
 
   return {
+    readAsBrowser,
     resolve: (url, options) =>
       withSpan(
         'resolve',
         async (span) => {
-          const resolved = await links.resolveLink(url, withSignal(options));
+          const resolved = await resolveNamed(url, options);
           span.set({ 'reelay.resolved': resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist' });
           return resolved;
         },
@@ -125,12 +189,24 @@ export function createResolver(options: ResolverOptions): Resolver {
     refresh: (resource, signal, client) =>
       withSpan(
         'refresh',
-        () => refreshes(resource.id, (shared) => refresh(resource, shared, client), signal),
+        () => refreshes(`${resource.id} ${resource.egress}`, (shared) => refresh(resource, shared, client), signal),
         () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
       ),
+    latest: renewals.latest,
     warm: extractor.warm,
+    async testSites(urls) {
+      for (const url of urls) {
+        const deadline = Date.now() + CANARY_TIMEOUT_MS;
+        const request = { url, deadline, signal: closing.signal, isReleaseTest: true };
+        await extract(request).catch((error) => {
+          if (!closing.signal.aborted)
+            log.warn('Canary link failed', { host: URL.parse(url)?.host, error: describeError(error) });
+        });
+      }
+    },
     async close() {
-      await Promise.all([extractor.close(), closeProbe()]);
+      closing.abort();
+      await Promise.all([extractor.close(), closeParsing()]);
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   toUnresolved,
 } from './item/index.ts';
 import type { ResolveDeadline, ResolvedPlaylist } from './resolver.ts';
-import { type Info, isFinal, positiveInteger, readMetadata, withoutAbsent } from './yt-dlp/index.ts';
+import { type Extraction, isFinal, positiveInteger, readMetadata, withoutAbsent } from './yt-dlp/index.ts';
 
 export interface PlaylistsOptions {
   readonly cache: CachedState;
@@ -37,7 +37,7 @@ export interface Playlists {
    * @throws NotFound when no entry is left
    */
   resolve(
-    list: Info,
+    list: Extraction,
     location: ListLocation,
     resolveListed: ResolveListed,
     deadline: ResolveDeadline,
@@ -60,6 +60,8 @@ type Place = Item | undefined;
 type ListCounts = Pick<ResolvedPlaylist, 'totalEntries' | 'isCut' | 'unavailable'>;
 
 const FRESH_SECONDS = 3600;
+/** Of a list that is incomplete because a request took too long. */
+const FRESH_SHORT_SECONDS = 30;
 /** Kept of the deadline to store and write the answer; at most a tenth of the time left. */
 const RESERVE_MS = 1000;
 const TABLE_READ_CONCURRENCY = 16;
@@ -98,7 +100,10 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
     freshUntil: number,
   ): Promise<ResolvedPlaylist> => {
     const items = places.filter((place) => place !== undefined);
-    if (items.length === 0) throw new NotFound('No entry of the playlist is available');
+    if (items.length === 0)
+      throw new NotFound('No entry of the playlist is available', {
+        reason: places.length > 0 ? 'not-found' : 'no-media',
+      });
     const unavailable = places.flatMap((place, index) => (place ? [] : [index + 1]));
     const counts = withoutAbsent<ListCounts>({ totalEntries, isCut, unavailable });
     const metadata = { title, author, coverUrl, ...counts };
@@ -116,20 +121,21 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
 
   const readStored = async (entry: PlaylistLink['entries'][number]): Promise<ListedEntry | Item> => {
     const resource = entry.resourceId === undefined ? undefined : await cache.getResource(entry.resourceId);
-    if (!resource) return toUnresolved(entry);
+    // What is incomplete is resolved again once it is not fresh.
+    if (!resource || (resource.isIncomplete && resource.freshUntil <= epochSeconds())) return toUnresolved(entry);
     await cache.touchResource(resource);
     return { entry, resource };
   };
 
   return {
-    async resolve(list, location, resolveListed, deadline) {
+    async resolve({ info: list, isIncomplete }, location, resolveListed, deadline) {
       const listed = readEntries(list, location.link);
       const entries = listed.slice(0, playlistLimit);
       const totalEntries = positiveInteger(list.playlist_count);
       const isCut = listed.length >= playlistLimit && totalEntries !== playlistLimit;
       const places = await resolveAll(entries, resolveListed, deadline);
       const metadata = { ...readMetadata(list), totalEntries, isCut };
-      return store(location, metadata, places, epochSeconds() + FRESH_SECONDS);
+      return store(location, metadata, places, epochSeconds() + (isIncomplete ? FRESH_SHORT_SECONDS : FRESH_SECONDS));
     },
 
     async complete(stored, location, resolveListed, deadline) {

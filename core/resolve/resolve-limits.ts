@@ -8,10 +8,15 @@ export interface ResolveLimitsOptions {
   readonly maxWaitingPerClient: number;
   /** Links of all clients that wait. */
   readonly maxWaiting: number;
+  /** Milliseconds for which an aborted link keeps its slot. @default 1000 */
+  readonly abortedSlotMs?: number;
 }
 
-/** Releases a slot. Further calls have no effect. */
-export type Release = () => void;
+/**
+ * Releases a slot: later when the link was aborted, since most of the cost of a resolve is its start. A client that resets
+ * its requests then waits for its own ones. Further calls have no effect.
+ */
+export type Release = (isAborted?: boolean) => void;
 
 /** Limits on links resolved at once, per client, so that one client's links delay only its own. */
 export interface ResolveLimits {
@@ -27,6 +32,7 @@ export interface ResolveLimits {
 
 /** Retry-After for a client at its limit: one of its links has to finish first, which takes seconds. */
 const RETRY_SECONDS = 5;
+const ABORTED_SLOT_MS = 1_000;
 
 interface Client {
   readonly slots: Semaphore;
@@ -35,7 +41,7 @@ interface Client {
 }
 
 export function createResolveLimits(options: ResolveLimitsOptions): ResolveLimits {
-  const { maxRunningPerClient, maxWaitingPerClient, maxWaiting } = options;
+  const { maxRunningPerClient, maxWaitingPerClient, maxWaiting, abortedSlotMs = ABORTED_SLOT_MS } = options;
   const clients = new Map<string, Client>();
   let waiting = 0;
 
@@ -49,13 +55,17 @@ export function createResolveLimits(options: ResolveLimitsOptions): ResolveLimit
     client.links -= 1;
     if (client.links === 0) clients.delete(name);
   };
-  const withLeave = (name: string, client: Client, release: Release): Release => {
+  const withLeave = (name: string, client: Client, release: () => void): Release => {
     let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
+    const end = () => {
       release();
       leave(name, client);
+    };
+    return (isAborted = false) => {
+      if (isReleased) return;
+      isReleased = true;
+      if (isAborted) setTimeout(end, abortedSlotMs).unref();
+      else end();
     };
   };
 

@@ -1,35 +1,36 @@
-import { createSingleFlight, type Deadline, deadlineSignal } from '../concurrency/index.ts';
+import { createSingleFlight, type Deadline, deadlineSignal, ownTurn } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { withSpan } from '../log/index.ts';
+import { describeError, type Log, withSpan } from '../log/index.ts';
 import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
 import {
   assembleResource,
   type CachedState,
   epochSeconds,
   identify,
-  isList,
   isNamedByList,
   isSearch,
   mergeResource,
   RETENTION_SECONDS,
 } from './item/index.ts';
+import type { createAddressedExtractor } from './outgoing-addresses.ts';
 import type { Playlists, ResolveListed } from './playlists.ts';
 import { inspect } from './probe/index.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
 import type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './resolver.ts';
-import { type Extractor, type Info, normalizeLink, readTracks } from './yt-dlp/index.ts';
+import { type Extraction, type Info, isList, normalizeLink, readTracks } from './yt-dlp/index.ts';
 
 export interface LinkResolverOptions {
   readonly cache: CachedState;
-  readonly extractor: Pick<Extractor, 'extract'>;
-  readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
+  readonly extract: ReturnType<typeof createAddressedExtractor>;
+  readonly egress: Pick<Egress, 'request'>;
   readonly playlists: Playlists;
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
   readonly search: boolean;
   /** Resolves entries of playlists elsewhere. @default in this process */
   readonly resolveEntry?: ResolveEntry;
+  readonly log: Log;
 }
 
 export interface LinkResolver {
@@ -56,7 +57,7 @@ const MAX_DEPTH = 2;
 
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extractor, egress, playlists, limits, search } = options;
+  const { cache, extract, egress, playlists, limits, search, log } = options;
   const flights = createSingleFlight<Resolved>();
 
   const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
@@ -88,7 +89,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     try {
       return await resolve(context, deadline);
     } finally {
-      release();
+      release(deadline.signal.aborted);
     }
   };
 
@@ -109,13 +110,13 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
 
   const fromSource = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
     const { link, cacheKey, entry, list } = context;
-    const identity = egress.nextIdentity(link);
-    const info = await extractor.extract({ url: link, identity, entry, ...deadline });
+    const extraction = await extract({ url: link, entry, ...deadline });
+    const { info, identity } = extraction;
     if (isList(info)) {
       if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not handled.');
-      return playlists.resolve(info, context, resolveListed(context, identity), deadline);
+      return playlists.resolve(extraction, context, resolveListed(context, extraction, identity), deadline);
     }
-    const resource = await saveItem(info, { url: link, ...identify(info), list }, identity, deadline);
+    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, identity, deadline);
     await cache.putLink({
       type: 'Media',
       id: linkId(cacheKey),
@@ -133,29 +134,42 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
    * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable
    */
   const saveItem = async (
-    info: Info,
+    { info, isIncomplete: lacksRequests }: Extraction,
     origin: ResourceOrigin,
     identity: string,
     deadline: Deadline,
   ): Promise<Resource> => {
-    const probing = { egress, identity, signal: deadlineSignal(deadline), client: deadline.client, link: origin.url };
-    const [stored, candidates] = await Promise.all([
+    // Entries of a list are saved at once: each takes some milliseconds.
+    await ownTurn();
+    const signal = deadlineSignal(deadline);
+    const probing = { ...deadline, egress, identity, signal, link: origin.url };
+    const [stored, { result: candidates, failure }] = await Promise.all([
       cache.getResource(resourceId(origin)),
       withSpan('inspect tracks', () => inspect(readTracks(info, epochSeconds()), probing)),
     ]);
-    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const isIncomplete = lacksRequests || failure !== undefined;
+    if (isIncomplete)
+      log.info('Formats could not be read', {
+        url: origin.url,
+        error: describeError(failure ?? 'A request of yt-dlp timed out'),
+      });
+    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds(), isIncomplete });
     const resource = stored ? mergeResource(stored, found) : found;
     await cache.putResource(resource);
     return resource;
   };
 
   /** Saves an entry that came with the page of its list; resolves any other by its URL. */
-  const resolveListed = (context: LinkContext, identity: string): ResolveListed => {
+  const resolveListed = (
+    context: LinkContext,
+    { isIncomplete }: Pick<Extraction, 'isIncomplete'>,
+    identity: string,
+  ): ResolveListed => {
     const byUrl = resolveByUrl(context);
-    return async (listed, deadline) =>
+    return async ({ info, ...listed }, deadline) =>
       listed.isResolved
-        ? [await saveItem(listed.info, { url: context.link, ...listed.identity }, identity, deadline)]
-        : byUrl(listed, deadline);
+        ? [await saveItem({ info, isIncomplete }, { url: context.link, ...listed.identity }, identity, deadline)]
+        : byUrl({ info, ...listed }, deadline);
   };
 
   const resolveByUrl =

@@ -1,5 +1,5 @@
 import type { Deadline } from '../concurrency/index.ts';
-import type { PlaylistEntry, Resource } from '../state/index.ts';
+import type { PlaylistEntry, Resource, Track } from '../state/index.ts';
 import type { Info } from './yt-dlp/index.ts';
 
 /** Link → Resource. */
@@ -14,12 +14,21 @@ export interface Resolver {
    */
   resolve(url: string, options: ResolveOptions): Promise<Resolved>;
   /**
-   * Resolves a stored resource again through the same outgoing identity, and stores its new URLs. At most one refresh per
-   * resource at a time. The id and everything promised about its streams stay.
+   * Resolves a stored resource again, through the same outgoing identity unless its site blocks that, and stores its new
+   * URLs unless the table has valid ones of another identity: these are kept beside them in memory. At most one refresh per
+   * resource and identity at a time. The id and everything promised about its streams stay.
    * @param client whose share of yt-dlp is used: that of the first caller. @default the service itself
    * @throws NotFound when the item or all of its formats are gone, else as `resolve`
    */
   refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
+  /** A resource with the URLs that refreshes in this process have found in place of its own; the same resource if none has. */
+  latest(resource: Resource): Resource;
+  /**
+   * Reads a subtitle file as a browser, through yt-dlp and the outgoing identity of its resource.
+   * @param client whose share of yt-dlp is used
+   * @throws as `resolve`
+   */
+  readAsBrowser(resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer>;
   /**
    * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
    * @throws as `resolve`
@@ -27,6 +36,11 @@ export interface Resolver {
   resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
   /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
+  /**
+   * Extracts links with the default release of yt-dlp, and those that fail with the alternative: their sites stay with the
+   * release that works. Failures are logged.
+   */
+  testSites(links: readonly string[]): Promise<void>;
   /** Ends yt-dlp, the process that reads containers, and everything in progress. */
   close(): Promise<void>;
 }

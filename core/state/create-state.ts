@@ -1,15 +1,7 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
-import {
-  createLeaseItem,
-  ItemTooLarge,
-  type Lease,
-  MAX_ITEM_BYTES,
-  type PackedItem,
-  packItem,
-  unpackItem,
-} from './items.ts';
+import { createLeaseItem, ItemTooLarge, type Lease, type PackedItem, packItem, unpackItem } from './items.ts';
 import { parseKey } from './keys.ts';
 import { rotateOriginSecret } from './origin-secrets.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
@@ -42,20 +34,22 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   const streamTask = createLeaseItem({ storage, now: seconds, pk: 'stream-task', read: readStreamTask });
   const toolsUpdate = createLeaseItem({ storage, now: seconds, pk: 'tools-update', read: readLease });
 
+  /** A table that was lost does not take the tools with it. */
+  let recordedTools: ToolsRecord | undefined;
+
   const attachments = createAttachments({ storage, now: seconds });
 
-  const put = async (item: PackedItem) => {
-    if (item.data.byteLength > MAX_ITEM_BYTES)
-      throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes compressed`);
-    await storage.put({ ...item });
-  };
+  const put = (item: PackedItem) => storage.put({ ...item });
 
-  const packResource = async (resource: Resource): Promise<PackedItem> => {
-    const whole = await packItem(`resource#${resource.id}`, resource);
-    if (whole.data.byteLength <= MAX_ITEM_BYTES) return whole;
-    log.warn('Storing resource without its DASH fragments: item too large', { id: resource.id });
-    const tracks = resource.tracks.map(({ fragments: _, ...track }) => track);
-    return packItem(whole.pk, { ...resource, tracks } as Resource);
+  const packResource = (resource: Resource): Promise<PackedItem> => {
+    const pk = `resource#${resource.id}`;
+    return packItem(pk, resource).catch((error) => {
+      const hasFragments = resource.tracks.some(({ fragments }) => fragments);
+      if (!(error instanceof ItemTooLarge) || !hasFragments) throw error;
+      log.warn('Storing resource without its DASH fragments: item too large', { id: resource.id });
+      const tracks = resource.tracks.map(({ fragments: _, ...track }) => track);
+      return packItem(pk, { ...resource, tracks } as Resource);
+    });
   };
 
   /** False: it was touched within the hour. */
@@ -95,8 +89,11 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),
-    getTools: async () => (await storage.get('tools'))?.record as ToolsRecord | undefined,
-    putTools: (record) => storage.put({ pk: 'tools', record }),
+    getTools: async () => ((await storage.get('tools'))?.record as ToolsRecord | undefined) ?? recordedTools,
+    putTools: async (record) => {
+      recordedTools = record;
+      await storage.put({ pk: 'tools', record });
+    },
     getMaintenance: maintenance.get,
     takeMaintenance: (lease) => maintenance.acquire(lease),
     endMaintenance: maintenance.release,

@@ -1,3 +1,4 @@
+export { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from './availability.ts';
 export { createState } from './create-state.ts';
 export { ItemTooLarge } from './items.ts';
 export {
@@ -21,7 +22,6 @@ export type {
   Chapter,
   Delivery,
   Details,
-  Fragment,
   Link,
   PlaylistEntry,
   PlaylistLink,
@@ -29,10 +29,12 @@ export type {
   Rendition,
   Resource,
   ResourceOrigin,
+  SegmentOverrides,
   Subtitle,
   Thumbnail,
   Track,
   VideoTraits,
 } from './resource.ts';
+export { initializationVector, keyUrl, knownKey, segmentUrl } from './segment-overrides.ts';
 export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
 export type { StateStorage } from './storage.ts';

@@ -1,15 +1,18 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { ownTurn } from '../concurrency/index.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Version of the item format. An item of another version is read as absent, and so resolved again. */
 const SCHEMA_VERSION = 1;
 
 /** Maximum compressed size of a record. DynamoDB limits an item to 400 KB, attribute names included. */
-export const MAX_ITEM_BYTES = 350 * 1024;
+const MAX_ITEM_BYTES = 350 * 1024;
 
-/** Limit for decompression: corrupt data must not exhaust memory. */
-const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+/** Maximum size of a record before it is compressed: to parse it takes as long. */
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Parsing more takes more than a millisecond. */
+const MAX_QUICK_BYTES = 256 * 1024;
 
 /** A record exceeds the maximum size of an item. */
 export class ItemTooLarge extends Error {
@@ -30,9 +33,12 @@ const decompress = promisify(brotliDecompress);
 /** Quality 5 needs a third of the maximum's time for nearly its ratio, on JSON with similar URLs. */
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Compresses a record. The caller checks the size of `data` against `MAX_ITEM_BYTES`. */
+/** Compresses a record. @throws ItemTooLarge */
 export async function packItem(pk: string, record: { readonly expiresAt: number }): Promise<PackedItem> {
-  const data = await compress(JSON.stringify(record), COMPRESSION);
+  const json = Buffer.from(JSON.stringify(record));
+  if (json.length > MAX_UNPACKED_BYTES) throw new ItemTooLarge(`${pk}: ${json.length} bytes`);
+  const data = await compress(json, COMPRESSION);
+  if (data.byteLength > MAX_ITEM_BYTES) throw new ItemTooLarge(`${pk}: ${data.byteLength} bytes compressed`);
   return { pk, v: SCHEMA_VERSION, expiresAt: record.expiresAt, data };
 }
 
@@ -49,7 +55,10 @@ export async function unpackItem<T extends { readonly id: string; readonly expir
   if (item?.v !== SCHEMA_VERSION || !(item.data instanceof Uint8Array)) return undefined;
   const { expiresAt } = item;
   if (typeof expiresAt !== 'number' || expiresAt <= now) return undefined;
-  const record = await decompress(item.data, { maxOutputLength: MAX_UNPACKED_BYTES }).then(parse, unreadable);
+  const json = await decompress(item.data, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(unreadable);
+  // Lists read many records at once.
+  if (json && json.length > MAX_QUICK_BYTES) await ownTurn();
+  const record = json && parse(json);
   return isRecord(record) && record.id === id ? ({ ...record, expiresAt } as unknown as T) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
+import type { FragmentList } from '../media/dash/index.ts';
 
 /**
  * One resolved item with its metadata and upstream formats. Duration, sizes and tag text of its streams are fixed at
@@ -36,8 +37,10 @@ export interface Resource extends PromisedConversions {
   readonly subtitles?: readonly Subtitle[];
   /** What only GetDetails answers. */
   readonly details?: Details;
-  /** The outgoing identity that resolved it: many sources bind URLs to the client address. */
+  /** The outgoing identity that resolved it last: many sources bind URLs to the client address. */
   readonly egress: string;
+  /** Some formats could not be read, for a reason that may pass: another resolve may offer others. Fresh for a short time. */
+  readonly isIncomplete?: true;
   /** Epoch seconds. Until then GetResource answers from the table. */
   readonly freshUntil: number;
   /** Epoch seconds from which the resource and its keys are invalid, even if the table has not deleted the item yet. */
@@ -69,8 +72,10 @@ export interface Track {
   readonly delivery: Delivery;
   /** The file, the media playlist, or the manifest. */
   readonly url: string;
+  /** The outgoing identity that resolved the URL. Absent: that of the resource. */
+  readonly egress?: string;
   /** DASH only. Absent if the list was too large to store: resolving again restores it. */
-  readonly fragments?: readonly Fragment[];
+  readonly fragments?: FragmentList;
   /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
   readonly fragmentBaseUrl?: string;
   /** Request headers for this track. */
@@ -81,6 +86,11 @@ export interface Track {
   readonly chunkBytes?: number;
   /** Epoch seconds after which the URL is known to be invalid. */
   readonly urlExpiresAt?: number;
+  /** Epoch seconds before which the source refuses the URL (yt-dlp's `available_at`). Absent: it was served when resolved. */
+  readonly availableAt?: number;
+  readonly overrides?: SegmentOverrides;
+  /** The site serves it to browsers, and may refuse other clients (yt-dlp's `impersonate`). Of subtitles only. */
+  readonly isForBrowsers?: true;
   /** File format without a dot: `mp4`, `webm`, `mp3`, `ogg` … */
   readonly container: string;
   /** `null`: the track has no video, or no audio. Unknown traits are absent. */
@@ -98,11 +108,15 @@ export interface Track {
   readonly description?: string;
 }
 
-/** A segment of a DASH representation. The initialization segment is first and lasts 0 seconds. */
-export interface Fragment {
-  /** Absolute, or relative to `fragmentBaseUrl` of the track. */
-  readonly url: string;
-  readonly seconds: number;
+/** What holds for the segments and keys of an HLS or DASH track in place of what its playlist says. */
+export interface SegmentOverrides {
+  /** Query of each segment URL; of key URLs too, unless there is one for them. */
+  readonly segmentQuery?: string;
+  readonly keyQuery?: string;
+  readonly keyUrl?: string;
+  /** AES-128 key and initialization vector: 32 hexadecimal digits. */
+  readonly key?: string;
+  readonly iv?: string;
 }
 
 export interface VideoTraits {

@@ -41,7 +41,7 @@ export interface State {
   /** Counts one served resolve. */
   addRequest(): Promise<void>;
   countRequests(): Promise<number>;
-  /** The installed tools; undefined before the first installation. */
+  /** The installed tools: as the table has them, else as this process has recorded them. Undefined before the first installation. */
   getTools(): Promise<ToolsRecord | undefined>;
   putTools(record: ToolsRecord): Promise<void>;
   /** The current lease; undefined once expired, so that a crashed updater cannot lock the instance. */

@@ -57,12 +57,14 @@ const EMPTY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'one-machine/app': ['../data'],
 };
 
-const PROBE_WORKER = { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') };
+const PARSING_WORKER = { 'parsing-worker': join(ROOT, 'core', 'parsing', 'parsing-worker.ts') };
 
 /** Further entry points that a bundle starts as child programs: bundle folder → name without `.mjs` → source path. */
 const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': PROBE_WORKER,
-  'one-machine/app': { ...PROBE_WORKER, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
+  'functions/get-resource': PARSING_WORKER,
+  'stream-service': PARSING_WORKER,
+  'stream-function': PARSING_WORKER,
+  'one-machine/app': { ...PARSING_WORKER, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
 };
 
 /** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */

@@ -30,6 +30,12 @@ export function checkPlace(settings: DeploymentSettings, env: { readonly account
     if (region && env.region && region !== env.region)
       throw new SettingError(`${name} must be a secret in ${env.region}, where the stack is, not in ${region}`);
   }
+  const { pluginsLayerArn } = settings;
+  const { region: layerRegion } = parseArn(pluginsLayerArn);
+  if (layerRegion && env.region && layerRegion !== env.region)
+    throw new SettingError(
+      `pluginsLayerArn must be a layer in ${env.region}, where the stack is, not in ${layerRegion}`,
+    );
   const { account } = parseArn(settings.certificateArn);
   if (account && env.account && account !== env.account)
     throw new SettingError(`certificateArn must be a certificate of the account ${env.account}, not of ${account}`);

@@ -24,7 +24,8 @@ export async function storeArchive(
   const id = archiveKey(url);
   const expiresAt = Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
   await state.putArchivedList({ id, url, title, author, entries, isCut, unavailable, expiresAt }).catch((cause) => {
-    if (cause instanceof ItemTooLarge) throw new NotDeliverable('The list is too long for an archive.', { cause });
+    if (cause instanceof ItemTooLarge)
+      throw new NotDeliverable('The list is too long for an archive.', { cause, reason: 'too-large' });
     throw cause;
   });
   return id;

@@ -1,5 +1,5 @@
-import { Problem, type ProblemDetails, toProblem } from '../../core/api/index.ts';
-import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
+import { Problem, type ProblemDetails, problemNameOf, toProblem } from '../../core/api/index.ts';
+import { isPassing, NotDeliverable, NotFound } from '../../core/errors/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { EntryRequest, ResolveEntry, Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
@@ -55,10 +55,11 @@ export const createResolveEntry =
     }
   };
 
-/** The class of error that the problem was made of: an entry that is gone is left out, one that failed stays bare. */
+/** The class of error that the problem was made of: an entry that is gone is left out, one that may succeed later stays bare. */
 function toError(problem: ProblemDetails): Error {
-  if (problem.status === 404) return new NotFound();
-  if (problem.status === 415) return new NotDeliverable(problem.detail ?? problem.title);
+  const isFinal = !isPassing(problemNameOf(problem));
+  if (isFinal && problem.status === 404) return new NotFound();
+  if (isFinal && problem.status === 415) return new NotDeliverable(problem.detail ?? problem.title);
   return new Problem(problem);
 }
 

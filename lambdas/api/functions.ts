@@ -11,7 +11,7 @@ import { createNotFound } from './not-found.ts';
 
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
-    Pick<GetFeedOptions, 'resolver' | 'publicUrl' | 'trustedProxies'> {
+    Pick<GetFeedOptions, 'resolver' | 'publicUrl' | 'trustedProxies' | 'allowedHosts'> {
   readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
 }
 

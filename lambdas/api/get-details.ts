@@ -1,6 +1,6 @@
 import type { schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import { keyOf, type Resource } from '../../core/state/index.ts';
+import { availabilityDelayMs, keyOf, type Resource } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
@@ -12,6 +12,12 @@ export const createGetDetails = (options: ResolveOptions): Handler => {
     return { json: toMediaDetails(singleResource(resolved), signKeyFor(event)) };
   });
 };
+
+/** Until the source serves the last of its tracks; null when it serves all. */
+function availableInSeconds({ tracks }: Resource, now: number): number | null {
+  const delayMs = Math.max(...tracks.map((track) => availabilityDelayMs(track, now)));
+  return delayMs > 0 ? Math.ceil(delayMs / 1000) : null;
+}
 
 /**
  * The response of GetDetails. Unknown values are null, and unknown lists empty.
@@ -26,6 +32,7 @@ export function toMediaDetails(resource: Resource, signKey: SignKey = (key) => k
     coverUrl,
     durationSeconds: durationSeconds ?? null,
     isLive,
+    availableInSeconds: availableInSeconds(resource, Date.now()),
     description: details.description ?? null,
     uploadDate: details.uploadDate ?? null,
     tags: [...(details.tags ?? [])],

@@ -1,5 +1,6 @@
 import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
+import { isCrossSiteSubrequest } from '../../core/http/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
 import {
@@ -38,7 +39,7 @@ const AVAILABILITY_TTL_MS = 500;
  * @returns a function that throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and
  * what `Resolver.resolve` throws
  */
-export function createResolveRequest({ resolver, state, originSecret }: ResolveOptions) {
+export function createResolveRequest({ resolver, state, originSecret, origins }: ResolveOptions) {
   const requireAvailable = createMaintenanceCheck(state);
   const isBehindEdge = originSecret !== undefined;
   return async (
@@ -47,7 +48,7 @@ export function createResolveRequest({ resolver, state, originSecret }: ResolveO
     { maxEntryWaitSeconds = Number.POSITIVE_INFINITY }: ResolveRequestOptions = {},
   ): Promise<ResolvedRequest> => {
     const { rawQueryString, requestContext } = event;
-    if (isCrossSiteEmbed(event)) throw problems.crossSite();
+    if (isCrossSiteSubrequest((name) => headerOf(event, name), origins)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
     await requireAvailable();
     // Before the source is contacted: what cannot be stored has no keys.
@@ -64,13 +65,6 @@ export function createResolveRequest({ resolver, state, originSecret }: ResolveO
     return { resolved, sent };
   };
 }
-
-/**
- * Whether another site's page embeds the request as an image, script or the like: it cannot read the response, so that
- * its only effect would be the work (Fetch Metadata).
- */
-const isCrossSiteEmbed = (event: Event): boolean =>
-  headerOf(event, 'sec-fetch-site') === 'cross-site' && headerOf(event, 'sec-fetch-mode') === 'no-cors';
 
 /**
  * @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the

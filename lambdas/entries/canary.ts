@@ -8,9 +8,16 @@ import { createTryLayer } from '../tools-update/index.ts';
 /** Where Lambda unpacks layers. */
 const LAYERS = '/opt';
 
+const log = createFunctionLog();
+
 /** Runs the smoke test with the yt-dlp of the attached layer. */
 export const handler = createTryLayer({
   find: () => findLayeredYtDlp(LAYERS, join(tmpdir(), 'yt-dlp')),
-  smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy }),
-  log: createFunctionLog(),
+  smokeTest: (ytDlp) =>
+    smokeTestYtDlp(ytDlp, {
+      openProxy: openLoopbackProxy,
+      onUnsolvedChallenge: (reason) =>
+        log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { reason }),
+    }),
+  log,
 });

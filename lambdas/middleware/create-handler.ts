@@ -133,6 +133,8 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
 
 /** The headers of a GET without its body (RFC 9110 §9.3.2). */
 function removeBody(response: Result): void {
-  response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
+  // A 304 has no body of its own, and that of the 200 is not known here (RFC 9110 §8.6).
+  if (response.statusCode !== 304)
+    response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
   delete response.body;
 }

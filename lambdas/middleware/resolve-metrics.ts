@@ -1,8 +1,11 @@
 import type { Request } from '@middy/core';
+import { problemNameOf, toProblem } from '../../core/api/index.ts';
 import type { ResolveMetrics } from '../runtime/index.ts';
 import type { Event, HttpMiddleware, Result } from './event.ts';
 
-/** Outcomes as the dashboard lists them, by status. */
+/** Outcomes as the dashboard lists them, by the problem. What the site refuses this server for is no fault of the link. */
+const OUTCOMES_BY_PROBLEM = new Map<string | undefined, string>([['bot-check', 'failed']]);
+/** All others by status. */
 const OUTCOMES = new Map([
   [200, 'resolved'],
   [302, 'resolved'],
@@ -18,10 +21,12 @@ const OUTCOMES = new Map([
 export function resolveMetrics(metrics: Pick<ResolveMetrics, 'resolved'>): HttpMiddleware {
   const startTimes = new WeakMap<object, number>();
   const record = (request: Request<Event, Result>) => {
-    const { event, response } = request;
+    const { event, response, error } = request;
     const startedAt = startTimes.get(request);
     if (!response || startedAt === undefined || event.requestContext.http.method !== 'GET') return;
-    metrics.resolved(OUTCOMES.get(response.statusCode ?? 0) ?? 'other', performance.now() - startedAt);
+    const problem = error ? problemNameOf(toProblem(error).details) : undefined;
+    const outcome = OUTCOMES_BY_PROBLEM.get(problem) ?? OUTCOMES.get(response.statusCode ?? 0) ?? 'other';
+    metrics.resolved(outcome, performance.now() - startedAt, problem);
   };
   return {
     before: (request) => {

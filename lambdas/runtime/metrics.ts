@@ -3,8 +3,12 @@ import type { YtDlpMode } from '../../layers/tools/index.ts';
 
 /** Metrics of the resolver. */
 export interface ResolveMetrics {
-  /** Counts one response. @param outcome by status: `resolved`, `not found`, … */
-  resolved(outcome: string, milliseconds: number): void;
+  /**
+   * Counts one response.
+   * @param outcome by status: `resolved`, `not found`, …
+   * @param problem the name of its type, of a failure: a field of the log line, for a metric of each would be billed
+   */
+  resolved(outcome: string, milliseconds: number, problem?: string): void;
   /** How links are given to yt-dlp from now on: `ProcessPerLink` is 1 without the warm worker, else 0. */
   ytDlpMode(mode: YtDlpMode): void;
 }
@@ -36,8 +40,14 @@ function createMetrics(stage: string): Metrics {
 
 function createWriter(stage: string) {
   const metrics = createMetrics(stage);
-  return (name: string, unit: Unit, value: number, dimensions: Readonly<Record<string, string>> = {}) => {
+  return (
+    name: string,
+    unit: Unit,
+    value: number,
+    { dimensions, fields }: { dimensions?: Record<string, string>; fields?: Record<string, string> } = {},
+  ) => {
     metrics.addDimensions({ ...dimensions });
+    for (const [field, text] of Object.entries(fields ?? {})) metrics.addMetadata(field, text);
     metrics.addMetric(name, unit, value);
     metrics.publishStoredMetrics();
   };
@@ -46,8 +56,11 @@ function createWriter(stage: string) {
 export function createResolveMetrics(stage: string): ResolveMetrics {
   const write = createWriter(stage);
   return {
-    resolved(outcome, milliseconds) {
-      write('Resolves', 'Count', 1, { Outcome: outcome });
+    resolved(outcome, milliseconds, problem) {
+      write('Resolves', 'Count', 1, {
+        dimensions: { Outcome: outcome },
+        ...(problem && { fields: { Problem: problem } }),
+      });
       write('ResolveMilliseconds', 'Milliseconds', milliseconds);
     },
     ytDlpMode: (mode) => write('ProcessPerLink', 'Count', mode === 'process-per-link' ? 1 : 0),

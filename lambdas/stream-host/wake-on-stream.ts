@@ -1,4 +1,4 @@
-import { getOperation, operations, Problem, problems, toProblem } from '../../core/api/index.ts';
+import { createProblem, getOperation, operations, type Problem, problems, toProblem } from '../../core/api/index.ts';
 import { hasKey, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
@@ -46,18 +46,17 @@ export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStream
 function describeWait(plan: WakePlan): Problem {
   if (plan.kind !== 'coming') {
     // A host runs, but the edge was refused or not answered by it; which of the two is not known here.
-    const { details, headers } = problems.noCapacity();
-    return new Problem({ ...details, detail: 'The stream host is full, or does not answer. Try again soon.' }, headers);
+    const detail = 'The stream host is full, or does not answer. Try again soon.';
+    return createProblem('busy', { detail, retryAfterSeconds: 10 });
   }
   const detail = 'The stream host starts when it is needed, which takes about a minute. Try again then.';
-  const headers = { 'retry-after': String(plan.retryAfterSeconds) };
-  return new Problem({ title: plan.title, status: 503, detail }, headers);
+  return createProblem('starting', { title: plan.title, detail, retryAfterSeconds: plan.retryAfterSeconds });
 }
 
 /** HostUnavailable as a 503 of its own; every other failure as in all functions. */
 function toHostProblem(error: unknown): Problem {
   if (!(error instanceof HostUnavailable)) return toProblem(error);
   const detail = 'AWS cannot start the stream host at the moment. Try again soon.';
-  const headers = { 'retry-after': String(error.retryAfterSeconds) };
-  return new Problem({ title: 'No Stream Host Available', status: 503, detail }, headers, { cause: error });
+  const { retryAfterSeconds } = error;
+  return createProblem('starting', { title: 'No Stream Host Available', detail, retryAfterSeconds, cause: error });
 }

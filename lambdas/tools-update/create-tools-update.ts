@@ -61,15 +61,18 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
     log.info('Tools update step completed', { step });
     options.onStep?.(step);
   };
+  const { request: download } = createEgress({ allow: [], log });
+  const releasesOf = (channel: 'stable' | 'nightly') => createReleases({ channel, download });
   return {
     dependencies: {
-      releases: options.releases ?? createReleases({ channel, download: createEgress({ allow: [], log }).request }),
+      releases: options.releases ?? releasesOf(channel === 'nightly' ? 'nightly' : 'stable'),
       layers: createLayers({ client: lambda, layerName, bucket, architecture }),
       archive: createArchive({ client: s3, bucket }),
       canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
       state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
       scratchDir: tmpdir(),
       resolver,
+      nightly: channel === 'auto' ? releasesOf('nightly') : undefined,
       canaryLinks: environment.canaryLinks,
       ...{ asset, metrics, log, onStep },
       pinned,

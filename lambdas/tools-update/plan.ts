@@ -104,6 +104,9 @@ export function planPruning(
   };
 }
 
+/** Whether this is the tag of a nightly release, which has a time after the date. */
+export const isNightly = (version: string): boolean => version.split('.').length > 3;
+
 /** Hours since a release, by the date in its tag. @param now epoch milliseconds */
 export function ageInHours(version: string, now: number): number {
   const [year = 0, month = 1, day = 1] = version.split('.').map(Number);

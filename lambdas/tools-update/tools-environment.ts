@@ -1,6 +1,6 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
 import { oneOf, SettingError, wholeNumber } from '../../core/config/index.ts';
-import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
+import { assetFor, isReleaseTag, type ToolsChannel } from '../../layers/tools/index.ts';
 
 /** The environment of the functions that update the tools layer, as the stack sets it. */
 export interface ToolsEnvironment {
@@ -9,7 +9,7 @@ export interface ToolsEnvironment {
   readonly layerName: string;
   readonly canaryFunction: string;
   readonly resolverFunction: string;
-  readonly channel: 'stable' | 'nightly';
+  readonly channel: ToolsChannel;
   /** The release to run instead of the newest. */
   readonly pinned?: string;
   /** Of the resolver. The update functions may run on another. */
@@ -44,7 +44,7 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
     canaryFunction: read('CANARY_FUNCTION'),
     resolverFunction: read('RESOLVER_FUNCTION'),
     pinned: pinned || undefined,
-    channel: oneOf('stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
+    channel: oneOf('auto', 'stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
     architecture,
     asset,
     stage: read('STAGE'),

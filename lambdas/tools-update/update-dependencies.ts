@@ -1,5 +1,6 @@
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
+import type { Releases } from '../../layers/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 import type { PrepareDependencies } from './prepare-release.ts';
 import type { LiveFunction } from './types.ts';
@@ -21,4 +22,6 @@ export interface UpdateToolsDependencies extends UpdateDependencies {
   readonly resolver: LiveFunction;
   /** Links that the resolver must resolve with another release before it is switched to. @default none */
   readonly canaryLinks?: readonly string[];
+  /** Nightly releases, of which one replaces a stable release that fails canary links. @default none */
+  readonly nightly?: Releases | undefined;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ageInHours, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
+import { ageInHours, isNightly, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease } from './switch-release.ts';
 import type { LayerVersion, Pointer } from './types.ts';
@@ -13,6 +13,9 @@ export type UpdateOutcome =
   | { readonly outcome: 'updated' | 'current'; readonly version: string }
   /** Another run is in progress: this one has done nothing. */
   | { readonly outcome: 'busy' };
+
+/** Older than any release. */
+const OLDEST = '0';
 
 /** What a run finds at its start. */
 interface Found {
@@ -32,7 +35,7 @@ interface Found {
 export async function updateTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
   try {
-    return await withUpdateLease(parts, signal, 0, (held) => bringInPlace(parts, held));
+    return await withUpdateLease(parts, signal, 0, (held) => bringEitherInPlace(parts, held));
   } catch (error) {
     if (error instanceof LeaseTaken) {
       log.info('Update already in progress');
@@ -62,9 +65,17 @@ export function withUpdateLease<T>(
   });
 }
 
-/** Finds the release in use and the one to switch to. @throws Error when layers or archive cannot be read */
-export async function findRelease(parts: UpdateDependencies, signal: AbortSignal): Promise<Found> {
-  const { releases, layers, archive, asset, pinned, onStep } = parts;
+/**
+ * Finds the release in use and the one to switch to.
+ * @param isReturn whether an older stable release replaces a nightly one
+ * @throws Error when layers or archive cannot be read
+ */
+export async function findRelease(
+  parts: UpdateToolsDependencies,
+  signal: AbortSignal,
+  isReturn = false,
+): Promise<Found> {
+  const { releases, nightly, layers, archive, asset, pinned, onStep } = parts;
   const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
   const inUse = releaseInUse(pointer, versions, asset);
   // Neither the newest release nor published ones matter.
@@ -81,13 +92,64 @@ export async function findRelease(parts: UpdateDependencies, signal: AbortSignal
     failure = new Error('Failed to find the newest release', { cause: error });
   }
   onStep('looked');
-  const candidate = releaseToTry(newest, publishedOf(versions, asset), inUse);
+  const published = publishedOf(versions, asset).filter(({ version }) => !(nightly && isNightly(version)));
+  const replaced = isReturn && inUse && isNightly(inUse.version) ? { ...inUse, version: OLDEST } : inUse;
+  const candidate = releaseToTry(newest, published, replaced);
   return { versions, inUse, candidate, failure };
 }
 
-async function bringInPlace(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
+/**
+ * Puts the newest stable release in place; while that fails canary links, the newest nightly one that resolves them. A
+ * pinned release, and channels other than `auto`, have no second choice.
+ */
+async function bringEitherInPlace(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
+  const { nightly, pinned, log } = parts;
+  if (!nightly || pinned) return bringInPlace(parts, signal);
+  let stable: UpdateOutcome | undefined;
+  let failure: unknown;
+  try {
+    stable = await bringInPlace(parts, signal, true);
+  } catch (error) {
+    signal.throwIfAborted();
+    failure = error;
+  }
+  if (!(await needsNightly(stable, parts, signal))) return stable ?? fail(failure);
+  try {
+    const other = await bringInPlace({ ...parts, releases: nightly, nightly: undefined }, signal);
+    if (failure === undefined || ('version' in other && isNightly(other.version))) return other;
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn('No nightly release is an alternative', { error });
+  }
+  return stable ?? fail(failure);
+}
+
+/** Whether the live release is a nightly one, which may have to be updated, or fails canary links. */
+async function needsNightly(
+  stable: UpdateOutcome | undefined,
+  { resolver, archive, canaryLinks = [], log }: UpdateToolsDependencies,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (stable?.outcome === 'updated') return false; // its links were resolved before the switch
+  if (isNightly((await archive.pointer())?.version ?? '')) return true;
+  const { version } = await resolver.read();
+  if (version === undefined || canaryLinks.length === 0) return false;
+  const verdict = await resolver.check(version, signal, canaryLinks);
+  if (!verdict.ok) log.warn('The release in use fails canary links', { reason: verdict.reason });
+  return !verdict.ok;
+}
+
+function fail(failure: unknown): never {
+  throw failure;
+}
+
+async function bringInPlace(
+  parts: UpdateToolsDependencies,
+  signal: AbortSignal,
+  isReturn = false,
+): Promise<UpdateOutcome> {
   const { metrics, log, onStep } = parts;
-  const { versions, inUse, candidate, failure: unasked } = await findRelease(parts, signal);
+  const { versions, inUse, candidate, failure: unasked } = await findRelease(parts, signal, isReturn);
   let failure: unknown = unasked;
   let next = inUse;
   if (candidate) {

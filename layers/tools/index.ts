@@ -1,5 +1,14 @@
 export { createTools, type ToolsOptions } from './install/index.ts';
-export { endWithParent, findPython, isStopped, killWhenStopped } from './process/index.ts';
+export {
+  cpuTimeMs,
+  endWithParent,
+  findPython,
+  isStopped,
+  killWhenStopped,
+  SETPRIV,
+  setprivCommand,
+  syscallFilter,
+} from './process/index.ts';
 export {
   createReleases,
   type Download,
@@ -14,6 +23,7 @@ export {
   type Activity,
   type Ffmpeg,
   type Tools,
+  type ToolsChannel,
   type ToolsInPlace,
   ToolUnavailable,
   type YtDlp,
@@ -21,10 +31,14 @@ export {
 } from './tools.ts';
 export { compareVersions, isReleaseTag } from './versions.ts';
 export type {
+  OperatorCookie,
+  OperatorOptions,
   WorkerFailure,
   WorkerFailureKind,
   WorkerOptions,
   WorkerProcess,
+  WorkerResponse,
+  WorkerSandbox,
 } from './worker/index.ts';
 export {
   assetFor,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { Settings } from '../../core/config/index.ts';
+import { readCertificates, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -26,20 +26,48 @@ export function checkExposure(settings: Settings): Finding {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || (isIP(host) > 0 && ipaddr.process(host).range() === 'loopback');
 
-/** Each outgoing connection: direct, or by each proxy. The first that works also tells the time. */
+/** One way out of this machine. */
+interface Way {
+  readonly name: string;
+  readonly options: Partial<Pick<Settings, 'outgoingProxies' | 'sourceAddresses'>>;
+  readonly advice: string;
+}
+
+/** Each outgoing connection: by each proxy and source address, or direct. The first that works also tells the time. */
 export async function checkOutgoing(settings: Settings, url = REFERENCE_URL): Promise<Finding[]> {
   const { ok, problem } = findingsOn('Outgoing');
-  const proxies = settings.outgoingProxies.length > 0 ? settings.outgoingProxies : [undefined];
-  const results = await Promise.all(proxies.map((proxy) => ask(settings, url, proxy)));
+  const { outgoingProxies, sourceAddresses } = settings;
+  const ways: Way[] = [
+    ...outgoingProxies.map((proxy, index) => ({
+      name: `by outgoing proxy ${index + 1}`,
+      options: { outgoingProxies: [proxy] },
+      advice: 'check OUTGOING_PROXIES',
+    })),
+    ...sourceAddresses.map((address) => ({
+      name: `from ${address}`,
+      options: { sourceAddresses: [address] },
+      advice: `check SOURCE_ADDRESSES, and that ${address} is of this machine: see docs/operating-one-machine.md`,
+    })),
+  ];
+  if (ways.length === 0) ways.push({ name: 'directly', options: {}, advice: 'check DNS and the firewall' });
+  const results = await Promise.all(ways.map(({ options }) => ask(settings, url, options)));
+  const { host } = new URL(url);
   const findings = results.map(({ error }, index) => {
-    const way = proxies[index] === undefined ? 'directly' : `by outgoing proxy ${index + 1}`;
-    const host = new URL(url).host;
-    if (!error) return ok(`${host} answers ${way}`);
-    const advice = proxies[index] === undefined ? 'check DNS and the firewall' : 'check OUTGOING_PROXIES';
-    return problem(`${host} does not answer ${way} (${error}): ${advice}`);
+    const { name, advice } = ways[index] as Way;
+    return error ? problem(`${host} does not answer ${name} (${error}): ${advice}`) : ok(`${host} answers ${name}`);
   });
   const date = results.find((result) => result.date !== undefined)?.date;
   return date === undefined ? findings : [...findings, checkClock(date)];
+}
+
+/** The certificates that are trusted besides the built-in ones: whether they are still valid. */
+export function checkExtraCa(file: string | undefined, now = Date.now()): Finding[] {
+  if (file === undefined) return [];
+  const { ok, problem } = findingsOn('Certificates');
+  const all = readCertificates(file);
+  const valid = all.filter(({ validTo }) => Date.parse(validTo) > now);
+  if (valid.length === all.length) return [ok(`${all.length} of EXTRA_CA_FILE are trusted`)];
+  return [problem(`${all.length - valid.length} of ${all.length} in ${file} have expired: replace them`)];
 }
 
 /** The receiver of traces, if there is one: sends it an empty request. */
@@ -77,8 +105,8 @@ interface Answer {
   readonly date?: number;
 }
 
-async function ask({ egressAllow }: Settings, url: string, proxy: string | undefined): Promise<Answer> {
-  const egress = createEgress({ allow: egressAllow, outgoingProxies: proxy === undefined ? [] : [proxy] });
+async function ask({ egressAllow, extraCaFile }: Settings, url: string, options: Way['options']): Promise<Answer> {
+  const egress = createEgress({ allow: egressAllow, extraCaFile, ...options });
   try {
     const identity = egress.nextIdentity();
     const { headers, body } = await egress.request(url, { identity, signal: AbortSignal.timeout(TIMEOUT_MS) });

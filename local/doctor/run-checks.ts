@@ -2,8 +2,9 @@ import { readSettings, SettingError, type Settings } from '../../core/config/ind
 import { checkCookies } from './cookies.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
-import { checkExposure, checkOutgoing, checkTraces } from './network.ts';
+import { checkExposure, checkExtraCa, checkOutgoing, checkTraces } from './network.ts';
 import { checkNode, checkPython, checkTools } from './programs.ts';
+import { checkTokenProvider } from './token-provider.ts';
 
 export interface DoctorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -41,7 +42,9 @@ export async function* runChecks({
     const cookies = checkCookies(file);
     if (cookies) yield cookies;
   }
+  yield* checkExtraCa(settings.extraCaFile);
   yield* await checkPlugins(settings);
+  yield* await checkTokenProvider(settings);
   yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);

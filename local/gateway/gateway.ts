@@ -98,7 +98,7 @@ function send(
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   // A handler that returns no body for HEAD does not know the length of GET's.
-  const isLengthKnown = statusCode !== 204 && !(method === 'HEAD' && content.length === 0);
+  const isLengthKnown = statusCode !== 204 && statusCode !== 304 && !(method === 'HEAD' && content.length === 0);
   if (isLengthKnown && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);
   response.writeHead(statusCode).end(content);
 }

@@ -1,3 +1,5 @@
+export { clientOfRequest } from './client-of-request.ts';
 export { createGateway } from './gateway.ts';
+export { createRequestLimit, type RequestLimit } from './limit-requests.ts';
 export { createAcceptRequest } from './request-authority.ts';
 export { createRequireAccess } from './require-access.ts';

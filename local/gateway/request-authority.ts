@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Problem, problems } from '../../core/api/index.ts';
-import { renderJson } from '../../core/http/index.ts';
+import { answerProblem } from './answer-problem.ts';
 
 export interface AuthorityOptions {
   /** The address that the server listens on. */
@@ -29,7 +29,8 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
 export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): AcceptRequest {
   const isLoopback = LOOPBACK.test(host);
   const isChecked = isLoopback || allowedHosts.length > 0;
-  const served = new Set([...LOOPBACK_NAMES, ...(isLoopback ? [bracketed(host)] : []), ...allowedHosts].map(lower));
+  const names = [...LOOPBACK_NAMES, ...(isLoopback ? [host] : []), ...allowedHosts];
+  const served = new Set(names.map(bracketed).map(lower));
   const isServed = (authority: string) => {
     const [, name = ''] = AUTHORITY.exec(authority) ?? [];
     return served.has(lower(name).replace(/\.$/, ''));
@@ -44,6 +45,7 @@ export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): A
       if (!AUTHORITY.test(authority)) return problems.badRequest();
       // RFC 9112 §3.2.2: the target replaces the Host header.
       request.headers.host = authority;
+      request.headersDistinct.host = [authority];
       request.url = path.startsWith('/') ? path : `/${path}`;
     }
     // HTTP/1.0 requires no Host; a browser always sends one.
@@ -54,16 +56,7 @@ export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): A
   return (request, response) => {
     const problem = check(request);
     if (!problem) return true;
-    const { headers, body } = renderJson(problem.details, request.headers.accept);
-    request.resume();
-    response.writeHead(problem.details.status, {
-      ...headers,
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      connection: 'close',
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    answerProblem({ request, response }, problem, { connection: 'close' });
     return false;
   };
 }

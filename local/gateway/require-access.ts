@@ -6,15 +6,20 @@ import {
   ACCESS_VARY,
   corsHeaders,
   createAccessControl,
+  createKeyGuesses,
+  hashOfKey,
   mergeVary,
   NO_ACCESS_KEY,
-  renderJson,
 } from '../../core/http/index.ts';
+import { answerProblem } from './answer-problem.ts';
+import { clientOfRequest } from './client-of-request.ts';
 
 export interface AccessOptions {
   /** SHA-256 of each access key. None: the instance is open. */
   readonly hashes: readonly string[];
   readonly corsAllowedOrigins: readonly string[];
+  /** Proxies in front whose entry in X-Forwarded-For is trusted. */
+  readonly trustedProxies: number;
   /** Whether a request is for the page. */
   readonly isForPage: (request: IncomingMessage) => boolean;
 }
@@ -33,23 +38,36 @@ const STREAM_PATHS = operations
 const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => getOperation(id).path.toLowerCase());
 const PUBLIC_PATH = getOperation('GetAppInfo').path.toLowerCase();
 
-export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: AccessOptions): RequireAccess {
+export function createRequireAccess(options: AccessOptions): RequireAccess {
+  const { hashes, corsAllowedOrigins, trustedProxies, isForPage } = options;
   const access = createAccessControl(hashes);
+  const guesses = createKeyGuesses();
 
   /** The hash that admits a request, or the Problem that refuses it. */
   const admit = (request: IncomingMessage): string | Problem => {
-    const { authorization, 'x-api-key': apiKey } = request.headers;
-    const { cookie } = request.headers;
-    const identified = access.identify({ authorization, apiKey: apiKey?.toString(), cookie });
+    const { authorization, 'x-api-key': apiKey, cookie } = request.headers;
+    const credentials = { authorization, apiKey: apiKey?.toString(), cookie };
+    const client = clientOfRequest(request, trustedProxies);
+    const sent = hashOfKey(credentials);
+    const waitSeconds = sent === undefined ? 0 : guesses.waitSeconds(client, sent);
+    // Beyond the limit a key is not even compared: the response must not tell whether it is right.
+    const identified = waitSeconds > 0 ? undefined : access.identify(credentials);
     const link = matchStream(request.url ?? '');
     const signed = link ? access.verify(link.key) : verifyParameter(request.url ?? '');
     // A valid key admits to a link whatever its signature, and a preflight reads nothing.
     if (link && signed && (identified !== undefined || 'hash' in signed || request.method === 'OPTIONS'))
       request.url = link.before + (link.key.split('.', 1)[0] ?? '') + link.behind;
-    if (identified !== undefined) return identified;
-    if (isPublic(request)) return NO_ACCESS_KEY;
+    // Neither counts nor is remembered: the response is the same for all keys.
+    if (isPublic(request)) return identified ?? NO_ACCESS_KEY;
+    if (identified !== undefined) {
+      guesses.accept(client, identified);
+      return identified;
+    }
+    if (sent !== undefined && waitSeconds === 0) guesses.reject(client, sent);
+    if (signed && 'hash' in signed) return signed.hash;
+    if (waitSeconds > 0) return problems.tooManyRequests(waitSeconds);
     if (!signed) return problems.unauthorized(apiKey !== undefined || /^bearer\b/i.test(authorization ?? ''));
-    return 'hash' in signed ? signed.hash : problems.linkRefused(signed.refused);
+    return problems.linkRefused(signed.refused);
   };
 
   /** Of Get and Feed, whose URLs a feed contains. */
@@ -77,7 +95,8 @@ export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: A
       setHeader(request, ACCESS_HEADER, admitted);
       return true;
     }
-    refuse(request, response, admitted, corsAllowedOrigins);
+    const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
+    answerProblem({ request, response }, admitted, { ...cors, vary: mergeVary(cors.vary, ACCESS_VARY) });
     return false;
   };
 }
@@ -105,25 +124,4 @@ function setHeader(request: IncomingMessage, name: string, value: string | undef
     request.headers[name] = value;
     request.headersDistinct[name] = [value];
   }
-}
-
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  problem: Problem,
-  corsAllowedOrigins: readonly string[],
-): void {
-  const { headers, body } = renderJson(problem.details, request.headers.accept);
-  const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
-  request.resume();
-  response.writeHead(problem.details.status, {
-    ...problem.headers,
-    ...headers,
-    ...cors,
-    vary: mergeVary(headers.vary, cors.vary, ACCESS_VARY),
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Egress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import type { Tools, YtDlpMode } from '../../layers/tools/index.ts';
@@ -8,12 +9,14 @@ import { noopObserver, type StreamObserver } from '../../stream-service/sessions
 export interface ServiceMetrics {
   /** Counts every line that is logged, by level and message. */
   countLog(log: Log): Log;
-  /** Counts every resolve of a link, by outcome and site. */
+  /** Counts every resolve of a link, by outcome, type of problem and site. */
   countResolves(resolver: Resolver): Resolver;
   /** Counts a request when its response closes. */
   countRequest(request: IncomingMessage, response: ServerResponse): void;
   /** Reports the installed tools. */
   watchTools(tools: Pick<Tools, 'ytDlp' | 'ffmpeg'>): void;
+  /** Reports the outgoing addresses that sites have blocked. */
+  watchAddresses(egress: Pick<Egress, 'blockedAddresses'>): void;
   /** Reports how links are given to yt-dlp from now on. */
   setYtDlpMode(mode: YtDlpMode): void;
   /** Stops to serve them, and releases the port. */
@@ -28,6 +31,7 @@ export const noMetrics: ServiceMetrics = {
   countResolves: (resolver) => resolver,
   countRequest: () => undefined,
   watchTools: () => undefined,
+  watchAddresses: () => undefined,
   setYtDlpMode: () => undefined,
   close: async () => undefined,
   observer: noopObserver,

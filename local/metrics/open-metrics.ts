@@ -8,7 +8,7 @@ import { noMetrics, type ServiceMetrics } from './metrics.ts';
  * @throws Error with a message for the operator when the port is taken
  */
 export async function openMetrics(
-  settings: Pick<Settings, 'metricsHost' | 'metricsPort' | 'maxStreams' | 'maxFfmpeg'>,
+  settings: Pick<Settings, 'metricsHost' | 'metricsPort' | 'allowedHosts' | 'maxStreams' | 'maxFfmpeg'>,
   version: string,
   log: Log,
   shutdown: ShutdownStack,

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { toProblem } from '../../core/api/index.ts';
+import { problemNameOf, toProblem } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { receivedBytes } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -58,8 +58,8 @@ export function createServiceMetrics(
     ...{ labelNames: ['operation'], buckets: SECONDS_BUCKETS },
   });
   const resolves = new Counter({
-    ...{ registers, name: 'reelay_resolves_total', help: 'Resolved links, by outcome and site.' },
-    labelNames: ['outcome', 'site'],
+    ...{ registers, name: 'reelay_resolves_total', help: 'Resolved links, by outcome, type of problem and site.' },
+    labelNames: ['outcome', 'problem', 'site'],
   });
   const resolveSeconds = new Histogram({
     ...{ registers, name: 'reelay_resolve_seconds', help: 'Duration of resolves, cached ones included.' },
@@ -141,7 +141,7 @@ export function createServiceMetrics(
           resolves.inc({ outcome: 'resolved', site: siteOf(siteOfResolved(resolved)) });
           return resolved;
         } catch (error) {
-          resolves.inc({ outcome: outcomeOf(error, options.signal), site: 'unknown' });
+          resolves.inc({ ...failureOf(error, options.signal), site: 'unknown' });
           throw error;
         } finally {
           end();
@@ -174,6 +174,19 @@ export function createServiceMetrics(
         },
       });
     },
+    watchAddresses(egress) {
+      new Gauge({
+        ...{ registers, name: 'reelay_outgoing_address_rest_seconds', labelNames: ['site', 'address'] },
+        help: 'Seconds for which an outgoing address is left out for a site that has blocked it.',
+        collect() {
+          this.reset();
+          // With each rendering: sites that block the links of one client must not displace the others for good.
+          const blockedSiteOf = createLabelValues(MAX_SITES);
+          for (const { site, address, restSeconds } of egress.blockedAddresses().toReversed())
+            this.set({ site: blockedSiteOf(site), address }, restSeconds);
+        },
+      });
+    },
     setYtDlpMode: (mode) => processPerLink.set(mode === 'process-per-link' ? 1 : 0),
     observer: {
       onStreamStart(bytesSent) {
@@ -198,7 +211,11 @@ const methodOf = (method = ''): string => (METHODS.has(method) ? method : 'other
 const siteOfResolved = (resolved: Resolved): string =>
   resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist';
 
-function outcomeOf(error: unknown, signal: AbortSignal | undefined): string {
-  if (signal?.aborted) return 'cancelled';
-  return OUTCOMES.get(toProblem(error).details.status) ?? 'failed';
+function failureOf(error: unknown, signal: AbortSignal | undefined) {
+  const { details } = toProblem(error);
+  const problem = problemNameOf(details);
+  if (signal?.aborted) return { outcome: 'cancelled', problem: 'disconnected' };
+  // The site refuses this server: no fault of the link.
+  const isOwnFault = problem === 'bot-check';
+  return { outcome: isOwnFault ? 'failed' : (OUTCOMES.get(details.status) ?? 'failed'), problem };
 }

@@ -1,2 +1,2 @@
 export { buildPage } from './build-page.ts';
-export { createPage } from './page.ts';
+export { createPage, type PageOptions } from './page.ts';

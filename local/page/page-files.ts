@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import { problemPages } from '../../core/api/index.ts';
 
 /** One file of the page, in every form that it is sent in. */
 export interface PageFile {
@@ -35,7 +36,7 @@ const COMPRESSIBLE = /^(?:text\/|application\/|image\/svg)/;
 const HASHED = /^\/assets\//;
 
 /**
- * Loads every file of a folder by its URL path: `/x.html` is `/x`, and `/index.html` is `/`. In memory, because the page is
+ * Loads every file of a folder, and the pages of problems, by URL path: `/x.html` is `/x`, and `/index.html` is `/`. In memory, because the page is
  * small and a later build may replace the folder.
  */
 export async function loadPageFiles(dir: string): Promise<ReadonlyMap<string, PageFile>> {
@@ -44,15 +45,20 @@ export async function loadPageFiles(dir: string): Promise<ReadonlyMap<string, Pa
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ parentPath, name }) => relative(dir, join(parentPath, name)).split(sep).join('/'));
   const files = await Promise.all(
-    names.map(async (name): Promise<[string, PageFile]> => [pathOf(name), await load(join(dir, name), `/${name}`)]),
+    names.map(async (name): Promise<[string, PageFile]> => {
+      const body = await readFile(join(dir, name));
+      return [pathOf(name), await toPageFile(body, `/${name}`)];
+    }),
   );
-  return new Map(files);
+  const problems = problemPages().map(
+    async ({ path, html }): Promise<[string, PageFile]> => [path, await toPageFile(Buffer.from(html), `${path}.html`)],
+  );
+  return new Map([...files, ...(await Promise.all(problems))]);
 }
 
 const pathOf = (name: string): string => (name === 'index.html' ? '/' : `/${name.replace(/\.html$/, '')}`);
 
-async function load(file: string, path: string): Promise<PageFile> {
-  const body = await readFile(file);
+async function toPageFile(body: Buffer, path: string): Promise<PageFile> {
   const type = TYPES[extname(path)] ?? 'application/octet-stream';
   const forms: [string, Buffer][] = COMPRESSIBLE.test(type)
     ? [

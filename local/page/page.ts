@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problems } from '../../core/api/index.ts';
+import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
@@ -17,6 +17,8 @@ export interface Page {
 export interface PageOptions {
   /** The folder with the built page, once it is built. Rejects with one line that says why not. */
   readonly built: Promise<string>;
+  /** URIs at which to report vulnerabilities, for `/.well-known/security.txt`. @default none */
+  readonly securityContacts?: readonly string[];
   readonly log: Log;
 }
 
@@ -28,7 +30,7 @@ const METHODS = 'GET, HEAD';
 const RETRY_SECONDS = 2;
 
 /** Serves the page from memory when it has been built; until then a notice with 503. */
-export function createPage({ built, log }: PageOptions): Page {
+export function createPage({ built, securityContacts = [], log }: PageOptions): Page {
   let files: Files | undefined;
   let hasFailed = false;
   const ready = built.then(loadPageFiles).then(
@@ -50,8 +52,10 @@ export function createPage({ built, log }: PageOptions): Page {
       request.resume();
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, response);
-      if (!files) return sendNotice(response, hasFailed ? FAILED : BUILDING);
       const path = pathOf(request.url ?? '/') ?? '';
+      if (path === SECURITY_TEXT_PATH && securityContacts.length > 0)
+        return sendSecurityText(response, securityContacts);
+      if (!files) return sendNotice(response, hasFailed ? FAILED : BUILDING);
       const found = path === NOT_FOUND ? undefined : files.get(path);
       const missing = files.get(NOT_FOUND);
       if (found) sendFile(request, response, found);
@@ -93,6 +97,11 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Page
   if (file.encoded.size > 0) response.setHeader('vary', 'Accept-Encoding');
   if (matchesEtag(etag, request.headers['if-none-match'])) response.writeHead(304).end();
   else sendEncoded(response, 200, file.type, coding, body);
+}
+
+function sendSecurityText(response: ServerResponse, contacts: readonly string[]): void {
+  response.setHeader('cache-control', 'no-cache');
+  sendEncoded(response, 200, 'text/plain; charset=utf-8', undefined, Buffer.from(securityText(contacts)));
 }
 
 function sendMissing(request: IncomingMessage, response: ServerResponse, file: PageFile): void {

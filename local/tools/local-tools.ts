@@ -13,6 +13,8 @@ export interface LocalToolsOptions {
   readonly log?: Log;
   /** A read-only folder with an unpacked release of yt-dlp, used until a newer one is installed. */
   readonly ytDlpDir?: string | undefined;
+  /** Called after each check for updates on the schedule. */
+  readonly afterCheck?: () => Promise<void>;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
 }
@@ -23,7 +25,7 @@ export interface ToolsInPlace {
 }
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
-export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
+export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'alternative' | 'update'> {
   /** Installs missing tools, then schedules update checks. @throws ToolUnavailable */
   ensure(): Promise<ToolsInPlace>;
   close(): Promise<void>;
@@ -34,7 +36,7 @@ const HOUR_MS = 3_600_000;
 const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
-  const { settings, state, egress, log = silentLog, ytDlpDir, onProgress } = options;
+  const { settings, state, egress, log = silentLog, ytDlpDir, afterCheck, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   const tools = createTools({
     ...toolsOptions(settings, egress),
@@ -50,11 +52,16 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
   let timer: NodeJS.Timeout | undefined;
 
   const update = () => tools.update().finally(maintenance.leave);
-  const updateOnSchedule = () => update().catch((error) => log.error('Updating tools failed', { error }));
+  const check = async (hasUpdate: boolean) => {
+    if (hasUpdate) await update().catch((error) => log.error('Updating tools failed', { error }));
+    if (hasUpdate || !tools.alternative()) await tools.updateAlternative();
+    await afterCheck?.();
+  };
 
   return {
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
+    alternative: tools.alternative,
     update,
     async ensure() {
       await maintenance.takeOver();
@@ -62,9 +69,11 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
-      if (hours > 0) timer = setInterval(updateOnSchedule, hours * HOUR_MS).unref();
-      // An image may be months old.
-      if (hours > 0 && ytDlpDir) void updateOnSchedule();
+      if (hours > 0) {
+        timer = setInterval(() => void check(true), hours * HOUR_MS).unref();
+        // An image may be months old.
+        void check(ytDlpDir !== undefined);
+      }
       return { ytDlp, ffmpeg };
     },
     async close() {

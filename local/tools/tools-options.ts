@@ -11,5 +11,6 @@ export const toolsOptions = (settings: Settings, egress: Pick<Egress, 'nextIdent
     ffmpegPath: settings.ffmpegPath,
     // Through the outgoing proxies, like a resolve: there may be no direct way out.
     download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
-    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal }),
+    smokeTest: (candidate, signal, onUnsolvedChallenge) =>
+      smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal, onUnsolvedChallenge }),
   }) satisfies Partial<ToolsOptions>;

@@ -29,7 +29,8 @@ export async function updateNow({
   signal,
   sources,
 }: UpdateNowOptions): Promise<UpdateNowOutcome> {
-  const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies });
+  const { egressAllow, outgoingProxies, extraCaFile } = settings;
+  const egress = createEgress({ allow: egressAllow, outgoingProxies, extraCaFile });
   const failures: string[] = [];
   const tools = createTools({
     ...toolsOptions(settings, egress),
@@ -45,10 +46,15 @@ export async function updateNow({
     await tools.ensure();
     const before = [tools.ytDlp(), tools.ffmpeg()];
     await tools.update();
+    await tools.updateAlternative();
     const after = [tools.ytDlp(), tools.ffmpeg()];
     const names = ['yt-dlp', 'FFmpeg'];
     const inPlace = names.map((name, index) => lineOf(name, before[index]?.version, after[index]));
-    return { inPlace, failures };
+    const alternative = tools.alternative();
+    return {
+      inPlace: alternative ? [...inPlace, lineOf('yt-dlp nightly', undefined, alternative)] : inPlace,
+      failures,
+    };
   } finally {
     signal.removeEventListener('abort', close);
     await close();

@@ -1,7 +1,8 @@
 /** `npm run verify -- https://instance.example [--link …]`: verifies a running instance and prints a report. */
+import { siteOf } from '../../core/config/index.ts';
 import { UsageError } from '../command-line.ts';
-import { parseOptions, USAGE } from './options.ts';
-import { countResults, formatResult, formatSummary } from './report.ts';
+import { parseOptions, readLinks, USAGE } from './options.ts';
+import { countResults, formatResult, formatSites, formatSummary } from './report.ts';
 import { NotAdmitted, Unreachable, verify } from './verify.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -12,11 +13,14 @@ try {
     say(USAGE);
     process.exit(0);
   }
-  const { isJson, ...input } = parseOptions(args, process.env);
+  const { isJson, linksFile, ...input } = parseOptions(args, process.env);
+  const listed = linksFile === undefined ? [] : await readLinks(linksFile);
+  const sites = Map.groupBy(listed, siteOf);
   if (!isJson) say(`Verifying ${input.baseUrl}`);
   let group = '';
   const verification = await verify({
     ...input,
+    sites,
     onResult: (result) => {
       if (isJson) return;
       if (result.group !== group) say(result.group);
@@ -24,6 +28,7 @@ try {
       say(formatResult(result));
     },
   });
+  if (!isJson && sites.size > 0) say(`\n${formatSites(verification, [...sites.keys()])}\n`);
   say(isJson ? JSON.stringify(verification, null, 2) : formatSummary(verification));
   process.exitCode = countResults(verification, 'failed') > 0 ? 1 : 0;
 } catch (error) {

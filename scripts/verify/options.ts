@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { parseCommandLine, UsageError } from '../command-line.ts';
 
 /** What to verify. */
@@ -6,6 +7,8 @@ export interface VerifyOptions {
   readonly baseUrl: string;
   /** Links that the instance resolves and streams. */
   readonly links: readonly string[];
+  /** A file with further links, of which each is resolved and its stream begun. */
+  readonly linksFile: string | undefined;
   /** Waiting for maintenance and Retry-After. */
   readonly maxWaitMs: number;
   readonly isJson: boolean;
@@ -13,14 +16,16 @@ export interface VerifyOptions {
   readonly accessKey: string | undefined;
 }
 
-export const USAGE = `Use: npm run verify -- https://instance.example [--link https://site.example/video]… [--wait seconds] [--json]
+export const USAGE = `Use: npm run verify -- https://instance.example [--link https://site.example/video]… [--links file] [--wait seconds] [--json]
 
 Verifies a running instance by requests that change nothing. With --link, which may be repeated, it also resolves that link
-and streams a few ranges of it: at most 32 MB and 150 requests more for each. REELAY_ACCESS_KEY is the access key of a private
+and streams a few ranges of it: at most 32 MB and 150 requests more for each. With --links it resolves each link of a file, one
+per line, reads the beginning of its first rendition, and ends with a table by site. REELAY_ACCESS_KEY is the access key of a private
 instance. Exit status: 0 everything holds, 1 something does not, 2 the command line is wrong, 3 the instance does not answer.`;
 
 const DEFAULT_WAIT_SECONDS = 180;
 const MAX_LINKS = 5;
+const MAX_LISTED_LINKS = 500;
 
 /**
  * @param environment with REELAY_ACCESS_KEY for a private instance: arguments are visible to other users
@@ -35,6 +40,7 @@ export function parseOptions(
     allowPositionals: true,
     options: {
       link: { type: 'string', multiple: true, default: [] },
+      links: { type: 'string' },
       wait: { type: 'string', default: String(DEFAULT_WAIT_SECONDS) },
       json: { type: 'boolean', default: false },
     },
@@ -49,17 +55,35 @@ export function parseOptions(
   return {
     baseUrl: parseWebUrl(address, 'The base URL').replace(/\/+$/, ''),
     links: values.link.map((link) => parseWebUrl(link, '--link')),
+    linksFile: values.links,
     maxWaitMs: seconds * 1_000,
     isJson: values.json,
     accessKey: environment.REELAY_ACCESS_KEY?.trim() || undefined,
   };
 }
 
-function parseWebUrl(text: string, name: string): string {
+/**
+ * The links of a file, one per line. Empty lines and those that begin with `#` are ignored.
+ * @throws UsageError that names the file, and the line that is no link
+ */
+export async function readLinks(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${file} cannot be read: ${error.code}`);
+  });
+  const links = text.split(/\r?\n/).flatMap((line, index) => {
+    const link = line.trim();
+    return link === '' || link.startsWith('#') ? [] : [parseWebUrl(link, `${file}, line ${index + 1}:`, true)];
+  });
+  if (links.length === 0) throw new UsageError(`${file} has no links`);
+  if (links.length > MAX_LISTED_LINKS) throw new UsageError(`${file} has more than ${MAX_LISTED_LINKS} links`);
+  return links;
+}
+
+function parseWebUrl(text: string, name: string, isLink = name === '--link'): string {
   const url = URL.parse(text);
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (!url || !isWeb) throw new UsageError(`${name} must begin with https:// or http://, not ${text}`);
-  if (name !== '--link' && (url.search || url.hash || url.username))
+  if (!isLink && (url.search || url.hash || url.username))
     throw new UsageError(`${name} has no query, fragment or user name`);
-  return name === '--link' ? text : `${url.origin}${url.pathname}`;
+  return isLink ? text : `${url.origin}${url.pathname}`;
 }

@@ -8,6 +8,7 @@ import {
   protocolChecks,
   readInstance,
   refusalChecks,
+  siteChecks,
 } from './checks/index.ts';
 import { type Client, createClient, LimitReached, type Limits } from './client.ts';
 
@@ -18,6 +19,7 @@ export interface CheckResult {
   readonly outcome: 'ok' | 'failed' | 'skipped';
   /** Why it failed or was skipped, or a remark. */
   readonly detail?: string;
+  readonly seconds: number;
 }
 
 /** The outcome of a run. */
@@ -42,6 +44,8 @@ export class Unreachable extends Error {
 export interface VerifyInput {
   readonly baseUrl: string;
   readonly links: readonly string[];
+  /** Links that are resolved, and of which the stream is begun, by site. @default none */
+  readonly sites?: ReadonlyMap<string, readonly string[]>;
   readonly maxWaitMs: number;
   readonly accessKey?: string;
   /** Called after each check. */
@@ -52,6 +56,9 @@ export interface VerifyInput {
 
 const MAX_REQUESTS = 200;
 const MAX_REQUESTS_PER_LINK = 150;
+/** Two, each of which may be refused several times until Retry-After is over. */
+const MAX_REQUESTS_PER_LISTED_LINK = 10;
+const MAX_BYTES_PER_LISTED_LINK = 4_500_000;
 const MAX_BYTES = 32_000_000;
 /** Below the throttle of the profile `hobby`: ten requests a second, two resolves a second after a burst of ten. */
 const REMOTE_INTERVAL_MS = 250;
@@ -67,6 +74,7 @@ const MAINTENANCE_POLL_MS = 5_000;
 export async function verify({
   baseUrl,
   links,
+  sites = new Map(),
   maxWaitMs,
   accessKey,
   onResult,
@@ -74,9 +82,10 @@ export async function verify({
 }: VerifyInput): Promise<Verification> {
   const startedAt = performance.now();
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(new URL(baseUrl).hostname);
+  const listed = [...sites.values()].flat().length;
   const client = createClient(baseUrl, {
-    maxRequests: MAX_REQUESTS + MAX_REQUESTS_PER_LINK * links.length,
-    maxBytes: MAX_BYTES * (1 + links.length),
+    maxRequests: MAX_REQUESTS + MAX_REQUESTS_PER_LINK * links.length + MAX_REQUESTS_PER_LISTED_LINK * listed,
+    maxBytes: MAX_BYTES * (1 + links.length) + MAX_BYTES_PER_LISTED_LINK * listed,
     maxWaitMs,
     intervalMs: isLoopback ? 0 : REMOTE_INTERVAL_MS,
     timeoutMs: TIMEOUT_MS,
@@ -87,6 +96,7 @@ export async function verify({
     ...[instanceChecks, protocolChecks, refusalChecks, pageChecks],
     ...(accessKey ? [accessChecks] : []),
     ...links.map((link) => linkChecks(link)),
+    ...Array.from(sites, ([site, linksOfSite]) => siteChecks(site, linksOfSite)),
   ];
   const results: CheckResult[] = [];
   const report = (result: CheckResult) => {
@@ -101,17 +111,19 @@ export async function verify({
     for (const { name, checks } of groups) {
       for (const { title, run } of checks) {
         if (limit) {
-          report({ group: name, title, outcome: 'skipped', detail: limit.message });
+          report({ group: name, title, outcome: 'skipped', detail: limit.message, seconds: 0 });
           continue;
         }
+        const checkStartedAt = performance.now();
         const result = await outcomeOf(() => run(client));
         if (result.error instanceof LimitReached) limit = result.error;
-        report({ group: name, title, outcome: result.outcome, detail: result.detail });
+        const seconds = (performance.now() - checkStartedAt) / 1_000;
+        report({ group: name, title, outcome: result.outcome, detail: result.detail, seconds });
       }
     }
-    if (links.length === 0) {
+    if (links.length === 0 && listed === 0) {
       const detail = 'name one with --link';
-      report({ group: 'links', title: 'resolves a link and streams it', outcome: 'skipped', detail });
+      report({ group: 'links', title: 'resolves a link and streams it', outcome: 'skipped', detail, seconds: 0 });
     }
   } finally {
     await client.close();

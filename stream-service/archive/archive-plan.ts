@@ -7,6 +7,7 @@ import type { ArchivedList } from '../../core/state/index.ts';
 import type { RepresentationHead } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import type { ChooseEntry, ChosenEntry } from './choose-entry.ts';
+import { isFinal } from './entry-feed.ts';
 import { createEntryNames, indexesFrom } from './entry-names.ts';
 import { createEntrySessions, type EntrySession } from './entry-session.ts';
 import { type EntryResult, indexText, reasonOf } from './index-text.ts';
@@ -50,7 +51,7 @@ export interface ArchivePlansOptions {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Entries read from the table, or opened, at once: in all, and for one client. A stored resource may take 30 MB. */
+/** Entries read from the table, or opened, at once: in all, and for one client. A stored resource may take 10 MB. */
 const MAX_AT_ONCE = 12;
 const MAX_AT_ONCE_PER_CLIENT = 8;
 /** A download that is interrupted continues with the same plan. */
@@ -95,6 +96,8 @@ export function createArchivePlans({
       try {
         chosen = await choose.stored({ list, entry, number: names.numberOf(index) }, parameters);
       } catch (error) {
+        // Anything else, such as a call of the table that failed, says nothing about the entry.
+        if (!isFinal(error)) throw error;
         return { index, reason: reasonOf(error) };
       }
       if (!chosen) throw new Error('An entry is not stored');
@@ -191,9 +194,12 @@ function assemblePlan(
       ? zipBytes(all)
       : all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES);
   const hasEtags = files.every(({ etag }) => etag !== undefined);
-  const etag = hasEtags ? `"${digest([parameters.format, files, index])}"` : undefined;
+  const etag = hasEtags ? `"${digest([LAYOUTS[parameters.format], files, index])}"` : undefined;
   return { ...planned, size, etag };
 }
+
+/** Name the bytes that an archive of the same files has: a change of them is a new name. */
+const LAYOUTS = { zip: 'zip, stored blocks', tar: 'tar' } as const;
 
 /** The index as a file of the archive: its date is that of files without one. */
 export const indexFile = (list: ArchivedList, text: string) => ({

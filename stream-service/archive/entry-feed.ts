@@ -108,7 +108,8 @@ export function createEntryFeed({ jobs, open, signal, wait = waitTimer }: EntryF
 const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
   error instanceof CapacityExceeded || error instanceof ClientLimitExceeded || error instanceof InMaintenance;
 
-const isFinal = (error: unknown): boolean =>
+/** Whether another attempt would fail in the same way. */
+export const isFinal = (error: unknown): boolean =>
   [NotFound, NotDeliverable, EgressRefused, UnsupportedRendition].some((kind) => error instanceof kind);
 
 const delayMsOf = (error: CapacityExceeded | ClientLimitExceeded | InMaintenance): number =>

@@ -1,6 +1,8 @@
 import { crc32 } from 'node:zlib';
+import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import {
   centralDirectory,
+  createStoredBlocks,
   dataDescriptor,
   localHeader,
   type WrittenZipEntry,
@@ -25,7 +27,7 @@ export interface ZipArchiveOptions {
  * @throws when an entry fails and every byte is promised
  */
 export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArchiveOptions): AsyncGenerator<Buffer> {
-  const written: WrittenZipEntry[] = [];
+  const directory: WrittenZipEntry[] = [];
   const results: EntryResult[] = [];
   let offset = 0;
 
@@ -41,12 +43,16 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
     offset += header.length;
     yield header;
     const data = { size: 0, crc32: 0 };
+    // An entry may fail wherever not every byte is promised: then the blocks end with the data.
+    const blocks = createStoredBlocks(isExact ? entry.size : undefined);
     let failure: { readonly error: unknown } | undefined;
     try {
       for await (const chunk of next.body as AsyncIterable<Buffer>) {
         data.crc32 = crc32(chunk, data.crc32);
         data.size += chunk.length;
-        yield chunk;
+        const part = blocks.write(chunk);
+        releaseBuffer(chunk);
+        yield part;
       }
     } catch (error) {
       onBreak(next.index, error);
@@ -55,24 +61,28 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
     } finally {
       next.close();
     }
-    const descriptor = dataDescriptor({ entry, ...data });
-    offset += data.size + descriptor.length;
-    yield descriptor;
+    const last = blocks.end();
+    const written = { entry, ...data, compressedSize: blocks.bytes };
+    const descriptor = dataDescriptor(written);
+    offset += blocks.bytes + descriptor.length;
+    yield Buffer.concat([last, descriptor]);
     if (failure) {
       results.push({ index: next.index, reason: `Failed after ${data.size} bytes. ${reasonOf(failure.error)}` });
     } else {
-      written.push({ entry, ...data, offset: start });
+      directory.push({ ...written, offset: start });
       results.push(resultOf(next));
     }
   }
 
   const { text, ...entry } = indexFile(results);
   const content = Buffer.from(text);
-  const data = { entry, size: content.length, crc32: crc32(content) };
-  const records = [localHeader(entry), content, dataDescriptor(data)];
-  written.push({ ...data, offset });
+  const blocks = createStoredBlocks(content.length);
+  const parts = [blocks.write(content), blocks.end()];
+  const written = { entry, size: content.length, compressedSize: blocks.bytes, crc32: crc32(content) };
+  const records = [localHeader(entry), ...parts, dataDescriptor(written)];
+  directory.push({ ...written, offset });
   offset += records.reduce((sum, { length }) => sum + length, 0);
-  yield Buffer.concat([...records, centralDirectory(written, offset)]);
+  yield Buffer.concat([...records, centralDirectory(directory, offset)]);
 }
 
 const resultOf = ({ index, path }: OpenEntry): EntryResult => ({ index, path });

@@ -16,6 +16,11 @@ export interface Converter {
    */
   describe(resource: Resource, track: Track, options: DescribeOptions): RepresentationHead;
   /**
+   * Called before the source is opened: a request that will be refused must not cost one to the source.
+   * @throws CapacityExceeded, ClientLimitExceeded
+   */
+  requireRoom(client: string): void;
+  /**
    * The conversion of an open track. Opening it runs nothing.
    * @throws InvalidParameter when there is no such part
    */

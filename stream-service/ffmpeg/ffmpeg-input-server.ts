@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pipeline, type Readable } from 'node:stream';
-import { decideRange, formatContentRange } from '../../core/http/index.ts';
+import { pipeline, type Readable, type Writable } from 'node:stream';
+import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
 import { INPUT_LIMIT_OPTIONS } from './process-limits.ts';
+import { createReadWindows, type ReadWindows } from './read-windows.ts';
 
-/** A source as an input of FFmpeg: a loopback URL, valid until it is closed. */
+/** A source as an input of FFmpeg, valid until it is closed. */
 export interface FfmpegInput {
+  /** On loopback, or a descriptor of the process. */
   readonly url: string;
   /** Input options, to be placed before `-i url`. */
   readonly args: readonly string[];
@@ -16,19 +18,26 @@ export interface FfmpegInput {
   readonly failure: () => Error | undefined;
   /** Aborted with that failure as its reason, before FFmpeg sees the truncated input: pass it to `runFfmpeg`. */
   readonly failed: AbortSignal;
+  /** Writes the source to the descriptor, where it has one. */
+  readonly writeTo?: (pipe: Writable) => void;
   close(): void;
 }
 
 export interface ServeOptions {
-  readonly fromSeconds?: number;
+  /** Of the input among those of its process, in the order in which `runFfmpeg` gets them. @default 0 */
+  readonly index?: number;
+  /** Of a segmented source. */
   readonly selection?: TrackSelection;
+  /** Bytes of a file that are probably read from a position that FFmpeg seeks to. @default unknown */
+  readonly expectedBytes?: number;
 }
 
-/** The HTTP server on 127.0.0.1 from which every FFmpeg process reads its inputs. */
+/** What every FFmpeg process reads its inputs from. */
 export interface FfmpegInputServer {
   /**
-   * Serves a source until the input is closed. While the source is being opened, the request waits; a failure to open
-   * counts like one to read. `fromSeconds` and `selection` apply to segmented sources.
+   * Serves a source until the input is closed: a file by HTTP on 127.0.0.1, segments through a pipe, whose short buffer
+   * bounds how much is read ahead of FFmpeg. While a source is being opened, the request waits; a failure to open counts
+   * like one to read.
    */
   serve(source: Source | Promise<Source>, options?: ServeOptions): FfmpegInput;
   close(): Promise<void>;
@@ -39,7 +48,11 @@ export interface FfmpegInputServer {
  */
 const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
-const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, ...INPUT_LIMIT_OPTIONS];
+/** Windows of a file are shorter than the file: FFmpeg continues behind each (`ReadWindows`). */
+const WINDOW_ARGS = ['-reconnect', '1'];
+const FORMAT_ARGS = ['-format_whitelist', DEMUXERS, ...INPUT_LIMIT_OPTIONS];
+const HTTP_ARGS = [...WINDOW_ARGS, '-protocol_whitelist', 'http,tcp', ...FORMAT_ARGS];
+const PIPE_ARGS = ['-protocol_whitelist', 'pipe', ...FORMAT_ARGS];
 
 /**
  * FFmpeg treats a timestamp jump of more than 10 s as a discontinuity and removes it, which would move what follows a real
@@ -48,16 +61,14 @@ const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMU
  */
 const JUMP_SECONDS = 10;
 const MIN_JUMP_SECONDS = 1;
-function jumpArgs(source: Source | Promise<Source>): string[] {
-  if (source instanceof Promise || !source.needsRemux) return [];
-  const { gapSeconds = 0, hasDiscontinuity } = source;
+function jumpArgs({ gapSeconds = 0, hasDiscontinuity }: SegmentedSource): string[] {
   if (gapSeconds > 0) return ['-dts_delta_threshold', String(Math.ceil(gapSeconds) + JUMP_SECONDS)];
   return hasDiscontinuity ? ['-dts_delta_threshold', String(MIN_JUMP_SECONDS)] : [];
 }
 
 interface Entry {
   readonly source: Promise<Source>;
-  readonly options: ServeOptions;
+  readonly nextWindow: ReadWindows;
   readonly failed: AbortController;
   readonly responses: Set<ServerResponse>;
 }
@@ -76,11 +87,12 @@ export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
 
   return {
     serve(source, options = {}) {
+      if (!(source instanceof Promise) && source.needsRemux) return segmentInput(source, options);
       const path = `/${randomBytes(18).toString('base64url')}`;
       const opened = Promise.resolve(source);
       const entry = {
         source: opened,
-        options,
+        nextWindow: createReadWindows(options.expectedBytes),
         failed: new AbortController(),
         responses: new Set<ServerResponse>(),
       };
@@ -88,7 +100,7 @@ export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
       opened.catch((error) => entry.failed.abort(error));
       return {
         url: `http://127.0.0.1:${port}${path}`,
-        args: [...jumpArgs(source), ...INPUT_ARGS],
+        args: HTTP_ARGS,
         failure: () => (entry.failed.signal.aborted ? entry.failed.signal.reason : undefined),
         failed: entry.failed.signal,
         close() {
@@ -111,7 +123,10 @@ async function respond(entry: Entry, request: IncomingMessage, response: ServerR
   const source = await entry.source.catch(() => undefined);
   if (!source || response.destroyed) response.destroy();
   else if (!source.needsRemux) sendFile(entry, source, request, response);
-  else sendSegments(entry, source, response);
+  else {
+    response.writeHead(200);
+    send(entry, source.readFrom(0).stream, response);
+  }
 }
 
 function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, response: ServerResponse): void {
@@ -123,27 +138,46 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
   } else if (decision === 'unsatisfiable') {
     response.writeHead(416, { 'content-range': formatContentRange(undefined, size) }).end();
   } else {
-    const slice = decision === 'whole' ? { first: 0, last: size - 1 } : decision;
+    const isWhole = decision === 'whole';
+    const slice = isWhole ? { first: 0, last: size - 1 } : within(entry.nextWindow(decision.first), decision);
     const headers = { 'accept-ranges': 'bytes', 'content-length': slice.last - slice.first + 1 };
-    if (decision === 'whole') response.writeHead(200, headers);
+    if (isWhole) response.writeHead(200, headers);
     else response.writeHead(206, { ...headers, 'content-range': formatContentRange(slice, size) });
     send(entry, source.read(slice.first, slice.last), response);
   }
 }
 
-function sendSegments(entry: Entry, source: SegmentedSource, response: ServerResponse): void {
-  const { fromSeconds = 0, selection } = entry.options;
-  response.writeHead(200);
-  send(entry, source.readFrom(fromSeconds, selection).stream, response);
+const within = (bytes: number, { first, last }: ByteRange): ByteRange => ({
+  first,
+  last: Math.min(last, first + bytes - 1),
+});
+
+/** The descriptor of the first input: those below are the standard streams. */
+export const FIRST_INPUT_DESCRIPTOR = 3;
+
+function segmentInput(source: SegmentedSource, { index = 0, selection }: ServeOptions): FfmpegInput {
+  const failed = new AbortController();
+  let target: Writable | undefined;
+  return {
+    url: `pipe:${FIRST_INPUT_DESCRIPTOR + index}`,
+    args: [...jumpArgs(source), ...PIPE_ARGS],
+    failure: () => (failed.signal.aborted ? failed.signal.reason : undefined),
+    failed: failed.signal,
+    writeTo(pipe) {
+      target = pipe;
+      send({ failed }, source.readFrom(0, selection).stream, pipe);
+    },
+    close: () => void target?.destroy(),
+  };
 }
 
-/** Records a failure of the body before FFmpeg sees the truncated input; a disconnect of FFmpeg is no failure. */
-function send({ failed }: Entry, body: Readable, response: ServerResponse): void {
+/** Records a failure of the body before FFmpeg sees the truncated input; that FFmpeg stops reading is no failure. */
+function send({ failed }: Pick<Entry, 'failed'>, body: Readable, target: Writable): void {
   const recordFailure = (error: Error) => {
-    if (!response.destroyed) failed.abort(error);
+    if (!target.destroyed) failed.abort(error);
   };
   // It may have failed before this call: the event is not emitted again.
   if (body.errored) recordFailure(body.errored);
   body.once('error', recordFailure);
-  pipeline(body, response, () => undefined);
+  pipeline(body, target, () => undefined);
 }

@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { ownTurn } from '../../core/concurrency/index.ts';
 import { memoryShares } from '../../core/config/index.ts';
-import { endWithParent } from '../../layers/tools/index.ts';
+import { NO_SANDBOX, type Sandbox, type SandboxedCommand, sandboxesFor } from './sandbox.ts';
 
 /** Of util-linux. */
 const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'];
@@ -26,24 +28,73 @@ export const LIMIT_OPTIONS: readonly string[] = ['-max_alloc', String(MAX_ALLOCA
 /** The same for one input, to be placed before its `-i`. */
 export const INPUT_LIMIT_OPTIONS: readonly string[] = ['-max_pixels', String(MAX_PIXELS)];
 
-let wrapper: readonly string[] | undefined;
+const START_TIMEOUT_MS = 10_000;
+
+let limits: readonly string[] | undefined;
+
+/** By path: the strictest sandbox, or the strictest in which the program has been seen to start. */
+const commands = new Map<string, SandboxedCommand>();
+const checks = new Map<string, Promise<void>>();
 
 /**
- * The command that runs a program under limits of the operating system: memory, processor time, open files, no files
- * written, no core dumps. It ends with this process. The program itself where there is no `prlimit`, and where its path is
- * not absolute.
+ * The command that runs a program in a sandbox and under limits of the operating system: memory, processor time, open
+ * files, no files written, no core dumps. The program alone where the system has none of it, and where its path is not
+ * absolute.
  *
- * The number of processes is not limited: the kernel counts those of the whole user.
+ * The number of processes is not limited: the kernel counts those of the whole user. The filter of system calls permits one.
  */
-export function withProcessLimits(path: string): readonly [command: string, ...args: string[]] {
-  if (!isAbsolute(path) || !existsSync(path)) return [path];
-  wrapper ??= findWrapper();
-  const [command = path, ...args] = [...endWithParent(), ...wrapper, path];
-  return [command, ...args];
+export function withProcessLimits(path: string): SandboxedCommand {
+  const command = commands.get(path) ?? commandsFor(path).find((candidate) => candidate !== undefined);
+  if (!command) return { command: [path], stdin: 'ignore', sandbox: NO_SANDBOX };
+  commands.set(path, command);
+  return command;
+}
+
+/**
+ * Finds the strictest sandbox in which a program starts, once. One with libraries of its own, and one that starts others (a
+ * script) or confines itself (a snap), may start in less than this system has.
+ */
+export async function checkSandbox(path: string): Promise<Sandbox> {
+  const check = checks.get(path) ?? findSandbox(path);
+  checks.set(path, check);
+  await check;
+  return withProcessLimits(path).sandbox;
+}
+
+async function findSandbox(path: string): Promise<void> {
+  for (const candidate of commandsFor(path)) {
+    // Trying one out occupies the event loop for some 30 ms.
+    await ownTurn();
+    if (!candidate || !(await starts(candidate))) continue;
+    commands.set(path, candidate);
+    return;
+  }
+}
+
+async function starts({ command: [program = '', ...args], stdin }: SandboxedCommand): Promise<boolean> {
+  const child = spawn(program, [...args, '-version'], {
+    ...{ env: {}, timeout: START_TIMEOUT_MS, killSignal: 'SIGKILL' },
+    stdio: [stdin, 'ignore', 'ignore'],
+  });
+  try {
+    const [code] = await once(child, 'exit');
+    return code === 0;
+  } catch {
+    return false; // it is no program
+  }
+}
+
+function* commandsFor(path: string): Generator<SandboxedCommand | undefined, undefined> {
+  if (!isAbsolute(path) || !existsSync(path)) return;
+  limits ??= findLimits();
+  yield undefined;
+  const [limiter = path] = limits;
+  for (const sandboxed of sandboxesFor([path, limiter]))
+    yield sandboxed && { ...sandboxed, command: [...sandboxed.command, ...limits, path] };
 }
 
 /** Empty when `prlimit` is missing, or is not allowed to set these limits here. */
-function findWrapper(): readonly string[] {
+function findLimits(): readonly string[] {
   const program = PRLIMIT.find((candidate) => existsSync(candidate));
   if (!program) return [];
   const flags = [

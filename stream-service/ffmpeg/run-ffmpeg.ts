@@ -1,15 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Readable } from 'node:stream';
+import { getPriority, setPriority } from 'node:os';
+import { Readable, type Writable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
 import { startSpan } from '../../core/log/index.ts';
 import { type Ffmpeg, killWhenStopped } from '../../layers/tools/index.ts';
-import { LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
+import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
+import { checkSandbox, LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
 
 export interface FfmpegOptions {
   /** Path of the executable. */
   readonly path: string;
   /** Arguments between the common flags and the output, `pipe:1`. */
   readonly args: readonly string[];
+  /** Those with a pipe are written to it. */
+  readonly inputs?: readonly Pick<FfmpegInput, 'writeTo'>[];
   /** Kills the process; its reason becomes the stream's error. */
   readonly signal?: AbortSignal;
   /** Called once with the end of stderr when it fails. */
@@ -32,23 +36,55 @@ const MAX_STDERR_BYTES = 4096;
 /** Bytes of output buffered for a client that is slower than FFmpeg. */
 const BUFFER_BYTES = 1024 * 1024;
 
+/**
+ * Nine tenths of a processor that both want go to this process and to the forks of yt-dlp (sched(7): each step is a factor
+ * of 1.25): a conversion takes all the time it gets, and delays every other client otherwise.
+ */
+const NICENESS = 10;
+const MAX_NICENESS = 19;
+
 const running = new Set<ChildProcess>();
 
 /** Number of FFmpeg processes that are running. */
 export const runningFfmpegs = (): number => running.size;
 
 /**
- * Runs FFmpeg with an empty environment under limits of the operating system, and streams its output. The stream ends
- * only when FFmpeg exited with 0 and no input was truncated, else it is destroyed with an error. Destroying it kills
- * the process (SIGKILL); the stream emits `close` once the process has exited.
+ * Runs FFmpeg with an empty environment, in a sandbox and under limits of the operating system, and streams its output.
+ * The stream ends only when FFmpeg exited with 0 and no input was truncated, else it is destroyed with an error, also when
+ * FFmpeg does not start. Destroying it kills the process (SIGKILL); the stream emits `close` once the process has exited.
  */
-export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Readable {
-  const [command, ...limits] = withProcessLimits(path);
-  const child = spawn(command, [...limits, ...COMMON_FLAGS, ...args, 'pipe:1'], {
-    env: {},
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+export function runFfmpeg(options: FfmpegOptions): Readable {
+  const { path, args, inputs = [], onFailure } = options;
+  const { command, stdin } = withProcessLimits(path);
+  const [program = path, ...before] = command;
+  let child: ChildProcess;
+  try {
+    child = spawn(program, [...before, ...COMMON_FLAGS, ...args, 'pipe:1'], {
+      env: {},
+      stdio: [stdin, 'pipe', 'pipe', ...inputs.map(({ writeTo }) => (writeTo ? 'pipe' : 'ignore'))],
+    });
+  } catch (error) {
+    // For want of memory. Most other failures to start are events.
+    onFailure?.('');
+    return new Readable().on('error', ignore).destroy(error as Error);
+  }
+  return outputOf(child, options);
+}
+
+/** Readers learn of the failure of an output from listeners of their own. */
+const ignore = () => undefined;
+
+function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: FfmpegOptions): Readable {
   killWhenStopped(child);
+  lowerPriority(child);
+  // Without free file descriptors there are no pipes, only the `error` event.
+  const pipes = inputs.map((_, index) => child.stdio?.[FIRST_INPUT_DESCRIPTOR + index] as Writable | null | undefined);
+  for (const [index, pipe] of pipes.entries()) {
+    if (!pipe) continue;
+    // FFmpeg may exit without having read all of its input.
+    pipe.on('error', () => undefined);
+    inputs[index]?.writeTo?.(pipe);
+  }
   const span = startSpan('ffmpeg', () => ({
     attributes: { 'process.executable.name': 'ffmpeg', 'process.pid': child.pid },
   }));
@@ -66,7 +102,7 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
       child.stderr?.destroy();
       void gone.promise.then(() => done(error));
     },
-  });
+  }).on('error', ignore);
 
   const fail = (error: Error) => {
     if (output.destroyed) return;
@@ -88,6 +124,8 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
     span.set({ 'process.exit.code': code ?? undefined });
     span.end();
     running.delete(child);
+    // `close` waits for them.
+    for (const pipe of pipes) pipe?.destroy();
     gone.resolve();
   });
   // Unlike `exit`, `close` is emitted after the last byte of stdout.
@@ -95,9 +133,8 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
     if (code === 0) output.push(null);
     else fail(new FfmpegFailed(`FFmpeg exited with ${killedBy ?? code}`));
   });
-  // Without free file descriptors there are no pipes, only the `error` event.
   child.stdout?.on('data', (chunk: Buffer) => {
-    if (!output.push(chunk)) child.stdout.pause();
+    if (!output.push(chunk)) child.stdout?.pause();
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_BYTES);
@@ -108,6 +145,15 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort, { once: true });
   return output;
+}
+
+/** Before FFmpeg has started its threads, which inherit it. */
+function lowerPriority({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.min(getPriority() + NICENESS, MAX_NICENESS));
+  } catch {
+    // It has ended, which its events report.
+  }
 }
 
 /** @throws InMaintenance while FFmpeg is not installed, with the activity in progress */
@@ -125,7 +171,10 @@ const DEFAULT_ACTIVITY = 'Downloading FFmpeg';
 export function createRequireFfmpeg({ ffmpeg, maintenance }: RequireFfmpegDependencies): RequireFfmpeg {
   return async () => {
     const build = ffmpeg();
-    if (build) return build;
+    if (build) {
+      await checkSandbox(build.path);
+      return build;
+    }
     // FFmpeg is missing whether or not the table can say why.
     const activity = await maintenance().catch(() => undefined);
     throw new InMaintenance(activity ?? DEFAULT_ACTIVITY);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Problem, problems, toStreamProblem } from '../../core/api/index.ts';
+import { createProblem, type Problem, problems, toStreamProblem } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 
@@ -62,7 +62,7 @@ export function respondToClientError(error: ParseError, socket: Socket): void {
 }
 
 function problemOf({ code, rawPacket }: ParseError): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW') return new Problem({ title: 'Request Header Fields Too Large', status: 431 });
+  if (code === 'HPE_HEADER_OVERFLOW') return createProblem('headers-too-large');
   // A method unknown to Node's parser, which no path supports.
   const isRequest = Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1'));
   if (code === 'HPE_INVALID_METHOD' && isRequest) return problems.methodNotAllowed('GET, HEAD, OPTIONS');

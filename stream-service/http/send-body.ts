@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { releaseBuffer } from '../../core/egress/guard/index.ts';
+import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** Bytes of one body collected per write: one large write wakes the client once. */
 const MAX_CORKED_BYTES = 512 * 1024;
@@ -8,7 +9,19 @@ const MAX_CORKED_BYTES = 512 * 1024;
 const MAX_TOTAL_CORKED_BYTES = 16 * 1024 * 1024;
 
 /** All bodies of this process: about 10 ms per turn of the event loop, and per body what a socket delivers in one turn. */
-const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
+const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 512 * 1024 });
+
+/** Lets the bodies of other clients move little until a response that is no stream has been sent. */
+export function giveWayTo(client: string, response: ServerResponse): void {
+  response.once('close', ALL_BODIES.giveWayTo(client));
+}
+
+export interface SendBodyOptions {
+  /** Whose share of each turn is used. */
+  readonly client: string;
+  /** @default those of this process */
+  readonly bodies?: RoundRobin;
+}
 
 /**
  * Sends a body after the head has been written. The response ends with the body, and is destroyed when the body fails;
@@ -17,8 +30,12 @@ const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 
  * This function owns the chunks, and releases their memory as soon as the system has taken them: the garbage collector
  * would keep the chunks of slow clients for longer, about 100 MB for a thousand of them.
  */
-export function sendBody(body: Readable, response: ServerResponse, bodies: RoundRobin = ALL_BODIES): void {
-  const member = bodies.join();
+export function sendBody(
+  body: Readable,
+  response: ServerResponse,
+  { client, bodies = ALL_BODIES }: SendBodyOptions,
+): void {
+  const member = bodies.join(client);
   let corkedBytes = 0;
   /** For the round robin, whether or not the client accepts bytes. */
   let isWaiting = false;
@@ -42,8 +59,8 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
   };
   const onWritten = () => {
     if (isWaiting || !body.isPaused() || response.writableLength > 0) return;
-    if (member.isTurnOver()) waitForTurn();
-    else body.resume();
+    if (member.mayMove()) body.resume();
+    else waitForTurn();
   };
 
   body.on('data', (chunk: Buffer) => {
@@ -67,88 +84,4 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
     else response.end();
   });
   finished(response, () => body.destroy());
-}
-
-export interface RoundRobinOptions {
-  /** Bytes that all members together move in one turn of the event loop. */
-  readonly turnBytes: number;
-  /** Bytes that one member moves at a time while others wait. */
-  readonly quantumBytes: number;
-}
-
-/**
- * Schedules the streams of this process within short turns of the event loop. Without it one turn would read everything
- * that every socket has, which takes seconds for a thousand streams, and one connection is accepted per turn.
- */
-export interface RoundRobin {
-  readonly members: () => number;
-  join(): Member;
-}
-
-export interface Member {
-  /** Charges bytes to the member. True: its share is used up, `wait` for the next turn. Never for the only member. */
-  charge(bytes: number): boolean;
-  /** Whether the bytes of this turn are used up. */
-  isTurnOver(): boolean;
-  /** Calls back once, when the member may continue: first come, first served. */
-  wait(next: () => void): void;
-  /** Removes the member; its callback is dropped. */
-  leave(): void;
-}
-
-export function createRoundRobin({ turnBytes, quantumBytes }: RoundRobinOptions): RoundRobin {
-  const waiting = new Map<Member, () => void>();
-  let members = 0;
-  let turn = 0;
-  let turnSpent = 0;
-  let isEndScheduled = false;
-
-  const scheduleEnd = () => {
-    if (isEndScheduled) return;
-    isEndScheduled = true;
-    setImmediate(endTurn);
-  };
-  const endTurn = () => {
-    isEndScheduled = false;
-    turn += 1;
-    turnSpent = 0;
-    let slots = Math.max(turnBytes / quantumBytes, 1);
-    for (const [member, next] of waiting) {
-      if (slots <= 0) break;
-      slots -= 1;
-      waiting.delete(member);
-      next();
-    }
-    if (waiting.size > 0) scheduleEnd();
-  };
-  const isTurnOver = () => members > 1 && turnSpent >= turnBytes;
-
-  return {
-    members: () => members,
-    join() {
-      let spentIn = turn;
-      let spent = 0;
-      members += 1;
-      const member: Member = {
-        charge(bytes) {
-          scheduleEnd();
-          if (spentIn !== turn) spent = 0;
-          spentIn = turn;
-          spent += bytes;
-          turnSpent += bytes;
-          return isTurnOver() || (waiting.size > 0 && spent >= quantumBytes);
-        },
-        isTurnOver,
-        wait(next) {
-          waiting.set(member, next);
-          scheduleEnd();
-        },
-        leave() {
-          members -= 1;
-          waiting.delete(member);
-        },
-      };
-      return member;
-    },
-  };
 }

@@ -104,7 +104,7 @@ export async function sendRepresentation(
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   stalledClients.watch(reply.raw);
-  sendBody(body, reply.raw);
+  sendBody(body, reply.raw, session);
   return reply;
 }
 

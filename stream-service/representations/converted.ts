@@ -8,6 +8,9 @@ import type { Representation, RepresentationOpener } from '../representation.ts'
 import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource, openTrack } from '../source/index.ts';
 
+/** What FFmpeg reads of a file first. */
+const OPENING_RANGE = { first: 0, last: 64 * 1024 - 1 };
+
 export interface ConvertedDependencies {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again. */
@@ -42,10 +45,11 @@ export function converted(
   const openWith =
     (open: OpenSource, findCover: (session: StreamSession) => Promise<Buffer | undefined>) =>
     async (session: StreamSession): Promise<Representation> => {
-      // First, so that no upstream request is wasted while FFmpeg is missing.
+      // First, so that no upstream request is wasted while FFmpeg is missing or busy.
       const build = await requireFfmpeg();
+      converter.requireRoom(session.client);
       const [source, cover] = await Promise.all([
-        openTrack(open, found, track, session),
+        openTrack(open, found, track, session, { range: OPENING_RANGE }),
         hasTags ? findCover(session) : undefined,
       ]);
       return converter.open(resource, track, source, { ...withTag(cover), ffmpeg: build, client: session.client });

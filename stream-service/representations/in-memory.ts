@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { SUBTITLE_TYPES, type SubtitleFormat, writeSubtitles } from '../../core/media/subtitles/index.ts';
+import { SUBTITLE_TYPES, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
+import { CONVERT_SUBTITLES, parse } from '../../core/parsing/index.ts';
 import type { KeyedRendition, KeyedSubtitle } from '../../core/state/index.ts';
 import type { Covers } from '../covers/index.ts';
 import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
@@ -28,7 +29,8 @@ export function subtitle(found: KeyedSubtitle, format: SubtitleFormat, openSourc
     describe: () => ({ ...head, size: undefined, acceptRanges: undefined }),
     async open(session) {
       const source = await openTrack(openSource, found, found.track, session);
-      return inMemory(head, Buffer.from(writeSubtitles(await readSubtitleFile(source), format)));
+      const text = await readSubtitleFile(source, (bytes) => parse(CONVERT_SUBTITLES, { bytes, format }, session));
+      return inMemory(head, Buffer.from(text));
     },
   };
 }

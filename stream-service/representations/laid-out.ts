@@ -83,11 +83,11 @@ export function laidOut<Request extends LayoutRequest, L extends Layout>(
 export function loadLayout<Request extends LayoutRequest, L extends Layout>(
   { cache, request, found }: Pick<LaidOutOptions<Request, L>, 'cache' | 'request' | 'found'>,
   open: OpenSource,
-  { signal }: Pick<StreamSession, 'signal'>,
+  { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
 ): Promise<KnownLayout<L> | UnsupportedMp4> {
   const openFile = (index: SourceIndex, shared: AbortSignal) =>
     open(found.resource, trackOf(found, index), shared, HEADER_RANGE);
-  return cache.load(request, openFile, signal).catch((error) => {
+  return cache.load(request, openFile, { client, signal }).catch((error) => {
     throw signal.aborted ? error : toReadError(error);
   });
 }
@@ -133,5 +133,6 @@ async function openLayout<Request extends LayoutRequest, L extends Layout>(
     }),
   );
   if (fits.includes(false)) return undefined;
-  return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, openSource: openFitting });
+  const { client } = session;
+  return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, client, openSource: openFitting });
 }

@@ -96,7 +96,7 @@ async function muxFiles(
     kind: index === 0 ? ('vide' as const) : ('soun' as const),
     durationSeconds: durationSeconds ?? found.resource.durationSeconds,
   }));
-  const body = await muxNatively(inputs, session.signal, found.extras).catch(async (error) => {
+  const body = await muxNatively(inputs, session, found.extras).catch(async (error) => {
     if (!(error instanceof UnsupportedMp4)) throw toReadError(error);
     return mux(await requireFfmpeg(), muxJob(found, sources, session));
   });

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { ConversionName } from '../../core/conversions/index.ts';
-import { clientOf, limitedBy } from '../../core/http/index.ts';
+import { clientOf, createClientNames, limitedBy } from '../../core/http/index.ts';
 import type { Admission, RefusedBy } from './admission.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
-  /** What limits count: the client in the form of `clientOf`, or its access key. */
+  /** What limits count: the name of the client, or of its IPv6 network; or its access key. */
   readonly client: string;
   /** Aborted when the session closes, however it ended. */
   readonly signal: AbortSignal;
@@ -33,11 +33,23 @@ export function createStreamSessions(
   observer: StreamObserver,
 ): StreamSessions {
   const responses = new Set<ServerResponse>();
+  const names = createClientNames();
+
+  const admit = (client: string) => {
+    const held = names.hold(client);
+    try {
+      const release = admission.acquireStream(held.name);
+      return { client: held.name, releases: [release, held.release] };
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+  };
 
   return {
     open(address, response, accessHeader) {
       const closed = new AbortController();
-      const client = limitedBy(clientOf(address), accessHeader);
+      const { client, releases } = admit(limitedBy(clientOf(address), accessHeader));
       const session: StreamSession = {
         client,
         signal: closed.signal,
@@ -52,14 +64,13 @@ export function createStreamSessions(
           session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
         },
       };
-      const release = admission.acquireStream(client);
       responses.add(response);
       const close = () => closed.abort(new Error('The response has ended'));
       if (response.destroyed) close();
       else response.once('close', close);
       session.onClose(() => {
         responses.delete(response);
-        release();
+        for (const release of releases) release();
       });
       return session;
     },

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createTtlCache } from '../../core/concurrency/index.ts';
 import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
-import { EgressRefused, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
+import { discardResponse } from '../../core/egress/client/index.ts';
+import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { ReadAheadBudget } from './buffer/index.ts';
 import { firstBytes } from './first-bytes.ts';
@@ -76,7 +77,7 @@ export function createAvailabilityProbes(hosts: readonly string[], now: () => nu
     const outcome = await readBytes(location, request);
     if (outcome === 'unknown') return undefined;
     const expiresAt = location.track.urlExpiresAt ?? Math.floor(now() / 1000) + DEFAULT_LIFETIME_SECONDS;
-    return results.set({ id, expiresAt, refusal: outcome === 'served' ? undefined : outcome }).refusal;
+    return results.set({ id, expiresAt, refusal: outcome === 'served' ? undefined : withoutFrames(outcome) }).refusal;
   };
 
   return {
@@ -124,6 +125,8 @@ async function readBytes(location: Location, request: ProbeRequest): Promise<'se
     limits: {
       ...limits,
       maxAttempts: Math.min(limits.maxAttempts, MAX_ATTEMPTS),
+      // Refusing what comes later is what such sources do.
+      maxRefusals: 0,
       stallTimeoutMs: Math.min(limits.stallTimeoutMs, STALL_TIMEOUT_MS),
     },
     target: {
@@ -139,19 +142,12 @@ async function readBytes(location: Location, request: ProbeRequest): Promise<'se
     },
   };
   try {
-    const { body, isFullResponse } = await fetchRange(
-      options,
-      { first: offset, last: offset + PROBE_BYTES - 1 },
-      signal,
-    );
-    body.on('error', () => undefined);
+    const response = await fetchRange(options, { first: offset, last: offset + PROBE_BYTES - 1 }, signal);
     try {
-      if (!isFullResponse) await firstBytes(body);
+      if (!response.isFullResponse) await firstBytes(response.body);
       return 'served';
     } finally {
-      // The rest of a range is short: the connection can be used again.
-      if (isFullResponse) body.destroy();
-      else body.resume();
+      discardResponse(response);
     }
   } catch (error) {
     signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
@@ -11,7 +12,7 @@ import { file } from './file/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
 import { dash, hls } from './segmented/index.ts';
 import type { OpenSource, Source } from './source.ts';
-import type { SourceKind } from './source-kind.ts';
+import type { OpenRequest, SourceKind } from './source-kind.ts';
 
 /** The registry: how each kind of track is opened. A new kind is one folder and one line here. */
 const sourceKinds: Readonly<Record<Track['delivery'], SourceKind>> = { direct: file, hls, dash };
@@ -23,9 +24,13 @@ export const needsRemux = ({ delivery }: Pick<Track, 'delivery'>): boolean => so
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
 
 export interface OpenSourceOptions {
-  readonly egress: Pick<Egress, 'request'>;
+  readonly egress: Pick<Egress, 'request' | 'ownsIdentity'>;
   /** Resolves a resource again, once for all concurrent callers, with the share of the first caller's client. */
   readonly refresh: (resource: Resource, signal?: AbortSignal, client?: string) => Promise<Resource>;
+  /** The resource with URLs that have replaced its own. @default the resource as it is */
+  readonly latest?: (resource: Resource) => Resource;
+  /** Reads a small file as a browser. @default not possible */
+  readonly readAsBrowser?: (resource: Resource, track: Track, signal: AbortSignal, client: string) => Promise<Buffer>;
   /** Hosts whose files are read past the first minute before a stream starts: they may stop there. @default none */
   readonly probedHosts?: readonly string[];
   /** @default `defaultLimits` */
@@ -49,28 +54,48 @@ export interface SourceOpeners {
  * may use half.
  */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
-  const { egress, probedHosts = [], now = Date.now, log = silentLog } = options;
+  const { egress, latest = (resource) => resource, probedHosts = [], now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
-  const shared = { egress, limits, now, log, eventLoopLoad: createEventLoopLoad() };
+  const shared = { egress, now, log, eventLoopLoad: createEventLoopLoad() };
+  /** Without waiting: what cannot be inspected at once is described as resolved. */
+  const peekLimits = { ...limits, maxAvailabilityWaitMs: 0, maxRefusals: 0 };
+
+  const onceLimits = { ...peekLimits, maxAttempts: 1, maxRenewals: 0 };
 
   const probes = createAvailabilityProbes(probedHosts, now);
 
   const openWith =
     (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
-    async (resource, track, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
-      const { open } = sourceKinds[track.delivery];
+    async (stored, storedTrack, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
+      const resource = latest(stored);
+      const { formatId, delivery } = storedTrack;
+      const { open } = sourceKinds[delivery];
+      const track =
+        resource.tracks.find((found) => found.formatId === formatId && found.delivery === delivery) ?? storedTrack;
+      const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
+      const request: OpenRequest = {
+        ...shared,
+        limits: isRead ? limits : peekLimits,
+        refresh: (expired, until) => refresh(expired, until, client),
+        identity: resource.egress,
+        resource,
+        track,
+        client,
+        range,
+        signal,
+        readAheadBudget: budgetOf(client),
+        probes: isRead ? probes : undefined,
+      };
       try {
-        return await open({
-          ...shared,
-          refresh: (expired, until) => refresh(expired, until, client),
-          identity: resource.egress,
-          resource,
-          track,
-          range,
-          signal,
-          readAheadBudget: budgetOf(client),
-          probes: isRead ? probes : undefined,
+        if (!readAsBrowser) return await open(request);
+        // Without retries: a site that limits other clients answers them with 429.
+        return await open({ ...request, limits: onceLimits, refresh: noRefresh }).catch(async (error) => {
+          signal.throwIfAborted();
+          const bytes = await readAsBrowser(resource, track, signal, client).catch((cause) => {
+            log.info('Subtitles could not be read as a browser', { error: cause, before: error });
+          });
+          return bytes ? memorySource(bytes) : open(request);
         });
       } catch (error) {
         signal.throwIfAborted();
@@ -79,10 +104,23 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     };
   return {
     openSource: openWith(options.refresh, true),
-    peekSource: openWith(() => Promise.reject(new NotFound('The URL has expired')), false),
+    peekSource: openWith(noRefresh, false),
     isProbed: ({ delivery, url }) => delivery === 'direct' && probes.isProbed(url),
   };
 }
+
+const noRefresh = () => Promise.reject(new NotFound('The URL has expired'));
+
+const memorySource = (bytes: Buffer): Source => ({
+  needsRemux: false,
+  size: bytes.length,
+  isSeekable: true,
+  validator: undefined,
+  // The reader owns the chunk.
+  read: (first, last = bytes.length - 1) =>
+    Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
+  close: () => undefined,
+});
 
 /** Opens a track until the session ends. */
 export async function openTrack(

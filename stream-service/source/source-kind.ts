@@ -9,6 +9,8 @@ import type { Source } from './source.ts';
 export interface OpenRequest extends UpstreamRequestDependencies {
   readonly resource: Resource;
   readonly track: Track;
+  /** Whose share of parsing is used. */
+  readonly client: string;
   /** What will probably be read; only for kinds that are read by offset. */
   readonly range: PredictedRange;
   /** Resolves a resource again, once for all concurrent callers. */

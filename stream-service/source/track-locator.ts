@@ -59,7 +59,7 @@ export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): 
     renewals += 1;
     resource = await refresh(resource, signal);
     const found = resource.tracks.find(({ formatId }) => formatId === track.formatId);
-    if (!found) throw new NotFound('The format is no longer available');
+    if (!found) throw new NotFound('The format is no longer available', { reason: 'gone' });
     if (found.delivery !== track.delivery) throw new UpstreamError('The delivery of the format has changed');
     track = found;
     isExpiryReliable = !isPast(track, now());

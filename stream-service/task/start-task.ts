@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import { startWithShutdown } from '../../core/concurrency/index.ts';
@@ -57,7 +58,9 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const client = createTableClient();
     shutdown.defer(() => client.destroy());
     const state = createState({ storage: createDynamoDbStorage({ client, tableName: task.tableName }), log });
-    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, log }));
+    // The address of a task is its own: URLs that it renews may be of no use to others.
+    const directIdentity = `direct@${randomUUID()}`;
+    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, directIdentity, log }));
     const s3 = createS3Client();
     shutdown.defer(() => s3.destroy());
     const pointer = task.toolsBucket ? createToolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
@@ -78,10 +81,11 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       metrics.onRefresh();
       return resolver.refresh(resource, signal, client);
     };
+    const { latest, readAsBrowser } = resolver;
     const streams = await createStreamService({
       ...settings,
       state,
-      ...createSourceOpeners({ ...settings, egress, refresh, log }),
+      ...createSourceOpeners({ ...settings, egress, refresh, latest, readAsBrowser, log }),
       resolve: resolver.resolve,
       ffmpeg: tools.ffmpeg,
       maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,

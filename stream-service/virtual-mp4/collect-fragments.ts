@@ -2,15 +2,16 @@ import {
   BOX_HEADER_BYTES,
   type Box,
   boxHeader,
+  type IndexedBox,
   parseSegmentIndex,
   parseTrackHeader,
-  rewriteFragment,
   type SegmentIndex,
   type TrackHeader,
   UnsupportedMp4,
 } from '../../core/media/isobmff/index.ts';
 import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '../../core/media/virtual-mp4/index.ts';
-import { type ByteReader, readNextFragmentBox, readTopLevelBox } from '../mux/native/index.ts';
+import { type ParsingOptions, REWRITE_FRAGMENT } from '../../core/parsing/index.ts';
+import { type ByteReader, parseMp4, readNextFragmentBox, readTopLevelBox } from '../mux/native/index.ts';
 import { isFragmentBox, MAX_MOOF_BYTES } from './fragment-boxes.ts';
 
 /** The largest `sidx` has 65,535 entries of 12 bytes. */
@@ -26,19 +27,28 @@ const SKIPPED_BOXES = new Set(['styp', 'ssix', 'emsg', 'prft', 'free', 'skip', '
 /** `SAP_type` 0 (§8.16.3.3). */
 const UNKNOWN_ACCESS_POINT = 0;
 
+/** The `moov` of a file. */
+interface MovieBox {
+  readonly index: IndexedBox;
+  /** Offset of its end. */
+  readonly end: number;
+}
+
 type ReadIndex = SegmentIndex & { readonly end: number };
 
 /**
  * Collects the fragments of a file: from one `sidx` for all of them, from a hierarchy, from several one after another, and
  * from the `moof` where there is none.
- * @param moov its content
- * @param start offset of the end of `moov`
  * @throws UnsupportedMp4 when not every fragment can be known by a few reads, and what reading throws
  */
-export async function collectFragments(reader: ByteReader, moov: Buffer, start: number): Promise<FragmentIndex> {
-  const fragments = new FragmentCollector(reader, moov);
+export async function collectFragments(
+  reader: ByteReader,
+  movie: MovieBox,
+  options: ParsingOptions,
+): Promise<FragmentIndex> {
+  const fragments = new FragmentCollector(reader, movie.index, options);
   let firstMoof: FragmentIndex['firstMoof'] | undefined;
-  for (let at: number | undefined = start; at !== undefined && at < reader.size; ) {
+  for (let at: number | undefined = movie.end; at !== undefined && at < reader.size; ) {
     at = await fragments.next(at);
     const [first] = fragments.entries;
     // At once, because it is near: what follows the fragments is at the end of the file.
@@ -56,13 +66,15 @@ class FragmentCollector {
   /** Units: time of the first fragment. */
   startTime = 0;
   readonly #reader: ByteReader;
-  readonly #moov: Buffer;
+  readonly #movie: IndexedBox;
+  readonly #options: ParsingOptions;
   #reads = 0;
   #skipped = 0;
 
-  constructor(reader: ByteReader, moov: Buffer) {
+  constructor(reader: ByteReader, movie: IndexedBox, options: ParsingOptions) {
     this.#reader = reader;
-    this.#moov = moov;
+    this.#movie = movie;
+    this.#options = options;
   }
 
   /** Reads the box at an offset. Returns where to continue; undefined: at the end of the media. */
@@ -127,8 +139,9 @@ class FragmentCollector {
     this.#countRead();
     if (end - start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
     const moof = await this.#reader.read(end - content);
-    const { id, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = onlyTrack(this.#moov);
-    const { startTime, endTime } = rewriteFragment({ moof, start, sourceId: id, id, defaults, fallbackTime: 0n });
+    const { id, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = onlyTrack(this.#movie);
+    const fragment = { moof, start, sourceId: id, id, defaults, fallbackTime: 0n };
+    const { startTime, endTime } = await parseMp4(REWRITE_FRAGMENT, fragment, this.#options);
     let mdat = await readTopLevelBox(this.#reader, end);
     while (mdat?.type === 'free') mdat = await readTopLevelBox(this.#reader, mdat.end);
     if (mdat?.type !== 'mdat') throw new UnsupportedMp4('A moof without mdat');
@@ -150,12 +163,12 @@ class FragmentCollector {
 }
 
 /** @throws UnsupportedMp4 when the movie has neither a video nor an audio track */
-function onlyTrack(moov: Buffer): TrackHeader {
+function onlyTrack(movie: IndexedBox): TrackHeader {
   try {
-    return parseTrackHeader(moov, 'vide');
+    return parseTrackHeader(movie, 'vide');
   } catch (error) {
     if (!(error instanceof UnsupportedMp4)) throw error;
-    return parseTrackHeader(moov, 'soun');
+    return parseTrackHeader(movie, 'soun');
   }
 }
 

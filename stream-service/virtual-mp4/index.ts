@@ -10,4 +10,4 @@ export {
   type Layouts,
   NotAac,
 } from './layouts.ts';
-export { HEADER_RANGE, type KnownLayout, type LayoutRequest, type OpenFile } from './read-layout.ts';
+export { HEADER_RANGE, type KnownLayout, type LayoutReader, type LayoutRequest, type OpenFile } from './read-layout.ts';

@@ -1,7 +1,15 @@
 import { createLruCache, createSingleFlight } from '../../core/concurrency/index.ts';
+import { withoutFrames } from '../../core/errors/index.ts';
 import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { Layout } from '../../core/media/virtual-mp4/index.ts';
-import { type KnownLayout, type LayOut, type LayoutRequest, type OpenTrack, readLayout } from './read-layout.ts';
+import {
+  type KnownLayout,
+  type LayOut,
+  type LayoutReader,
+  type LayoutRequest,
+  type OpenTrack,
+  readLayout,
+} from './read-layout.ts';
 
 /** Layouts of one kind, by request. */
 export interface LayoutCache<Request extends LayoutRequest, L extends Layout = Layout> {
@@ -12,7 +20,7 @@ export interface LayoutCache<Request extends LayoutRequest, L extends Layout = L
    * @returns UnsupportedMp4 when the files have no layout
    * @throws what opening and reading throws
    */
-  load(request: Request, open: OpenTrack, signal: AbortSignal): Promise<KnownLayout<L> | UnsupportedMp4>;
+  load(request: Request, open: OpenTrack, reader: LayoutReader): Promise<KnownLayout<L> | UnsupportedMp4>;
   /** Removes a layout whose files have changed. */
   delete(request: Request): void;
 }
@@ -26,6 +34,10 @@ export interface LayoutCacheOptions<Request extends LayoutRequest, L extends Lay
 }
 
 const MAX_ENTRIES = 1000;
+/** Of one entry, besides the bytes of its layout: objects, and a buffer of a few bytes may be a part of one of 8 KB. */
+const ENTRY_BYTES = 10 * 1024;
+/** Reading the headers of a longer file again takes some hundred milliseconds. */
+const IDLE = { afterMs: 30_000, maxWeight: 4 * 1024 * 1024 };
 /** A layout is compared with its files on every read; this bounds how long HEAD answers without opening them. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
@@ -40,7 +52,8 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   const { maxMemoryBytes, now = Date.now } = options;
   const entries = createLruCache<string, Entry<L>>(MAX_ENTRIES, {
     maxWeight: maxMemoryBytes,
-    weightOf: ({ known }) => (known instanceof UnsupportedMp4 ? 0 : known.layout.memoryBytes),
+    weightOf: ({ known }) => ENTRY_BYTES + (known instanceof UnsupportedMp4 ? 0 : known.layout.memoryBytes),
+    idle: IDLE,
   });
   const loads = createSingleFlight<KnownLayout<L> | UnsupportedMp4>();
 
@@ -51,9 +64,9 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
     return undefined;
   };
 
-  const read = async (request: Request, open: OpenTrack, signal: AbortSignal) => {
-    const known = await readLayout(request, open, options.layOut, signal).catch((error) => {
-      if (error instanceof UnsupportedMp4) return error;
+  const read = async (request: Request, open: OpenTrack, reader: LayoutReader) => {
+    const known = await readLayout(request, open, options.layOut, reader).catch((error) => {
+      if (error instanceof UnsupportedMp4) return withoutFrames(error);
       throw error;
     });
     entries.set(request.id, { known, staleAt: now() + MAX_AGE_MS });
@@ -62,8 +75,8 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
 
   return {
     get,
-    load: async (request, open, signal) =>
-      get(request) ?? loads(request.id, (shared) => read(request, open, shared), signal),
+    load: async (request, open, { client, signal }) =>
+      get(request) ?? loads(request.id, (shared) => read(request, open, { client, signal: shared }), signal),
     delete: ({ id }) => entries.delete(id),
   };
 }

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
-import type { Extent, Layout, SourceIndex } from '../../core/media/virtual-mp4/index.ts';
+import { createSlices } from '../../core/concurrency/index.ts';
+import type { Layout, SourceIndex } from '../../core/media/virtual-mp4/index.ts';
+import type { ParsingOptions } from '../../core/parsing/index.ts';
 import { ByteReader } from '../mux/native/index.ts';
 import type { FileSource } from '../source/index.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
@@ -25,6 +27,8 @@ export interface LayoutStreamOptions {
   readonly last: number;
   /** Opens a source. Of the span that will be read, `first` is exact. */
   readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<SizedFile>;
+  /** The client whose share of parsing is used. @default the service itself */
+  readonly client?: string;
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
@@ -39,6 +43,9 @@ export class LayoutStream extends Readable {
   /** The read in progress: its bytes are pushed as they arrive, since a generator would add several ticks to each chunk. */
   #copying: { readonly reader: ByteReader; missingBytes: number } | undefined;
   readonly #readers: ByteReader[] = [];
+  readonly #ended = new AbortController();
+  /** A chunk of a source may have the bytes of thousands of extents. */
+  readonly #endSlice = createSlices();
   #isPulling = false;
   /** `_read` was called while pulling. */
   #isWanted = false;
@@ -57,13 +64,14 @@ export class LayoutStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     for (const reader of this.#readers) reader.destroy();
+    this.#ended.abort(error ?? new Error('The stream has ended'));
     callback(error);
   }
 
   async #pull(): Promise<void> {
     do {
       this.#isWanted = false;
-      while (await this.#step());
+      while (await this.#step()) await this.#endSlice();
     } while (this.#isWanted);
     this.#isPulling = false;
   }
@@ -96,14 +104,21 @@ export class LayoutStream extends Readable {
     return true;
   }
 
-  async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
+  async *#generate({
+    layout,
+    first,
+    last,
+    openSource,
+    client,
+  }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
       ...part,
       readers: this.#openReaders(layout, part, openSource),
     }));
     // The status of the response depends on whether the sources can be opened.
     await Promise.all(parts.flatMap(({ readers }) => readers));
-    for (const part of parts) yield* generatePart(layout, part);
+    const parsing = { client, signal: this.#ended.signal };
+    for (const part of parts) yield* generatePart(layout, part, parsing);
   }
 
   /** A reader for each source that has bytes of a part. */
@@ -138,6 +153,7 @@ interface LayoutPart extends SourceSpan {
 async function* generatePart(
   layout: Layout,
   { first, last, readers }: LayoutPart,
+  parsing: ParsingOptions,
 ): AsyncGenerator<Buffer | SourceRead> {
   for (let at = first; at <= last; ) {
     const extent = layout.extentAt(at);
@@ -149,7 +165,10 @@ async function* generatePart(
       if (!reader) throw new Error(`Source ${extent.source} is not open`);
       if (extent.kind === 'samples') {
         yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
-      } else yield* readFragment(reader, { extent, track: layout.tracks[extent.source], first: at, end });
+      } else {
+        const range = { extent, track: layout.tracks[extent.source], first: at, end };
+        yield* readFragment(reader, range, parsing);
+      }
     }
     at = end;
   }
@@ -175,22 +194,12 @@ const splitAtMedia = ({ mediaStart }: Layout, { first, last }: SourceSpan): read
  */
 function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
   const [from, to] = [layout.extentAt(first).index, layout.extentAt(last).index];
-  const begin = findExtent(layout, source, from, to);
-  const end = findExtent(layout, source, to, from);
+  const begin = layout.findExtent(source, from, to);
+  const end = layout.findExtent(source, to, from);
   if (!begin || !end) return undefined;
   const skipped = begin.kind === 'samples' ? Math.max(0, first - begin.start) : 0;
   return {
     first: begin.sourceOffset + skipped,
     last: end.sourceOffset + Math.min(end.bytes, last + 1 - end.start) - 1,
   };
-}
-
-/** The first extent of a source from one index towards another. */
-function findExtent(layout: Layout, source: SourceIndex, from: number, to: number): Extent | undefined {
-  const step = from <= to ? 1 : -1;
-  for (let index = from; step > 0 ? index <= to : index >= to; index += step) {
-    const extent = layout.extent(index);
-    if (extent.kind !== 'own' && extent.source === source) return extent;
-  }
-  return undefined;
 }

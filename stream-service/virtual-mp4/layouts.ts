@@ -1,20 +1,20 @@
 import { audioFamily } from '../../core/media/codecs/index.ts';
-import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import { type TrackHeader, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import {
   type ClipLayout,
+  type ClipSource,
   type ClipTimes,
-  type ClipTrack,
   clipFragments,
-  fragmentedClipTrack,
-  layOutClip,
+  packFragments,
   parseFileTracks,
-  sampledClipTrack,
   type TrackKind,
 } from '../../core/media/mp4-clip/index.ts';
-import { codecString, type HlsLayout, layOutHls } from '../../core/media/mp4-hls/index.ts';
-import { createLayout, type LayoutExtras, type SourceIndex } from '../../core/media/virtual-mp4/index.ts';
+import { codecString, type HlsLayout, withStreams } from '../../core/media/mp4-hls/index.ts';
+import { type LayoutExtras, layoutOf, packSource } from '../../core/media/virtual-mp4/index.ts';
+import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR } from '../../core/parsing/index.ts';
+import { parseMp4 } from '../mux/native/index.ts';
 import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
-import type { LayoutRequest, OpenFile } from './read-layout.ts';
+import type { LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
 import { readMovieFragments } from './read-movie-fragments.ts';
 
 /** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */
@@ -32,9 +32,10 @@ export const createLayouts = (now: () => number = Date.now): Layouts =>
   createLayoutCache({
     now,
     maxMemoryBytes: MAX_PAIR_BYTES,
-    layOut([video, audio], { extras }) {
+    async layOut([video, audio], { extras }, reader) {
       if (!video || !audio) throw new TypeError('A pair has two files');
-      return createLayout(video.header, audio.header, extras);
+      const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
+      return layoutOf(await parseMp4(LAY_OUT_PAIR, input, reader));
     },
   });
 
@@ -46,13 +47,10 @@ const MAX_HLS_BYTES = 32 * 1024 * 1024;
 export const createHlsLayouts = (): HlsLayouts =>
   createLayoutCache({ maxMemoryBytes: MAX_HLS_BYTES, layOut: layOutPlaylists });
 
-function layOutPlaylists(files: readonly OpenFile[]): HlsLayout {
-  const headers = files.map(({ header }) => header);
-  if (headers.length > 1) return layOutHls(headers, ['vide', 'soun']);
-  const present = headers.flatMap(({ moov }) => listTrackKinds(moov));
-  const kinds = (['vide', 'soun'] as const).filter((kind) => present.includes(kind));
-  if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
-  return layOutHls(headers, kinds);
+async function layOutPlaylists(files: readonly OpenFile[], _: LayoutRequest, reader: LayoutReader): Promise<HlsLayout> {
+  const sources = files.map(({ header }) => packSource(header));
+  const { data, streams } = await parseMp4(LAY_OUT_HLS, sources, reader);
+  return withStreams(layoutOf(data), streams);
 }
 
 /** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
@@ -74,16 +72,16 @@ const MAX_CLIP_BYTES = 32 * 1024 * 1024;
 
 export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_CLIP_BYTES, layOut: layOutPart });
 
-async function layOutPart(files: readonly OpenFile[], request: ClipRequest, signal: AbortSignal) {
+async function layOutPart(files: readonly OpenFile[], request: ClipRequest, reader: LayoutReader): Promise<ClipLayout> {
   const { times, isAudioAlone, extras } = request;
   const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
   const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
-  const read = files.map((file, index) =>
-    readTracks(file, { kinds: kinds[index] ?? [], source: index === 0 ? 0 : 1, times }, signal),
+  const sources = await Promise.all(
+    files.map((file, index) => readClipSource(file, { ...request, kinds: kinds[index] ?? [] }, reader.signal)),
   );
-  const [{ video, audio } = {}, second] = await Promise.all(read);
-  if (isAudioAlone && audio) requireAac(audio.header);
-  return layOutClip({ video, audio: second?.audio ?? audio }, times, { ...extras, isM4a: isAudioAlone });
+  const options = { ...extras, isM4a: isAudioAlone };
+  const { data, ...shown } = await parseMp4(LAY_OUT_CLIP, { sources, times, options }, reader);
+  return { ...layoutOf(data), ...shown };
 }
 
 /** @throws NotAac */
@@ -93,30 +91,24 @@ function requireAac(header: TrackHeader): void {
   if (!codec.startsWith('mp4a.40.') || audioFamily(codec) !== 'aac') throw new NotAac('The audio is not AAC');
 }
 
-interface TrackSelection {
+interface TrackSelection extends Pick<ClipRequest, 'times' | 'isAudioAlone'> {
   readonly kinds: readonly TrackKind[];
-  readonly source: SourceIndex;
-  readonly times: ClipTimes;
 }
 
-async function readTracks(
+/** A file with the fragments that the clip needs. @throws NotAac */
+async function readClipSource(
   { file, header }: OpenFile,
-  { kinds, source, times }: TrackSelection,
+  { kinds, times, isAudioAlone }: TrackSelection,
   signal: AbortSignal,
-): Promise<{ readonly video?: ClipTrack; readonly audio?: ClipTrack }> {
+): Promise<ClipSource> {
   const { video, audio } = parseFileTracks(header, kinds);
+  if (isAudioAlone && audio) requireAac(audio);
   const { fragments: index, fileBytes } = header;
-  if (!index) {
-    if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
-    return {
-      video: video && sampledClipTrack(video, source, fileBytes),
-      audio: audio && sampledClipTrack(audio, source, fileBytes),
-    };
+  const source = { header: packSource(header), kinds };
+  if (index) {
+    const entries = clipFragments(index, { video, audio }, times, fileBytes);
+    return { ...source, fragments: packFragments(await readMovieFragments(file, entries, signal)) };
   }
-  const entries = clipFragments(index, { video, audio }, times, fileBytes);
-  const fragments = await readMovieFragments(file, entries, signal);
-  return {
-    video: video && fragmentedClipTrack(video, source, fileBytes, fragments),
-    audio: audio && fragmentedClipTrack(audio, source, fileBytes, fragments),
-  };
+  if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
+  return source;
 }

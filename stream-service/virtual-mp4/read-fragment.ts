@@ -5,14 +5,9 @@ import {
   parseBoxHeader,
   UnsupportedMp4,
 } from '../../core/media/isobmff/index.ts';
-import {
-  type Extent,
-  firstSequence,
-  type LayoutTrack,
-  MAX_MOOFS,
-  patchFragment,
-} from '../../core/media/virtual-mp4/index.ts';
-import type { ByteReader } from '../mux/native/index.ts';
+import { type Extent, firstSequence, type LayoutTrack, MAX_MOOFS } from '../../core/media/virtual-mp4/index.ts';
+import { PATCH_FRAGMENT, type ParsingOptions } from '../../core/parsing/index.ts';
+import { type ByteReader, parseMp4 } from '../mux/native/index.ts';
 import { isFragmentBox, isIndexBox, MAX_MOOF_BYTES } from './fragment-boxes.ts';
 
 export interface FragmentRange {
@@ -38,6 +33,7 @@ export interface SourceRead {
 export async function* readFragment(
   reader: ByteReader,
   { extent, track, first, end }: FragmentRange,
+  options: ParsingOptions,
 ): AsyncGenerator<Buffer | SourceRead> {
   const shift = extent.start - extent.sourceOffset;
   const sourceEnd = extent.sourceOffset + extent.bytes;
@@ -55,7 +51,7 @@ export async function* readFragment(
       const sequence = firstSequence(extent.index) + moofs;
       const patch = { track, sourceOffset: at, offset: at + shift, sourceEnd, sequence };
       moofs += 1;
-      yield clip(patchFragment(moof, patch), at);
+      yield clip(await parseMp4(PATCH_FRAGMENT, { moof, patch }, options), at);
     } else {
       if (type === 'mdat' && moofs === 0) throw new UnsupportedMp4('A fragment without moof');
       yield clip(isIndexBox(type) ? hidden(bytes) : bytes, at);

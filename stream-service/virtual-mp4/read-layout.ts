@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createSemaphore } from '../../core/concurrency/index.ts';
-import { parseBoxes, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import { createFairSemaphore } from '../../core/concurrency/index.ts';
+import { indexMovie, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import {
   LAYOUT_VERSION,
   type Layout,
@@ -37,6 +37,13 @@ export interface LayoutRequest {
   readonly sources: readonly SourceIndex[];
 }
 
+/** For whom a layout is made, and until when. */
+export interface LayoutReader {
+  /** The client that limits count. @default the service itself */
+  readonly client?: string;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Lays files out.
  * @param files in the order of the request's sources
@@ -45,11 +52,11 @@ export interface LayoutRequest {
 export type LayOut<Request extends LayoutRequest, L extends Layout> = (
   files: readonly OpenFile[],
   request: Request,
-  signal: AbortSignal,
+  reader: LayoutReader,
 ) => L | Promise<L>;
 
-/** Limits requests whose headers need much memory while a layout is made, up to 64 MB each. */
-const LARGE_HEADERS = createSemaphore({ permits: 2 });
+/** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
+const LARGE_HEADERS = createFairSemaphore({ permits: 2, maxPerTenant: 1 });
 
 /**
  * Makes a layout from the headers of its sources.
@@ -59,7 +66,7 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
   request: Request,
   open: OpenTrack,
   layOut: LayOut<Request, L>,
-  signal: AbortSignal,
+  { client = '', signal }: LayoutReader,
 ): Promise<KnownLayout<L>> {
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
@@ -69,35 +76,49 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
     if (either.aborted) close();
     else either.addEventListener('abort', close, { once: true });
     const file = requireSizedFile(source);
-    return { file, header: await readLayoutSource(file, either, beforeLarge) };
+    return { file, header: await readLayoutSource(file, { client, signal: either, beforeLarge }) };
   };
-  let permit: Promise<() => void> | undefined;
+  let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   const beforeLarge = async () => {
     // One permit for all files of the request: two requests that each wait for a second one would wait forever.
-    permit ??= LARGE_HEADERS.acquire(either);
+    permit ??= LARGE_HEADERS.acquire(client, either);
     await permit;
   };
   try {
     const files = await Promise.all(request.sources.map(readOne));
-    const layout = await layOut(files, request, either);
-    const entities = files.map(({ file: { size, validator } }) => ({ size, validator }));
-    return {
+    const layout = await layOut(files, request, { client, signal: either });
+    return knownLayout(
       layout,
-      etag: etagOf(request.id, entities, layout),
-      fits(index, file): file is SizedFile {
-        const entity = entities[request.sources.indexOf(index)];
-        return !file.needsRemux && file.size === entity?.size && file.validator === entity?.validator;
-      },
-    };
+      request,
+      files.map(({ file: { size, validator } }) => ({ size, validator })),
+    );
   } finally {
     // Closes the files, and ends reading the other one when one has failed.
     ended.abort(new Error('The headers have been read'));
-    permit?.then((release) => release()).catch(() => undefined);
+    permit?.then(({ release }) => release()).catch(() => undefined);
   }
 }
 
+type Entity = Pick<SizedFile, 'size' | 'validator'>;
+
+/** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
+function knownLayout<L extends Layout>(
+  layout: L,
+  { id, sources }: LayoutRequest,
+  entities: readonly Entity[],
+): KnownLayout<L> {
+  return {
+    layout,
+    etag: etagOf(id, entities, layout),
+    fits(index, file): file is SizedFile {
+      const entity = entities[sources.indexOf(index)];
+      return !file.needsRemux && file.size === entity?.size && file.validator === entity?.validator;
+    },
+  };
+}
+
 /** With the headers, because a source without validators is only known by its size. */
-function etagOf(id: string, entities: readonly object[], { fingerprint }: Layout): string {
+function etagOf(id: string, entities: readonly Entity[], { fingerprint }: Layout): string {
   const parts = JSON.stringify([LAYOUT_VERSION, id, entities, fingerprint]);
   return `"${createHash('sha256').update(parts).digest('base64url').slice(0, 22)}"`;
 }
@@ -116,15 +137,18 @@ const MAX_MOOV_BYTES = 32 * 1024 * 1024;
 /** About three hours of video. */
 const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
 
+export interface HeaderReader extends LayoutReader {
+  /** Awaited before a header is read that needs much memory. */
+  readonly beforeLarge?: () => Promise<void>;
+}
+
 /**
  * Reads the headers of a file: `moov`, and the segment index of a fragmented file.
- * @param beforeLarge is awaited before a header is read that needs much memory
  * @throws UnsupportedMp4 when the fragments are not all known from them, and whatever reading throws
  */
 export async function readLayoutSource(
   source: SizedFile,
-  signal: AbortSignal,
-  beforeLarge: () => Promise<void> = async () => undefined,
+  { client, signal, beforeLarge }: HeaderReader,
 ): Promise<LayoutSource> {
   const reader = new ByteReader(source, { readEnd: (position) => position + HEADER_READ_BYTES });
   const destroy = () => reader.destroy();
@@ -133,11 +157,14 @@ export async function readLayoutSource(
     signal.throwIfAborted();
     const { moov, start, end } = await readFileHeader(reader, {
       maxBytes: MAX_MOOV_BYTES,
-      beforeRead: (bytes) => (bytes > LARGE_MOOV_BYTES ? beforeLarge() : undefined),
+      beforeRead: (bytes) => (bytes > LARGE_MOOV_BYTES ? beforeLarge?.() : undefined),
     });
-    const isFragmented = [...parseBoxes(moov)].some(({ type }) => type === 'mvex');
-    const fragments = isFragmented ? await collectFragments(reader, moov, end) : undefined;
-    return { moov, moovOffset: start, fileBytes: reader.size, fragments };
+    const movie = indexMovie(moov);
+    const isFragmented = movie.children.some(({ type }) => type === 'mvex');
+    const fragments = isFragmented
+      ? await collectFragments(reader, { index: movie, end }, { client, signal })
+      : undefined;
+    return { movie, moovOffset: start, fileBytes: reader.size, fragments };
   } finally {
     signal.removeEventListener('abort', destroy);
     destroy();

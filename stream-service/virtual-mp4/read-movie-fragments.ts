@@ -10,6 +10,8 @@ const READ_BYTES = 8 * 1024;
 const PARALLELISM = 4;
 /** Of all `moof` boxes together. */
 const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
+/** Of all fragments together: those of low latency have one for each frame. */
+const MAX_TOTAL_MOOFS = 0xffff;
 
 /**
  * Reads the `moof` boxes of fragments, without their samples.
@@ -28,13 +30,16 @@ export async function readMovieFragments(
   };
   let next = 0;
   let totalBytes = 0;
+  let totalMoofs = 0;
   const work = async () => {
     const reader = new ByteReader(file, { readEnd: (position) => position + READ_BYTES });
     readers.push(reader);
     for (let index = next++; index < entries.length; index = next++) {
       const fragments = await readFragment(reader, entries[index] as FragmentEntry);
       totalBytes += fragments.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      if (totalBytes > MAX_TOTAL_BYTES) throw new UnsupportedMp4('The clip is too long for a fragmented file');
+      totalMoofs += fragments.length;
+      if (totalBytes > MAX_TOTAL_BYTES || totalMoofs > MAX_TOTAL_MOOFS)
+        throw new UnsupportedMp4('The clip is too long for a fragmented file');
       found[index] = fragments;
     }
   };

@@ -1,2 +1,2 @@
 export { createGuardedClient } from './guarded-client.ts';
-export { appendChunk, hasPausedReader } from './response-body.ts';
+export { appendChunk, discardResponse, hasPausedReader } from './response-body.ts';

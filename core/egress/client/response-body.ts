@@ -15,17 +15,26 @@ export interface RawResponse {
 const HIGH_WATER_MARK = 64 * 1024;
 /** Smaller chunks are passed on together when they arrive together. */
 const MIN_CHUNK_BYTES = 4 * 1024;
+/** In one turn of the event loop: some milliseconds of processor time. One read of the socket may have 40,000. */
+const MAX_SMALL_CHUNKS = 4_000;
 
-/** A response body. Destroying it before its end closes the connection. */
+/**
+ * A response body. Destroying it before its end closes the connection. It has a listener of its own errors: it may fail
+ * before the one who requested it has seen it, and a body that is never read would end the process.
+ */
 class ResponseBody extends Readable {
   readonly #controller: Dispatcher.DispatchController;
   #complete = false;
   /** Small chunks of one read of the socket: with chunked coding a source may send one byte a chunk. */
   #small: Buffer[] = [];
+  #smallChunks = 0;
+  /** Until the next turn of the event loop. */
+  #isResting = false;
 
   constructor(controller: Dispatcher.DispatchController) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#controller = controller;
+    this.on('error', ignore);
   }
 
   accept(chunk: Buffer): void {
@@ -33,10 +42,23 @@ class ResponseBody extends Readable {
       // After the parser has finished with the bytes of this read.
       if (this.#small.length === 0) queueMicrotask(() => this.#flush());
       appendChunk(this.#small, chunk);
+      this.#smallChunks += 1;
+      if (this.#smallChunks === MAX_SMALL_CHUNKS) this.#rest();
       return;
     }
     this.#flush();
     this.#pass(chunk);
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    this.#controller.pause();
+    setImmediate(() => {
+      this.#isResting = false;
+      this.#smallChunks = 0;
+      // Else reading continues once there is room in the buffer.
+      if (this.readableLength < HIGH_WATER_MARK) this.#resume();
+    });
   }
 
   #flush(): void {
@@ -63,7 +85,7 @@ class ResponseBody extends Readable {
   }
 
   #resume(): void {
-    if (this.destroyed) return;
+    if (this.destroyed || this.#isResting) return;
     if (hasPausedReader(this)) this.push('');
     else this.#controller.resume();
   }
@@ -72,6 +94,25 @@ class ResponseBody extends Readable {
     if (!this.#complete) this.#controller.abort(error ?? new Error('The rest of the response is not needed'));
     callback(error);
   }
+}
+
+/** Readers of a body learn of its failure from listeners of their own. */
+const ignore = () => undefined;
+
+/** Bodies up to this size are read to their end, so that the connection can be used again. */
+const MAX_DRAINED_BYTES = 16 * 1024;
+/** For all of the end: a source that sends a byte now and then would keep the connection open. */
+const DRAIN_TIMEOUT_MS = 2_000;
+
+/** Disposes of a response whose body is not needed: drains a short body, and closes the connection of any other. */
+export function discardResponse({ headers, body }: Pick<RawResponse, 'headers' | 'body'>): void {
+  const size = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (!(size <= MAX_DRAINED_BYTES)) {
+    body.destroy();
+    return;
+  }
+  const timer = setTimeout(() => body.destroy(), DRAIN_TIMEOUT_MS).unref();
+  body.once('close', () => clearTimeout(timer)).resume();
 }
 
 /** Sends one request; resolves with the head of the response. Rejects with the dispatcher's error. */
@@ -137,8 +178,11 @@ export function toUpstreamError(error: unknown): EgressRefused | UpstreamError {
   if (error instanceof EgressRefused || error instanceof UpstreamError) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const reason = (code && REASONS[code]) ?? 'Upstream request failed';
-  return new UpstreamError(reason, { cause: error });
+  const isTimeout = code !== undefined && TIMEOUTS.has(code);
+  return new UpstreamError(reason, { cause: error, reason: isTimeout ? 'site-timeout' : 'site-error' });
 }
+
+const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 /** Messages for error codes of undici and of the system. */
 const REASONS: Readonly<Record<string, string>> = {

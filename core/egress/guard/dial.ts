@@ -23,9 +23,10 @@ export interface Dialer {
   resolve(destination: Destination): Promise<readonly ResolvedAddress[]>;
   /**
    * Opens a TCP connection.
+   * @param sourceAddress to connect from, where the destination has an address of its family
    * @throws EgressRefused, UpstreamError
    */
-  connect(destination: Destination): Promise<Socket>;
+  connect(destination: Destination, sourceAddress?: string): Promise<Socket>;
 }
 
 /** Options of `createDialer`. */
@@ -44,7 +45,10 @@ const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'
 export function createDialer({ guard, lookup = lookupAll, timeoutMs = 10_000 }: DialerOptions): Dialer {
   const resolve = async (destination: Destination) => {
     const host = bareHost(destination.hostname);
-    if (!guard.admitsHost(destination)) throw new EgressRefused('Host is not on the public internet');
+    if (!guard.admitsHost(destination)) {
+      const reason = isLiteral(host) ? 'private-address' : 'unknown-host';
+      throw new EgressRefused('Host is not on the public internet', { reason });
+    }
     const all = isLiteral(host)
       ? [{ address: host, family: isIP(host) }]
       : await withTimeout(timeoutMs, lookup(host)).catch((cause: unknown) => {
@@ -56,10 +60,17 @@ export function createDialer({ guard, lookup = lookupAll, timeoutMs = 10_000 }: 
     return admitted;
   };
 
-  const connect = async (destination: Destination) => {
-    const addresses = await resolve(destination);
+  const connect = async (destination: Destination, sourceAddress?: string) => {
+    const all = await resolve(destination);
+    const sameFamily = sourceAddress ? all.filter(({ family }) => family === isIP(sourceAddress)) : [];
+    const isBound = sameFamily.length > 0;
     return openSocket(
-      { host: bareHost(destination.hostname), port: destination.port, lookup: pinnedLookup(addresses) },
+      {
+        host: bareHost(destination.hostname),
+        port: destination.port,
+        lookup: pinnedLookup(isBound ? sameFamily : all),
+        ...(isBound && { localAddress: sourceAddress }),
+      },
       timeoutMs,
     );
   };
@@ -118,7 +129,13 @@ const readBuffer = (): Uint8Array => sharedReadBuffer.subarray(0, Math.max(readB
  * @throws UpstreamError if no connection is open after `timeoutMs`
  */
 export function openSocket(
-  target: { readonly host: string; readonly port: number; readonly lookup: LookupFunction },
+  target: {
+    readonly host: string;
+    readonly port: number;
+    readonly lookup: LookupFunction;
+    /** The source address. Of several addresses of the host, only the first is then tried. */
+    readonly localAddress?: string | undefined;
+  },
   timeoutMs: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
@@ -142,9 +159,9 @@ export function openSocket(
       openSockets.delete(socket);
       closedSocketsBytes += socket.bytesRead;
     });
-    socket.once('error', fail).once('connect', () => {
+    // Stays for the life of the socket, which may fail before its user has listeners.
+    socket.on('error', fail).once('connect', () => {
       clearTimeout(timer);
-      socket.off('error', fail);
       resolve(socket);
     });
   });

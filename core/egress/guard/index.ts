@@ -1,4 +1,4 @@
-export { bareHost, createAddressGuard, type Destination } from './address-guard.ts';
+export { bareHost, createAddressGuard, type Destination, isPublicAddress } from './address-guard.ts';
 export {
   copyBytes,
   createDialer,

@@ -2,12 +2,14 @@ import type { lookup } from 'node:dns';
 import { EventEmitter } from 'node:events';
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { type PrepareRequestFunctionOpts, type PrepareRequestFunctionResult, RequestError, Server } from 'proxy-chain';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { ProxySession, ProxySessionOptions } from '../egress.ts';
 import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
-import { DIRECT, isSocks, type ProxyPool } from './proxy-pool.ts';
+import { DIRECT, type ProxyPool } from './outgoing-identities.ts';
+import { isSocks } from './proxy-pool.ts';
 import { createSessionState, type SessionState } from './proxy-session.ts';
 import { openPoolTunnel } from './socks-tunnel.ts';
 
@@ -16,8 +18,8 @@ export interface ForwardProxyOptions {
   readonly dialer: Dialer;
   readonly proxyPool: ProxyPool;
   readonly log: Log;
-  /** Certificates (PEM) to trust in addition to the system's, for https proxies. */
-  readonly ca?: string;
+  /** For https proxies. @default the certificates that Node trusts */
+  readonly secureContext?: SecureContext | undefined;
   /** For a connection to a SOCKS proxy, and again for its handshake. @default 10_000 */
   readonly connectTimeoutMs?: number;
 }
@@ -33,7 +35,7 @@ const REFUSED_HEADERS = { 'X-Egress': 'refused' };
 
 /** Creates the forward proxy; it starts to listen on loopback with the first session. */
 export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
-  const { dialer, proxyPool, log, ca, connectTimeoutMs = 10_000 } = options;
+  const { dialer, proxyPool, log, secureContext, connectTimeoutMs = 10_000 } = options;
   const sessions = new Map<string, SessionState>();
   const sessionOf = (request: IncomingMessage): SessionState | undefined => {
     const [, token] = /^basic +(\S+)$/i.exec(request.headers['proxy-authorization'] ?? '') ?? [];
@@ -55,11 +57,14 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       const open = (target: Destination) => openPoolTunnel(proxyPool, proxy, target, connectTimeoutMs);
       return isHttp ? { httpAgent: session.tunnelAgent(open) } : connectTunnel(await open(destination), session, child);
     }
+    const sourceAddress = proxyPool.sourceAddress(session.identity);
+    const connect = (target: Destination) => dialer.connect(target, sourceAddress);
+    if (isHttp && sourceAddress !== undefined) return { httpAgent: session.tunnelAgent(connect) };
     if (isHttp) {
       const dnsLookup = pinnedLookup(await dialer.resolve(destination)) as typeof lookup;
       return { httpAgent, dnsLookup };
     }
-    return connectTunnel(await dialer.connect(destination), session, child);
+    return connectTunnel(await connect(destination), session, child);
   };
 
   const prepare = async (options: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
@@ -99,7 +104,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       if (closed) throw new UpstreamError('Egress is closed');
       listening ??= server.listen();
       await listening;
-      const session = createSessionState(options, ca, () => {
+      const session = createSessionState(options, secureContext, () => {
         const proxy = proxyPool.resolve(options.identity ?? DIRECT);
         if (proxy) proxyPool.reportFailure(proxy);
       });
@@ -182,7 +187,9 @@ function tunnelTo(upstream: Socket, session: SessionState): HttpServer {
   const relay = new EventEmitter().once('connection', (child: Socket) => {
     upstream.pipe(child).pipe(upstream);
     // Propagates a reset: a truncated transfer must not look complete.
-    upstream.once('close', (failed) => (failed ? child.resetAndDestroy() : child.destroySoon()));
+    const close = (failed: boolean) => void (failed ? child.resetAndDestroy() : child.destroySoon());
+    if (upstream.closed) close(true);
+    else upstream.once('close', close);
     session.countBytes(upstream);
   });
   return relay as HttpServer;

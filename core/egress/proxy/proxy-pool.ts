@@ -1,29 +1,10 @@
 import { createHash } from 'node:crypto';
 import { getRetryDelay } from '../../concurrency/index.ts';
-import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule } from '../../config/index.ts';
+import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
-
-/** Outgoing identities: `direct`, and one for each configured proxy. */
-export interface ProxyPool {
-  /**
-   * The id that the rules name for a link, even if its proxy failed; else the ids of the proxies in turn, without those
-   * that failed a short while ago unless all did; `direct` without proxies.
-   */
-  next(link?: string): string;
-  /**
-   * The proxy of an id; undefined for a direct connection. An id whose proxy is no longer configured maps to another one,
-   * always the same, which is logged once.
-   */
-  resolve(id: string): URL | undefined;
-  readonly proxies: readonly URL[];
-  /**
-   * To be called when a proxy of the pool cannot be reached or rejects its credentials, and not for a failure of the
-   * destination: `next` leaves the proxy out for a while, each time twice as long.
-   */
-  reportFailure(proxy: URL): void;
-  /** To be called when a proxy has connected to a destination. */
-  reportSuccess(proxy: URL): void;
-}
+import { DIRECT, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
+import { createSiteHealth } from './site-health.ts';
+import { expandAddresses } from './source-addresses.ts';
 
 /** Failures of one proxy since it last worked. */
 interface Failures {
@@ -37,18 +18,20 @@ const EXCLUSION = { initialDelayMs: 30_000, maxDelayMs: 30 * 60_000 };
 /** Whether a proxy of the pool opens tunnels by SOCKS5 rather than HTTP. */
 export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
 
-/** The identity of direct connections. */
-export const DIRECT = 'direct';
-
 /**
- * Creates the pool of configured proxies.
+ * Creates the pool of configured proxies and source addresses.
  * @param urls `http://`, `https://` or `socks5://`, with credentials where the proxy requires them
  * @param rules `host=position`, counted from 1, or `host=direct`; the first that matches applies
  * @throws Error that names an invalid entry by its position alone: the entry may contain a password
  */
-export function createProxyPool(urls: readonly string[], log: Log, rules: readonly string[] = []): ProxyPool {
+export function createProxyPool(
+  urls: readonly string[],
+  log: Log,
+  rules: readonly string[] = [],
+  { sourceAddresses = [], directId = DIRECT }: ProxyPoolOptions = {},
+): ProxyPool {
   const idsByPosition = urls.map(identityOf);
-  const idOf = (target: ProxyRule['proxy']) => (target === 'direct' ? DIRECT : idsByPosition[target - 1]);
+  const idOf = (target: ProxyRule['proxy']) => (target === 'direct' ? directId : idsByPosition[target - 1]);
   const siteRules = rules.map((text, index) => {
     const rule = parseProxyRule(text);
     const id = rule && idOf(rule.proxy);
@@ -57,36 +40,71 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
     return { rule, id };
   });
   const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
-  const ids = [...proxies.keys()];
+  const addresses = new Map(expandAddresses(sourceAddresses).map((address) => [`address-${address}`, address]));
+  const health = createSiteHealth();
   const reportedIds = new Set<string>();
   const failing = new Map<URL | undefined, Failures>();
-  let nextIndex = 0;
+  /** In the order of their use. */
+  const groups = [[...proxies.keys()], [...addresses.keys()]].filter((ids) => ids.length > 0).map(createTurns);
+  if (groups.length === 0) groups.push(createTurns([directId]));
+  const [firstGroup] = groups as [Turns];
 
-  const fallbackFor = (id: string): URL | undefined => {
-    const fallback = ids[createHash('sha256').update(id).digest().readUInt32BE() % ids.length];
+  const fallbackFor = (id: string): string => {
+    const { ids } = firstGroup;
+    const fallback = ids[createHash('sha256').update(id).digest().readUInt32BE() % ids.length] as string;
     if (!reportedIds.has(id)) {
       reportedIds.add(id);
-      log.warn('Outgoing proxy is no longer configured, using another one', { id, fallback });
+      log.warn('Outgoing address is no longer configured, using another one', { id, fallback });
     }
-    return fallback === undefined ? undefined : proxies.get(fallback);
+    return fallback;
+  };
+  const owns = (id: string): boolean => id === directId || proxies.has(id) || addresses.has(id);
+  /** The id under which this process sends what a stored id names. */
+  const own = (id: string): string => {
+    if (owns(id)) return id;
+    return isDirect(id) ? directId : fallbackFor(id);
   };
 
-  const isExcluded = (id: string) => (failing.get(proxies.get(id))?.excludedUntil ?? 0) > Date.now();
-  const next = (link = ''): string => {
-    const named = siteRules.find(({ rule }) => matchesSite(rule, link));
-    if (named) return named.id;
-    for (let skipped = 0; skipped < ids.length; skipped++) {
-      const id = ids[nextIndex++ % ids.length];
-      if (id !== undefined && !isExcluded(id)) return id;
+  const isFailing = (id: string) => (failing.get(proxies.get(id))?.excludedUntil ?? 0) > Date.now();
+  const ruleFor = (link: string) => siteRules.find(({ rule }) => matchesSite(rule, link))?.id;
+  const nextUsable = (site: string, tried?: ReadonlySet<string>): string | undefined => {
+    const isUsable = (id: string) => !tried?.has(id) && !isFailing(id) && !health.restsUntil(site, id);
+    for (const group of groups) {
+      const id = group.next(isUsable);
+      if (id === undefined) continue;
+      health.use(site, id);
+      return id;
     }
-    return ids[nextIndex++ % ids.length] ?? DIRECT;
+    return undefined;
   };
+  /** Of those that rest for a site. */
+  const firstToReturn = (site: string): string | undefined =>
+    groups
+      .flatMap(({ ids }) => ids.filter((id) => !isFailing(id)))
+      .map((id) => ({ id, until: health.restsUntil(site, id) }))
+      .sort((one, other) => one.until - other.until)[0]?.id;
 
   /** Counted from 1, as in the error lines of the setting. */
   const positionOf = (proxy: URL) => [...proxies.values()].indexOf(proxy) + 1;
+  const nameOf = (id: string): string => {
+    const proxy = proxies.get(id);
+    return proxy ? `proxy ${positionOf(proxy)}` : (addresses.get(id) ?? DIRECT);
+  };
 
   return {
-    next,
+    next(link = '', preferred) {
+      const named = ruleFor(link);
+      if (named) return named;
+      const site = siteOf(link);
+      const wanted = preferred === undefined ? undefined : own(preferred);
+      if (wanted !== undefined && !isFailing(wanted) && !health.restsUntil(site, wanted)) {
+        health.use(site, wanted);
+        return wanted;
+      }
+      return nextUsable(site) ?? firstToReturn(site) ?? firstGroup.next(() => true) ?? directId;
+    },
+    nextAfter: (link, tried) => (ruleFor(link) ? undefined : nextUsable(siteOf(link), tried)),
+    owns,
     reportFailure: (proxy) => {
       const { count, excludedUntil } = failing.get(proxy) ?? { count: 0, excludedUntil: 0 };
       // Requests that were under way with the one that failed first.
@@ -102,8 +120,41 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
     reportSuccess: (proxy) => {
       if (failing.delete(proxy)) log.info('Outgoing proxy recovered', { proxy: positionOf(proxy) });
     },
-    resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? fallbackFor(id))),
+    reportBlocked(link, id, minRestSeconds) {
+      const site = siteOf(link);
+      const rest = health.block(site, id, minRestSeconds);
+      if (rest?.count === 1)
+        log.warn('Site blocks an outgoing address', { site, address: nameOf(id), restSeconds: rest.restMs / 1000 });
+    },
+    reportServed(link, id) {
+      const site = siteOf(link);
+      if (health.recover(site, id)) log.info('Site serves an outgoing address again', { site, address: nameOf(id) });
+    },
+    blocked: () =>
+      health.resting().map(({ site, identity, restSeconds }) => ({ site, address: nameOf(identity), restSeconds })),
+    resolve: (id) => proxies.get(own(id)),
+    sourceAddress: (id) => addresses.get(own(id)),
     proxies: [...proxies.values()],
+  };
+}
+
+interface Turns {
+  readonly ids: readonly string[];
+  /** The next one in turn that is usable. */
+  next(isUsable: (id: string) => boolean): string | undefined;
+}
+
+function createTurns(ids: readonly string[]): Turns {
+  let index = 0;
+  return {
+    ids,
+    next(isUsable) {
+      for (let skipped = 0; skipped < ids.length; skipped++) {
+        const id = ids[index++ % ids.length];
+        if (id !== undefined && isUsable(id)) return id;
+      }
+      return undefined;
+    },
   };
 }
 

@@ -3,10 +3,11 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContext } from 'node:tls';
 import { UpstreamError } from '../../errors/index.ts';
 import type { ProxySessionOptions } from '../egress.ts';
 import type { Destination } from '../guard/index.ts';
-import { DIRECT } from './proxy-pool.ts';
+import { DIRECT } from './outgoing-identities.ts';
 
 /** The forward proxy's state of one session: credentials, connections and received bytes. */
 export interface SessionState {
@@ -36,7 +37,8 @@ export interface SessionState {
 /** Creates a session with random credentials. */
 export function createSessionState(
   { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
-  ca?: string,
+  /** For an https proxy. @default the certificates that Node trusts */
+  secureContext?: SecureContext,
   /** Called when the outgoing proxy of the session cannot be reached or rejects its credentials. */
   reportProxyFailure: () => void = ignore,
 ): SessionState {
@@ -80,7 +82,10 @@ export function createSessionState(
     onConnection(socket);
   };
   const httpAgent = observeConnections(new http.Agent({ keepAlive: true }), onAgentConnection('connect'));
-  const httpsAgent = observeConnections(new https.Agent({ keepAlive: true, ca }), onAgentConnection('secureConnect'));
+  const httpsAgent = observeConnections(
+    new https.Agent({ keepAlive: true, secureContext }),
+    onAgentConnection('secureConnect'),
+  );
 
   return {
     token: Buffer.from(`${username}:${password}`).toString('base64'),

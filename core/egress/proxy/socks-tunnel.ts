@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { SocksClient } from 'socks';
 import { UpstreamError } from '../../errors/index.ts';
 import { bareHost, type Destination, openSocket } from '../guard/index.ts';
-import type { ProxyPool } from './proxy-pool.ts';
+import type { ProxyPool } from './outgoing-identities.ts';
 
 /** The proxy cannot be reached, rejects the credentials or does not speak SOCKS5: not a failure of the destination. */
 export class SocksProxyError extends UpstreamError {}
@@ -44,8 +44,6 @@ export async function openSocksTunnel(proxy: URL, destination: Destination, time
   const socket = await openSocket({ ...proxyHost, lookup }, timeoutMs).catch(() => {
     throw new SocksProxyError('Connection to the SOCKS proxy failed');
   });
-  // Between the handshake and its user, the socket has no other listener.
-  socket.on('error', ignore);
   try {
     await SocksClient.createConnection({
       proxy: {
@@ -114,6 +112,3 @@ function toTunnelError(error: unknown, isAccepted: boolean): UpstreamError {
     : 'The SOCKS proxy closed the connection';
   return isAccepted ? new UpstreamError(reason) : new SocksProxyError(reason);
 }
-
-/** Errors after the handshake are the user's to handle. */
-const ignore = () => undefined;

@@ -19,30 +19,22 @@ export interface DashTimelineOptions {
   readonly previous?: Timeline;
 }
 
-/** The timeline of DASH fragments. A live list slides: a fragment that both lists contain keeps its sequence number. */
+/**
+ * The timeline of DASH fragments. A live list slides: a fragment that both lists contain keeps its sequence number. Segments
+ * are made when they are read: so many that a caller may return to the event loop in between.
+ */
 export function dashTimeline(
   fragments: readonly DashFragment[],
   { isLive, baseUrl, previous }: DashTimelineOptions,
-): Timeline {
+): Omit<Timeline, 'segments'> & { readonly segments: Iterable<Segment> } {
   const sectionOf = (url: string): MediaSection => (baseUrl ? new RelativeSection(url, baseUrl) : { url });
-  const media = mediaFragments(fragments, sectionOf);
-  const first = isLive && previous ? firstSequence(media, previous) : 0;
-  const segments = media.map(
-    ({ fragment: { url, seconds }, init, isDiscontinuity }, index): Segment => ({
-      sequence: first + index,
-      seconds,
-      content: sectionOf(url),
-      init,
-      isDiscontinuity,
-    }),
-  );
-  return { segments, isComplete: !isLive, reloadSeconds: segments.at(-1)?.seconds || DEFAULT_RELOAD_SECONDS };
-}
-
-interface MediaFragment {
-  readonly fragment: DashFragment;
-  readonly init: MediaSection | undefined;
-  readonly isDiscontinuity: boolean;
+  const first = isLive && previous ? firstSequence(dashSegments(fragments, sectionOf), previous) : 0;
+  return {
+    segments: dashSegments(fragments, sectionOf, first),
+    isComplete: !isLive,
+    // The last fragment is always media.
+    reloadSeconds: fragments.at(-1)?.seconds || DEFAULT_RELOAD_SECONDS,
+  };
 }
 
 /**
@@ -50,34 +42,40 @@ interface MediaFragment {
  * belongs to: one at the start, and one more per further period (yt-dlp concatenates the periods). A representation
  * with self-initializing segments has none.
  */
-function mediaFragments(
+function* dashSegments(
   fragments: readonly DashFragment[],
   sectionOf: (url: string) => MediaSection,
-): readonly MediaFragment[] {
+  first = 0,
+): Generator<Segment> {
   const isTimed = fragments.some(({ seconds }) => seconds > 0);
-  const media: MediaFragment[] = [];
+  let sequence = first;
   let init: MediaSection | undefined;
   let isDiscontinuity = false;
-  for (const [index, fragment] of fragments.entries()) {
-    const isInit = fragment.seconds === 0 && (isTimed || index === 0) && index < fragments.length - 1;
-    if (isInit) init = sectionOf(fragment.url);
-    else media.push({ fragment, init, isDiscontinuity });
+  for (const [index, { url, seconds }] of fragments.entries()) {
+    const isInit = seconds === 0 && (isTimed || index === 0) && index < fragments.length - 1;
+    if (isInit) init = sectionOf(url);
+    else yield { sequence: sequence++, seconds, content: sectionOf(url), init, isDiscontinuity };
     isDiscontinuity = isInit && index > 0;
   }
-  return media;
 }
 
-function firstSequence(media: readonly MediaFragment[], previous: Timeline): number {
-  const sequences = new Map(previous.segments.map(({ content, sequence }) => [stablePart(content), sequence]));
-  for (const [index, { fragment }] of media.entries()) {
-    const sequence = sequences.get(stablePart(fragment));
-    if (sequence !== undefined) return sequence - index;
+/** Segments at the start of two live lists that are compared: more do not leave it from one reload to the next. */
+const MAX_COMPARED = 10_000;
+
+function firstSequence(segments: Generator<Segment>, previous: Timeline): number {
+  const before = previous.segments.slice(0, MAX_COMPARED);
+  const sequences = new Map(before.map(({ content, sequence }) => [stablePart(content), sequence]));
+  for (const segment of segments.take(MAX_COMPARED)) {
+    const sequence = sequences.get(stablePart(segment.content));
+    if (sequence !== undefined) return sequence - segment.sequence;
   }
   return (previous.segments.at(-1)?.sequence ?? -1) + 1;
 }
 
 /** The part of a URL that survives a new signature: its path, or a relative reference without its query. */
+const STABLE_PART = /^(?:[a-z][\w+.-]*:\/\/[^/?#]*)?([^?#]*)/i;
+
 function stablePart(section: MediaSection): string {
   const written = section instanceof RelativeSection ? section.uri : section.url;
-  return URL.parse(written)?.pathname ?? written.replace(/[?#].*/s, '');
+  return STABLE_PART.exec(written)?.[1] ?? '';
 }

@@ -1,81 +1,56 @@
-import { type MediaSection, RelativeSection, type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
-import { type HlsKey, type HlsRange, readHlsEntries } from './hls-reader.ts';
-import { isHlsPlaylist, isRounded, ivOfSequence, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
+import { type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
+import { readHlsEntries } from './hls-reader.ts';
+import { isHlsPlaylist, isRounded, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
+import { checkedUri, type PackedSegments, packSegments, unpackSegments } from './packed-segments.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
 export type HlsPlaylist =
-  | { readonly kind: 'media'; readonly timeline: Timeline }
+  | (Omit<Timeline, 'segments'> & { readonly kind: 'media'; readonly segments: Iterable<Segment> })
   | { readonly kind: 'master'; readonly bestUrl: string };
 
-export interface HlsPlaylistOptions {
-  /** URL of the playlist after redirects: URIs in it are relative to this. */
-  readonly url: string;
-  readonly maxSegments: number;
-}
+/** A playlist that was read, with URIs as written. */
+export type PackedPlaylist =
+  | { readonly kind: 'master'; readonly bestUri: string }
+  | (Pick<Timeline, 'isComplete' | 'isRounded' | 'reloadSeconds'> & {
+      readonly kind: 'media';
+      /** Undefined: there are none. */
+      readonly segments: PackedSegments | undefined;
+    });
 
 /** RFC 8216 §6.3.4 bases reloads on the target duration, which is required; some playlists lack it. */
 const DEFAULT_TARGET_SECONDS = 6;
 
-/**
- * Parses an HLS playlist (RFC 8216 §4). The URLs of segments are resolved when they are read: a playlist of 100,000 short
- * URIs below a long URL does not become 100,000 long URLs.
- * @throws PlaylistError
- */
-export function parseHlsPlaylist(text: string, { url, maxSegments }: HlsPlaylistOptions): HlsPlaylist {
+/** Reads an HLS playlist (RFC 8216 §4). @throws PlaylistError */
+export function readHlsPlaylist(text: string, maxSegments: number): PackedPlaylist {
   if (!isHlsPlaylist(text)) throw new PlaylistError('Not an HLS playlist');
-  if (url.length > MAX_URL_CHARS) throw new PlaylistError('The URL of the playlist is too long');
   const entries = readHlsEntries(text, maxSegments);
-  const { segments, variants, isComplete, mediaSequence, targetDuration } = entries;
-
+  const { segments, variants, isComplete, targetDuration } = entries;
   if (variants.length > 0) {
     const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
-    return { kind: 'master', bestUrl: sectionOf(best.uri, url).url };
+    return { kind: 'master', bestUri: checkedUri(best.uri) };
   }
   if (entries.isProtected) throw new PlaylistError('The playlist is protected by DRM');
-
-  const inits = new Map<unknown, MediaSection>();
-  let isDiscontinuity = false;
-  const timed = segments.map((entry, index): Segment => {
-    const { uri, range, key, map } = entry;
-    const sequence = mediaSequence + index;
-    const seconds = entry.seconds ?? targetDuration ?? 0;
-    // A discontinuity at a gap applies to the next segment with media.
-    isDiscontinuity ||= entry.isDiscontinuity;
-    // The URI of a gap must not be requested (draft-pantos-hls-rfc8216bis §4.4.4.7): it need not even be valid.
-    if (entry.isGap) return { sequence, seconds, content: { url: '' }, isGap: true };
-    if (map && !inits.has(map)) inits.set(map, sectionOf(map.uri, url, map.range, initKey(map.key), sequence));
-    const init = map && inits.get(map);
-    const segment = { sequence, seconds, content: sectionOf(uri, url, range, key, sequence), init, isDiscontinuity };
-    isDiscontinuity = false;
-    return segment;
-  });
+  // A recording begins with its first media and ends with its last.
+  const played = isComplete ? trimGaps(segments) : segments;
+  const [first] = played;
+  const mediaSequence = entries.mediaSequence + (first ? segments.indexOf(first) : 0);
   return {
     kind: 'media',
-    timeline: {
-      segments: isComplete ? trimGaps(timed) : timed,
-      isComplete,
-      isRounded: isRounded(text),
-      reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
-    },
+    segments: first && packSegments(played, { mediaSequence, targetDuration }),
+    isComplete,
+    isRounded: isRounded(text),
+    reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
   };
 }
 
-/** An initialization section has no sequence number to derive an IV from (RFC 8216 §4.3.2.5). */
-function initKey(key: HlsKey | undefined): HlsKey | undefined {
-  if (key && !key.iv) throw new PlaylistError('Encrypted initialization section without an IV');
-  return key;
-}
-
-function sectionOf(uri: string | undefined, base: string, range?: HlsRange, key?: HlsKey, sequence = 0): MediaSection {
-  if (key && key.method !== 'AES-128')
-    throw new PlaylistError(`Unsupported encryption method ${key.method.slice(0, 20)}`);
-  const section = new RelativeSection(checkedUri(uri), base, range);
-  if (!key) return section;
-  return section.withCipher({ keyUri: checkedUri(key.uri), iv: () => key.iv ?? ivOfSequence(sequence) });
-}
-
-/** Whether a reference is valid does not depend on the path of its base: a short one saves time. */
-function checkedUri(uri: string | undefined): string {
-  if (!uri || !URL.canParse(uri, 'http://host/')) throw new PlaylistError('Invalid URI in playlist');
-  return uri;
+/**
+ * A playlist that `readHlsPlaylist` has read. The URLs of segments are resolved when they are read: a playlist of 100,000
+ * short URIs below a long URL does not become 100,000 long URLs.
+ * @param url of the playlist after redirects: URIs in it are relative to this
+ * @throws PlaylistError when the URL is too long
+ */
+export function unpackHlsPlaylist(packed: PackedPlaylist, url: string): HlsPlaylist {
+  if (url.length > MAX_URL_CHARS) throw new PlaylistError('The URL of the playlist is too long');
+  if (packed.kind === 'master') return { kind: 'master', bestUrl: URL.parse(packed.bestUri, url)?.href ?? '' };
+  return { ...packed, segments: packed.segments ? unpackSegments(packed.segments, url) : [] };
 }

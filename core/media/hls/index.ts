@@ -1,3 +1,8 @@
-export { type HlsPlaylist, parseHlsPlaylist } from './hls-playlist.ts';
+export {
+  type HlsPlaylist,
+  type PackedPlaylist,
+  readHlsPlaylist,
+  unpackHlsPlaylist,
+} from './hls-playlist.ts';
 export { scanHlsPlaylist } from './hls-scan.ts';
-export { isRounded, PlaylistError } from './hls-text.ts';
+export { PlaylistError } from './hls-text.ts';

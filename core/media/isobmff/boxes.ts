@@ -39,27 +39,25 @@ export function parseBoxHeader(bytes: Buffer, start = 0, end = bytes.length): Bo
   return { type, headerBytes: LARGE_BOX_HEADER_BYTES, size: largeSize };
 }
 
+/** Boxes of one level: the runs of a fragment are the most that a real file has. */
+const MAX_SIBLINGS = 4096;
+
 /**
  * The boxes that begin between `start` and `end`. The last one may reach beyond `end` when the bytes are incomplete;
  * parsing stops at a malformed header.
+ * @throws UnsupportedMp4 when there are more than any real file has
  */
 export function* parseBoxes(bytes: Buffer, start = 0, end = bytes.length): Generator<Box> {
   const limit = Math.min(end, bytes.length);
+  let count = 0;
   for (let at = start; at + BOX_HEADER_BYTES <= limit; ) {
     const { type, headerBytes, size } = parseBoxHeader(bytes, at, limit);
     if (size === undefined || size < headerBytes) return;
+    count += 1;
+    if (count > MAX_SIBLINGS) throw new UnsupportedMp4('Too many boxes');
     yield { type, start: at, content: at + headerBytes, end: at + size };
     at += size;
   }
-}
-
-/** The first child of a type that lies inside its parent, and the bytes, as a whole. */
-export function findChild(bytes: Buffer, parent: Box, type: string): Box | undefined {
-  const limit = Math.min(parent.end, bytes.length);
-  for (const box of parseBoxes(bytes, parent.content, limit)) {
-    if (box.type === type && box.end <= limit) return box;
-  }
-  return undefined;
 }
 
 /** Flags of a full box (§4.2.2): 24 bits after the version. */
@@ -68,17 +66,6 @@ export const flagsOf = (bytes: Buffer, { content }: Box): number => bytes.readUI
 /** A file outside of what the native muxer supports; FFmpeg may still read it. */
 export class UnsupportedMp4 extends Error {
   override readonly name = 'UnsupportedMp4';
-}
-
-/**
- * A mandatory child.
- * @param minBytes of its content
- * @throws UnsupportedMp4 when it is absent or shorter
- */
-export function requireChild(bytes: Buffer, parent: Box, type: string, minBytes = 0): Box {
-  const child = findChild(bytes, parent, type);
-  if (!child || child.end - child.content < minBytes) throw new UnsupportedMp4(`Missing or truncated ${type}`);
-  return child;
 }
 
 /** A box of the ISO base media file format (ISO/IEC 14496-12 §4.2) with its content. */
@@ -100,7 +87,10 @@ export const fullBox = (type: string, version: number, flags: number, ...content
   box(type, u32(version * 0x1000000 + flags), ...content);
 
 /** 32-bit integers, big-endian; negative ones in two's complement. */
-export function u32(...values: readonly number[]): Buffer {
+export const u32 = (...values: readonly number[]): Buffer => integers(values);
+
+/** As `u32`, for more values than a call can have arguments. */
+export function integers(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, index * 4);
   return bytes;

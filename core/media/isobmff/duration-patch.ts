@@ -1,4 +1,5 @@
-import { BOX_HEADER_BYTES, type Box, boxHeader, findChild, fullBox, parseBoxes, u64 } from './boxes.ts';
+import { type IndexedBox, indexBox } from './box-index.ts';
+import { BOX_HEADER_BYTES, type Box, boxHeader, fullBox, parseBoxes, u64 } from './boxes.ts';
 import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */
@@ -33,29 +34,29 @@ export function patchHeaderDuration(bytes: Buffer, seconds: number): Buffer | un
  * @returns a new box; the given one when it does not have the expected boxes
  */
 export function patchDuration(moov: Buffer, seconds: number): Buffer {
-  const [root] = parseBoxes(moov);
-  const mvhd = root && findChild(moov, root, 'mvhd');
-  const mvex = root && findChild(moov, root, 'mvex');
+  const patched = Buffer.from(moov);
+  const root = indexBox(patched);
+  const mvhd = root?.find('mvhd');
+  const mvex = root?.find('mvex');
   if (root?.type !== 'moov' || root.end !== moov.length || !mvhd || !mvex) return moov;
 
-  const patched = Buffer.from(moov);
   const movieTimescale = readTimescale(patched, mvhd);
   if (movieTimescale === undefined) return moov;
   writeMediaDuration(patched, mvhd, seconds);
-  for (const trak of parseBoxes(patched, root.content, root.end)) {
+  for (const trak of root.children) {
     if (trak.type !== 'trak' || trak.end > root.end) continue;
-    const tkhd = findChild(patched, trak, 'tkhd');
-    const mdia = findChild(patched, trak, 'mdia');
-    const mdhd = mdia && findChild(patched, mdia, 'mdhd');
+    const tkhd = trak.find('tkhd');
+    const mdhd = trak.find('mdia')?.find('mdhd');
     if (tkhd) writeDuration(patched, tkhd, TRACK_TIMES, Math.round(seconds * movieTimescale));
     if (mdhd) writeMediaDuration(patched, mdhd, seconds);
   }
-  return insertMehd(patched, root, mvex, Math.round(seconds * movieTimescale));
+  return insertMehd(root, mvex, Math.round(seconds * movieTimescale));
 }
 
-function insertMehd(moov: Buffer, root: Box, mvex: Box, duration: number): Buffer {
-  if (findChild(moov, mvex, 'mehd')) return moov;
-  const udta = findChild(moov, root, 'udta');
+function insertMehd(root: IndexedBox, mvex: IndexedBox, duration: number): Buffer {
+  const moov = root.bytes;
+  if (mvex.find('mehd')) return moov;
+  const udta = root.find('udta');
   const room = udta ? udta.end - udta.start - MEHD_BYTES : 0;
   const isReplaceable = udta && udta.start >= mvex.end && (room === 0 || room >= BOX_HEADER_BYTES);
 

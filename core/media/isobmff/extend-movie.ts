@@ -1,4 +1,5 @@
-import { type Box, box, parseBoxes, requireChild, UnsupportedMp4, u32 } from './boxes.ts';
+import { type IndexedBox, indexBox } from './box-index.ts';
+import { box, UnsupportedMp4, u32 } from './boxes.ts';
 import { type OutputTrack, writeTrack, writeTrackDefaults } from './movie-header.ts';
 import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
@@ -9,14 +10,14 @@ import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
  * @throws UnsupportedMp4 when mandatory boxes are missing
  */
 export function extendMovie(moov: Buffer, tracks: readonly OutputTrack[], udta?: Buffer): Buffer {
-  const [root] = parseBoxes(moov);
+  const root = indexBox(moov);
   if (root?.type !== 'moov' || root.end !== moov.length) throw new UnsupportedMp4('Not a whole moov');
-  const mvhd = requireChild(moov, root, 'mvhd', MEDIA_TIMES[1].end);
+  const mvhd = root.require('mvhd', MEDIA_TIMES[1].end);
   const timescale = moov.readUInt32BE(mvhd.content + MEDIA_TIMES[timesVersion(moov, mvhd)].timescale);
-  const children = [...parseBoxes(moov, root.content, root.end)];
+  const { children } = root;
   const traks = children.filter(({ type }) => type === 'trak');
   if (traks.length === 0) throw new UnsupportedMp4('No track');
-  const firstId = 1 + Math.max(...traks.map((trak) => trackId(moov, trak)));
+  const firstId = 1 + Math.max(...traks.map(trackId));
   const added = tracks.map((track, index) => writeTrack(track, firstId + index, timescale));
   const defaults = tracks.map((track, index) => writeTrackDefaults(track, firstId + index));
 
@@ -38,7 +39,8 @@ export function extendMovie(moov: Buffer, tracks: readonly OutputTrack[], udta?:
   return box('moov', ...content, ...(hasFragments ? [] : added), ...(udta ? [udta] : []));
 }
 
-function trackId(moov: Buffer, trak: Box): number {
-  const tkhd = requireChild(moov, trak, 'tkhd', TRACK_TIMES[1].end);
-  return moov.readUInt32BE(tkhd.content + TRACK_TIMES[timesVersion(moov, tkhd)].trackId);
+function trackId(trak: IndexedBox): number {
+  const { bytes } = trak;
+  const tkhd = trak.require('tkhd', TRACK_TIMES[1].end);
+  return bytes.readUInt32BE(tkhd.content + TRACK_TIMES[timesVersion(bytes, tkhd)].trackId);
 }

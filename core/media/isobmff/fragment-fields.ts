@@ -1,4 +1,5 @@
-import { type Box, findChild, flagsOf, parseBoxes } from './boxes.ts';
+import type { IndexedBox } from './box-index.ts';
+import { type Box, flagsOf } from './boxes.ts';
 
 /** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
 export const TFHD = {
@@ -61,10 +62,11 @@ export function readDecodeTime(bytes: Buffer, { content, end }: Box): bigint | u
  * and flags. Undefined without a complete `trex` of this track.
  * @param movie `moov`
  */
-export function findFragmentDefaults(bytes: Buffer, movie: Box, trackId: number): Buffer | undefined {
-  const mvex = findChild(bytes, movie, 'mvex');
+export function findFragmentDefaults(movie: IndexedBox, trackId: number): Buffer | undefined {
+  const { bytes } = movie;
+  const mvex = movie.find('mvex');
   if (!mvex) return undefined;
-  for (const { type, content, end } of parseBoxes(bytes, mvex.content, mvex.end)) {
+  for (const { type, content, end } of mvex.children) {
     if (type !== 'trex' || end > mvex.end || end - content < 24) continue;
     if (bytes.readUInt32BE(content + 4) === trackId) return bytes.subarray(content + 8, content + 24);
   }

@@ -1,4 +1,5 @@
-import { type Box, box, flagsOf, fullBox, parseBoxes, requireChild, UnsupportedMp4, u32, u64 } from './boxes.ts';
+import { type IndexedBox, indexContent } from './box-index.ts';
+import { type Box, box, flagsOf, fullBox, UnsupportedMp4, u32, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import { type ByteSpan, MDAT_HEADER_BYTES } from './fragment-writer.ts';
 
@@ -20,16 +21,26 @@ export interface FragmentInput {
 }
 
 /** The samples of one track in a `moof`. Times in units of the media. */
-export interface RewrittenFragment {
+export interface ExtractedFragment {
   readonly startTime: bigint;
   readonly endTime: bigint;
   /** Bytes of all samples. */
   readonly bytes: number;
   /** Where the samples are in their file, in decode order. */
   readonly ranges: readonly ByteSpan[];
-  /** The `moof` to be followed by an `mdat` of these samples. */
-  moof(sequence: number): Buffer;
+  /** `tfhd` for the output; undefined: the `moof` has no fragment of the track. */
+  readonly header: Buffer | undefined;
+  readonly runs: readonly OutputRun[];
 }
+
+/** With a `moof` of its own. */
+export interface RewrittenFragment extends Omit<ExtractedFragment, 'header' | 'runs'> {
+  /** To be followed by an `mdat` of these samples. Its sequence number is 0: see `SEQUENCE_NUMBER_AT`. */
+  readonly moof: Buffer;
+}
+
+/** Offset of `sequence_number` in a `moof`: after the headers of `moof` and `mfhd`. */
+export const SEQUENCE_NUMBER_AT = 20;
 
 interface OutputRun {
   /** A `trun` whose data offset is still 0. */
@@ -43,14 +54,20 @@ interface OutputRun {
  * times, sizes and flags.
  * @throws UnsupportedMp4
  */
-export function rewriteFragment({
+export function rewriteFragment(input: FragmentInput): RewrittenFragment {
+  const { header, runs, ...fragment } = extractFragment(input);
+  return { ...fragment, moof: writeMoof({ header, runs, ...fragment }) };
+}
+
+/** As `rewriteFragment`, without writing the `moof`. @throws UnsupportedMp4 */
+export function extractFragment({
   moof,
   start,
   sourceId,
   id,
   defaults,
   fallbackTime,
-}: FragmentInput): RewrittenFragment {
+}: FragmentInput): ExtractedFragment {
   const runs: OutputRun[] = [];
   const ranges: ByteSpan[] = [];
   let header: Buffer | undefined;
@@ -58,18 +75,18 @@ export function rewriteFragment({
   let endTime = fallbackTime;
   let bytes = 0;
 
-  for (const traf of parseBoxes(moof)) {
+  for (const traf of indexContent(moof, 'moof').children) {
     if (traf.type !== 'traf') continue;
     if (traf.end > moof.length) throw truncated();
-    const tfhd = requireChild(moof, traf, 'tfhd', 8);
+    const tfhd = traf.require('tfhd', 8);
     if (moof.readUInt32BE(tfhd.content + 4) !== sourceId) continue;
     if (header) throw new UnsupportedMp4('Two track fragments of one track in a moof');
     const track = parseTrackFragmentHeader(moof, tfhd, { start, id, defaults });
     header = track.tfhd;
-    startTime = decodeTime(moof, traf) ?? fallbackTime;
+    startTime = decodeTime(traf) ?? fallbackTime;
     endTime = startTime;
     let position = track.base;
-    for (const child of parseBoxes(moof, traf.content, traf.end)) {
+    for (const child of traf.children) {
       if (ENCRYPTION_BOXES.has(child.type)) throw new UnsupportedMp4('Encrypted samples');
       if (child.type !== 'trun') continue;
       if (child.end > traf.end) throw truncated();
@@ -85,19 +102,13 @@ export function rewriteFragment({
     }
   }
 
-  return { startTime, endTime, bytes, ranges, moof: (sequence) => writeMoof({ header, startTime, runs }, sequence) };
+  return { startTime, endTime, bytes, ranges, header, runs };
 }
 
-interface OutputFragment {
-  readonly header: Buffer | undefined;
-  readonly startTime: bigint;
-  readonly runs: readonly OutputRun[];
-}
-
-function writeMoof({ header = Buffer.alloc(0), startTime, runs }: OutputFragment, sequence: number): Buffer {
+function writeMoof({ header = Buffer.alloc(0), startTime, runs }: ExtractedFragment): Buffer {
   const tfdt = fullBox('tfdt', 1, 0, u64(startTime));
   const traf = box('traf', header, tfdt, ...runs.map(({ trun }) => trun));
-  const moof = box('moof', fullBox('mfhd', 0, 0, u32(sequence)), traf);
+  const moof = box('moof', fullBox('mfhd', 0, 0, u32(0)), traf);
   // Data offsets count from the start of the `moof`, whose length is known only now.
   let at = moof.length - runs.reduce((sum, { trun }) => sum + trun.length, 0);
   for (const { trun, precedingBytes } of runs) {
@@ -139,14 +150,12 @@ function parseTrackFragmentHeader(
   };
 }
 
-function decodeTime(moof: Buffer, traf: Box): bigint | undefined {
-  for (const child of parseBoxes(moof, traf.content, traf.end)) {
-    if (child.type !== 'tfdt') continue;
-    const time = child.end > traf.end ? undefined : readDecodeTime(moof, child);
-    if (time === undefined) throw truncated();
-    return time;
-  }
-  return undefined;
+function decodeTime(traf: IndexedBox): bigint | undefined {
+  const tfdt = traf.children.find(({ type }) => type === 'tfdt');
+  if (!tfdt) return undefined;
+  const time = tfdt.end > traf.end ? undefined : readDecodeTime(traf.bytes, tfdt);
+  if (time === undefined) throw truncated();
+  return time;
 }
 
 function parseRun(moof: Buffer, run: Box, defaults: Pick<TrackFragmentHeader, 'duration' | 'size'>) {
@@ -157,7 +166,8 @@ function parseRun(moof: Buffer, run: Box, defaults: Pick<TrackFragmentHeader, 'd
   const sizesAt = samplesAt + (flags & TRUN.sampleDuration ? 4 : 0);
   let bytes = flags & TRUN.sampleSize ? 0 : count * defaults.size;
   let duration = flags & TRUN.sampleDuration ? 0 : count * defaults.duration;
-  for (let index = 0; index < count; index += 1) {
+  // Samples without fields of their own take no bytes: there may be any number of them.
+  for (let index = 0; sampleBytes > 0 && index < count; index += 1) {
     if (flags & TRUN.sampleSize) bytes += moof.readUInt32BE(sizesAt + index * sampleBytes);
     if (flags & TRUN.sampleDuration) duration += moof.readUInt32BE(samplesAt + index * sampleBytes);
   }

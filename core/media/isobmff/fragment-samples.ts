@@ -1,4 +1,5 @@
-import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './boxes.ts';
+import { type IndexedBox, indexBox } from './box-index.ts';
+import { UnsupportedMp4 } from './boxes.ts';
 import { parseRunHeader, parseTrackFragmentDefaults, readDecodeTime, TRUN } from './fragment-fields.ts';
 import type { Sample } from './sample-table.ts';
 
@@ -25,28 +26,29 @@ export function* parseFragmentSamples(
   trackId: number,
   defaults: Buffer,
 ): Generator<Sample> {
-  const [moof] = parseBoxes(bytes);
+  const moof = indexBox(bytes);
   if (!moof || moof.end > bytes.length) throw new UnsupportedMp4('Truncated fragment');
-  for (const traf of parseBoxes(bytes, moof.content, moof.end)) {
+  for (const traf of moof.children) {
     if (traf.type !== 'traf') continue;
     if (traf.end > moof.end) throw new UnsupportedMp4('Truncated fragment');
-    const tfhd = requireChild(bytes, traf, 'tfhd', 8);
-    if (bytes.readUInt32BE(tfhd.content + 4) === trackId) yield* trackFragmentSamples(bytes, offset, traf, defaults);
+    const tfhd = traf.require('tfhd', 8);
+    if (bytes.readUInt32BE(tfhd.content + 4) === trackId) yield* trackFragmentSamples(traf, offset, defaults);
   }
 }
 
-function* trackFragmentSamples(bytes: Buffer, offset: number, traf: Box, defaults: Buffer): Generator<Sample> {
-  if (ENCRYPTION_BOXES.some((type) => findChild(bytes, traf, type))) throw new UnsupportedMp4('Encrypted samples');
-  const fallback = parseTrackFragmentDefaults(bytes, requireChild(bytes, traf, 'tfhd', 8), defaults);
+function* trackFragmentSamples(traf: IndexedBox, offset: number, defaults: Buffer): Generator<Sample> {
+  const { bytes } = traf;
+  if (ENCRYPTION_BOXES.some((type) => traf.find(type))) throw new UnsupportedMp4('Encrypted samples');
+  const fallback = parseTrackFragmentDefaults(bytes, traf.require('tfhd', 8), defaults);
   const base = fallback.baseDataOffset ?? offset;
-  const startTime = readDecodeTime(bytes, requireChild(bytes, traf, 'tfdt', 8));
+  const startTime = readDecodeTime(bytes, traf.require('tfdt', 8));
   if (startTime === undefined || startTime > Number.MAX_SAFE_INTEGER) {
     throw new UnsupportedMp4('Decode time out of range');
   }
   let decodeTime = Number(startTime);
   let position = base;
   let total = 0;
-  for (const run of parseBoxes(bytes, traf.content, traf.end)) {
+  for (const run of traf.children) {
     if (run.type !== 'trun') continue;
     if (run.end > traf.end || run.end - run.content < 8) throw new UnsupportedMp4('Truncated fragment');
     const { flags, count, samplesAt, sampleBytes } = parseRunHeader(bytes, run);

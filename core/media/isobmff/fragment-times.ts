@@ -1,4 +1,5 @@
-import { type Box, box, findChild, flagsOf, fullBox, parseBoxes, u64 } from './boxes.ts';
+import { type IndexedBox, indexBox } from './box-index.ts';
+import { type Box, box, flagsOf, fullBox, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import type { InitTrack } from './init-segment.ts';
 
@@ -11,12 +12,12 @@ export interface FragmentTime {
 
 /** The decode times of a whole `moof`. Track fragments without a `tfdt` are left out. */
 export function fragmentTimes(moof: Buffer, tracks: readonly InitTrack[]): readonly FragmentTime[] {
-  return trackFragments(moof).flatMap((traf) => {
-    const tfhd = findChild(moof, traf, 'tfhd');
-    const time = decodeTime(moof, traf);
+  return trackFragments(indexBox(moof)).flatMap((traf) => {
+    const tfhd = traf.find('tfhd');
+    const time = decodeTime(traf);
     const track = tfhd && tracks.find(({ id }) => id === trackIdOf(moof, tfhd));
     if (!tfhd || !track || time === undefined) return [];
-    const units = [...parseBoxes(moof, traf.content, traf.end)]
+    const units = traf.children
       .filter(({ type, end }) => type === 'trun' && end <= traf.end)
       .reduce((sum, run) => sum + runDuration(moof, run, defaultDuration(moof, tfhd) ?? track.sampleDuration), 0);
     const start = Number(time) / track.timescale;
@@ -29,50 +30,47 @@ export function fragmentTimes(moof: Buffer, tracks: readonly InitTrack[]): reado
  * 64-bit; where that makes the box longer, the data offsets of its runs grow by as much.
  */
 export function shiftFragment(moof: Buffer, unitsOf: (trackId: number) => number): Buffer {
-  const [root] = parseBoxes(moof);
+  const root = indexBox(moof);
   if (!root) return moof;
-  const times = trackFragments(moof).flatMap((traf) => findChild(moof, traf, 'tfdt') ?? []);
+  const times = trackFragments(root).flatMap((traf) => traf.find('tfdt') ?? []);
   const growth = times.reduce((sum, { content }) => sum + (moof[content] === 1 ? 0 : 4), 0);
-  const children = [...parseBoxes(moof, root.content, root.end)].map((child) =>
-    child.type === 'traf' ? shiftTrack(moof, child, growth, unitsOf) : moof.subarray(child.start, child.end),
+  const children = root.children.map((child) =>
+    child.type === 'traf' ? shiftTrack(child, growth, unitsOf) : child.whole,
   );
   return box('moof', ...children);
 }
 
-function shiftTrack(moof: Buffer, traf: Box, growth: number, unitsOf: (trackId: number) => number): Buffer {
-  const tfhd = findChild(moof, traf, 'tfhd');
-  const time = decodeTime(moof, traf);
-  if (!tfhd || time === undefined) return moof.subarray(traf.start, traf.end);
+function shiftTrack(traf: IndexedBox, growth: number, unitsOf: (trackId: number) => number): Buffer {
+  const moof = traf.bytes;
+  const tfhd = traf.find('tfhd');
+  const time = decodeTime(traf);
+  if (!tfhd || time === undefined) return traf.whole;
   const shifted = time + BigInt(unitsOf(trackIdOf(moof, tfhd)));
   // An absolute base counts from the start of the source's file, which is not the file being sent: it stays as it is.
   const offsetGrowth = flagsOf(moof, tfhd) & TFHD.baseDataOffset ? 0 : growth;
-  const children = [...parseBoxes(moof, traf.content, traf.end)].map((child) => {
+  const children = traf.children.map((child) => {
     if (child.type === 'tfdt') return fullBox('tfdt', 1, flagsOf(moof, child), u64(shifted > 0n ? shifted : 0n));
-    const bytes = moof.subarray(child.start, child.end);
-    return child.type === 'trun' && offsetGrowth > 0 ? growDataOffset(bytes, offsetGrowth) : bytes;
+    return child.type === 'trun' && offsetGrowth > 0 ? growDataOffset(child, offsetGrowth) : child.whole;
   });
   return box('traf', ...children);
 }
 
-function growDataOffset(trun: Buffer, growth: number): Buffer {
-  const [run] = parseBoxes(trun);
-  if (!run || !(flagsOf(trun, run) & TRUN.dataOffset)) return trun;
-  const grown = Buffer.from(trun);
-  grown.writeInt32BE(trun.readInt32BE(run.content + 8) + growth, run.content + 8);
+function growDataOffset(run: IndexedBox, growth: number): Buffer {
+  if (!(flagsOf(run.bytes, run) & TRUN.dataOffset)) return run.whole;
+  const grown = Buffer.from(run.whole);
+  const at = run.content - run.start + 8;
+  grown.writeInt32BE(grown.readInt32BE(at) + growth, at);
   return grown;
 }
 
-function trackFragments(moof: Buffer): readonly Box[] {
-  const [root] = parseBoxes(moof);
-  if (!root) return [];
-  return [...parseBoxes(moof, root.content, root.end)].filter(({ type, end }) => type === 'traf' && end <= moof.length);
-}
+const trackFragments = (moof: IndexedBox | undefined): readonly IndexedBox[] =>
+  moof?.children.filter(({ type, end, bytes }) => type === 'traf' && end <= bytes.length) ?? [];
 
 const trackIdOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content + 4);
 
-function decodeTime(moof: Buffer, traf: Box): bigint | undefined {
-  const tfdt = findChild(moof, traf, 'tfdt');
-  return tfdt && readDecodeTime(moof, tfdt);
+function decodeTime(traf: IndexedBox): bigint | undefined {
+  const tfdt = traf.find('tfdt');
+  return tfdt && readDecodeTime(traf.bytes, tfdt);
 }
 
 function defaultDuration(moof: Buffer, tfhd: Box): number | undefined {

@@ -1,4 +1,4 @@
-import { BOX_HEADER_BYTES, box, fullBox, u32, u64 } from './boxes.ts';
+import { BOX_HEADER_BYTES, box, fullBox, integers, u32, u64 } from './boxes.ts';
 import { TFHD, TRUN } from './fragment-fields.ts';
 
 /** Bytes of a file. */
@@ -37,7 +37,7 @@ export function writeFragment(fragment: FragmentDescription, sequence: number): 
   const tfdt = fullBox('tfdt', 1, 0, u64(startTime));
   const optionalFlags = (hasFlags ? TRUN.sampleFlags : 0) | (hasCompositionOffsets ? TRUN.compositionOffset : 0);
   const trunFlags = TRUN.dataOffset | TRUN.sampleDuration | TRUN.sampleSize | optionalFlags;
-  const trun = fullBox('trun', 1, trunFlags, u32(count, 0), u32(...samples));
+  const trun = fullBox('trun', 1, trunFlags, u32(count, 0), integers(samples));
   const moof = box('moof', fullBox('mfhd', 0, 0, u32(sequence)), box('traf', tfhd, tfdt, trun));
   // `data_offset`, after the header, flags and count of the `trun` that ends the `moof`.
   moof.writeInt32BE(moof.length + MDAT_HEADER_BYTES, moof.length - trun.length + 16);

@@ -1,16 +1,16 @@
+export { type IndexedBox, indexBox, indexContent, indexMovie } from './box-index.ts';
 export {
   BOX_HEADER_BYTES,
   type Box,
   type BoxHeader,
   box,
   boxHeader,
-  findChild,
   flagsOf,
   fullBox,
+  integers,
   LARGE_BOX_HEADER_BYTES,
   parseBoxes,
   parseBoxHeader,
-  requireChild,
   UnsupportedMp4,
   u32,
   u64,
@@ -18,7 +18,13 @@ export {
 export { patchHeaderDuration } from './duration-patch.ts';
 export { extendMovie } from './extend-movie.ts';
 export { TFHD } from './fragment-fields.ts';
-export { rewriteFragment } from './fragment-rewriter.ts';
+export {
+  extractFragment,
+  type FragmentInput,
+  type RewrittenFragment,
+  rewriteFragment,
+  SEQUENCE_NUMBER_AT,
+} from './fragment-rewriter.ts';
 export { type MovieFragment, parseFragmentSamples } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
 export {
@@ -37,6 +43,7 @@ export {
   writeMovieHeader,
 } from './movie-header.ts';
 export {
+  declaredSamples,
   hasEncryptedSampleEntry,
   parseSampleTable,
   type Sample,

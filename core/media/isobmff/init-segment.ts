@@ -1,4 +1,5 @@
-import { type Box, findChild, parseBoxes } from './boxes.ts';
+import { type IndexedBox, indexBox } from './box-index.ts';
+import type { Box } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
@@ -22,36 +23,35 @@ const RATE_BYTES = 11;
 
 /** The tracks of a whole `moov`; malformed ones are left out. */
 export function initTracks(moov: Buffer): readonly InitTrack[] {
-  const [root] = parseBoxes(moov);
+  const root = indexBox(moov);
   if (!root) return [];
-  return [...parseBoxes(moov, root.content, root.end)]
+  return root.children
     .filter(({ type, end }) => type === 'trak' && end <= moov.length)
-    .flatMap((trak) => parseInitTrack(moov, root, trak) ?? []);
+    .flatMap((trak) => parseInitTrack(root, trak) ?? []);
 }
 
-function parseInitTrack(moov: Buffer, root: Box, trak: Box): InitTrack | undefined {
-  const [tkhd, mdhd] = [findPath(moov, trak, 'tkhd'), findPath(moov, trak, 'mdia', 'mdhd')];
-  const hdlr = findPath(moov, trak, 'mdia', 'hdlr');
-  const stsd = findPath(moov, trak, 'mdia', 'minf', 'stbl', 'stsd');
+function parseInitTrack(root: IndexedBox, trak: IndexedBox): InitTrack | undefined {
+  const moov = root.bytes;
+  const [tkhd, mdhd] = [findPath(trak, 'tkhd'), findPath(trak, 'mdia', 'mdhd')];
+  const hdlr = findPath(trak, 'mdia', 'hdlr');
+  const stsd = findPath(trak, 'mdia', 'minf', 'stbl', 'stsd');
   if (!tkhd || !mdhd || !hdlr || !stsd || hdlr.end - hdlr.content < 12) return undefined;
   const id = readField(moov, tkhd, TRACK_TIMES[timesVersion(moov, tkhd)].trackId);
   const timescale = readField(moov, mdhd, MEDIA_TIMES[timesVersion(moov, mdhd)].timescale);
   if (!id || !timescale) return undefined;
   const kind = moov.toString('latin1', hdlr.content + 8, hdlr.content + 12);
-  const defaults = findFragmentDefaults(moov, root, id) ?? Buffer.alloc(16);
+  const defaults = findFragmentDefaults(root, id) ?? Buffer.alloc(16);
   return {
     id,
     kind,
     timescale,
     sampleDuration: defaults.readUInt32BE(4),
-    description: Buffer.concat([defaults, withoutRates(moov.subarray(stsd.start, stsd.end), kind)]),
+    description: Buffer.concat([defaults, withoutRates(stsd.whole, kind)]),
   };
 }
 
-const findPath = (bytes: Buffer, parent: Box, ...[type, ...deeper]: string[]): Box | undefined => {
-  const found = type === undefined ? parent : findChild(bytes, parent, type);
-  return found && deeper.length > 0 ? findPath(bytes, found, ...deeper) : found;
-};
+const findPath = (parent: IndexedBox, ...types: readonly string[]): IndexedBox | undefined =>
+  types.reduce<IndexedBox | undefined>((found, type) => found?.find(type), parent);
 
 const readField = (bytes: Buffer, { content, end }: Box, field: number): number | undefined =>
   content + field + 4 <= end ? bytes.readUInt32BE(content + field) : undefined;
@@ -60,9 +60,8 @@ const readField = (bytes: Buffer, { content, end }: Box, field: number): number 
 function withoutRates(stsd: Buffer, kind: string): Buffer {
   const copy = Buffer.from(stsd);
   const entryBytes = ENTRY_BYTES[kind] ?? copy.length;
-  const [root] = parseBoxes(copy);
-  for (const entry of parseBoxes(copy, (root?.content ?? 0) + 8)) {
-    for (const { type, content, end } of parseBoxes(copy, entry.content + entryBytes, entry.end)) {
+  for (const entry of indexBox(copy)?.childrenAfter(8) ?? []) {
+    for (const { type, content, end } of entry.childrenAfter(entryBytes)) {
       if (type === 'btrt') copy.fill(0, content, end);
       if (type === 'esds') clearRates(copy, content + 4, end);
     }

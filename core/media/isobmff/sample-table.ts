@@ -1,4 +1,5 @@
-import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './boxes.ts';
+import { type IndexedBox, indexContent } from './box-index.ts';
+import { type Box, UnsupportedMp4 } from './boxes.ts';
 import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
 import { type CutSamples, cutSpans, MAX_SAMPLE_BYTES, type SpanLimits } from './sample-spans.ts';
 
@@ -43,21 +44,20 @@ export interface SampleTable {
  * @throws UnsupportedMp4
  */
 export function parseSampleTable(stbl: Buffer): SampleTable {
-  const root: Box = { type: 'stbl', start: 0, content: 0, end: stbl.length };
+  const root = indexContent(stbl, 'stbl');
   const rows = (box: Box, bytes: number): Rows => {
     const count = stbl.readUInt32BE(box.content + 4);
     if (box.content + 8 + count * bytes > box.end) throw new UnsupportedMp4('Truncated sample table');
     return { count, at: box.content + 8 };
   };
-  const optional = (type: string, bytes: number) =>
-    findChild(stbl, root, type) && rows(requireChild(stbl, root, type, 8), bytes);
-  const stsz = requireChild(stbl, root, 'stsz', 12);
+  const optional = (type: string, bytes: number) => root.find(type) && rows(root.require(type, 8), bytes);
+  const stsz = root.require('stsz', 12);
   const sampleBytes = stbl.readUInt32BE(stsz.content + 4);
   const count = stbl.readUInt32BE(stsz.content + 8);
   if (count > MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
   if (sampleBytes === 0 && stsz.content + 12 + count * 4 > stsz.end) throw new UnsupportedMp4('Truncated sample table');
   for (const type of ['senc', 'saio', 'saiz']) {
-    if (findChild(stbl, root, type)) throw new UnsupportedMp4('Encrypted samples');
+    if (root.find(type)) throw new UnsupportedMp4('Encrypted samples');
   }
   const tables: SampleTables = {
     bytes: stbl,
@@ -65,9 +65,9 @@ export function parseSampleTable(stbl: Buffer): SampleTable {
     count,
     sampleBytes,
     sizesAt: stsz.content + 12,
-    durations: rows(requireChild(stbl, root, 'stts', 8), 8),
+    durations: rows(root.require('stts', 8), 8),
     compositionOffsets: optional('ctts', 8),
-    chunkRuns: rows(requireChild(stbl, root, 'stsc', 8), 12),
+    chunkRuns: rows(root.require('stsc', 8), 12),
     chunks: optional('stco', 4),
     largeChunks: optional('co64', 8),
     sync: optional('stss', 4),
@@ -80,6 +80,13 @@ export function parseSampleTable(stbl: Buffer): SampleTable {
     cut: (limits) => cutSpans(tables, limits),
   };
 }
+
+/** How many samples the tables of all tracks of a movie declare. */
+export const declaredSamples = ({ bytes, children }: IndexedBox): number =>
+  children.reduce((sum, trak) => {
+    const stsz = trak.find('mdia')?.find('minf')?.find('stbl')?.find('stsz');
+    return stsz && stsz.end - stsz.content >= 12 ? sum + bytes.readUInt32BE(stsz.content + 8) : sum;
+  }, 0);
 
 /** Iterates samples in decode order. The fields are those of the current sample; reused, not allocated per sample. */
 export class SampleCursor implements Sample {
@@ -152,18 +159,18 @@ const SAMPLE_ENTRIES = {
 };
 
 /**
- * The whole `stsd` (ISO/IEC 14496-12 §8.5.2), as a slice of `bytes`.
+ * The whole `stsd` (ISO/IEC 14496-12 §8.5.2), as a slice.
  * @throws UnsupportedMp4 when it is truncated or has an entry that is not on the list, an encrypted one among them
  */
-export function supportedDescriptions(bytes: Buffer, stsd: Box, kind: 'vide' | 'soun'): Buffer {
-  const entries = [...parseBoxes(bytes, stsd.content + 8, stsd.end)];
-  if (entries.length === 0 || entries.length !== bytes.readUInt32BE(stsd.content + 4)) {
+export function supportedDescriptions(stsd: IndexedBox, kind: 'vide' | 'soun'): Buffer {
+  const entries = stsd.childrenAfter(8);
+  if (entries.length === 0 || entries.length !== stsd.bytes.readUInt32BE(stsd.content + 4)) {
     throw new UnsupportedMp4('Truncated sample descriptions');
   }
   for (const { type, end } of entries) {
     if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new UnsupportedMp4(`Unsupported sample entry ${type}`);
   }
-  return bytes.subarray(stsd.start, stsd.end);
+  return stsd.whole;
 }
 
 const ENCRYPTED_ENTRIES = new Set(['encv', 'enca']);

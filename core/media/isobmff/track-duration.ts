@@ -1,4 +1,5 @@
-import { type Box, findChild, parseBoxes } from './boxes.ts';
+import { indexMovie } from './box-index.ts';
+import type { Box } from './boxes.ts';
 import { MEDIA_TIMES, timesVersion } from './track-header.ts';
 
 /** Duration and size of a track by its sample tables, which its headers may contradict. */
@@ -23,16 +24,15 @@ const MAX_ROWS = 10_000_000;
  * @returns undefined without such a track, or when its tables are malformed
  */
 export function readTableDuration(moov: Buffer, kind: 'vide' | 'soun'): TableDuration | undefined {
-  for (const trak of parseBoxes(moov)) {
+  for (const trak of indexMovie(moov).children) {
     if (trak.type !== 'trak' || trak.end > moov.length) continue;
-    const mdia = findChild(moov, trak, 'mdia');
-    const hdlr = mdia && findChild(moov, mdia, 'hdlr');
+    const mdia = trak.find('mdia');
+    const hdlr = mdia?.find('hdlr');
     if (!hdlr || moov.toString('latin1', hdlr.content + 8, hdlr.content + 12) !== kind) continue;
-    const mdhd = findChild(moov, mdia, 'mdhd');
-    const minf = findChild(moov, mdia, 'minf');
-    const stbl = minf && findChild(moov, minf, 'stbl');
-    const times = stbl && findChild(moov, stbl, 'stts');
-    const sizes = stbl && findChild(moov, stbl, 'stsz');
+    const mdhd = mdia?.find('mdhd');
+    const stbl = mdia?.find('minf')?.find('stbl');
+    const times = stbl?.find('stts');
+    const sizes = stbl?.find('stsz');
     if (!mdhd || !times || !sizes || sizes.end - sizes.content < 12) return undefined;
     const timescale = readTimescale(moov, mdhd);
     const duration = sumDurations(moov, times);

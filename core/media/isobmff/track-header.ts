@@ -1,4 +1,5 @@
-import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './boxes.ts';
+import type { IndexedBox } from './box-index.ts';
+import { type Box, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { supportedDescriptions } from './sample-table.ts';
 
@@ -67,51 +68,50 @@ const SELF_CONTAINED = 1;
 
 /**
  * Parses the first track of a kind.
- * @param moov its content
  * @throws UnsupportedMp4
  */
-export function parseTrackHeader(moov: Buffer, kind: 'vide' | 'soun'): TrackHeader {
-  const root: Box = { type: 'moov', start: 0, content: 0, end: moov.length };
-  const movie = mediaTimes(moov, requireChild(moov, root, 'mvhd'));
-  for (const trak of parseBoxes(moov)) {
+export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): TrackHeader {
+  const moov = root.bytes;
+  const movie = mediaTimes(moov, root.require('mvhd'));
+  for (const trak of root.children) {
     if (trak.type !== 'trak' || trak.end > moov.length) continue;
-    const mdia = requireChild(moov, trak, 'mdia');
-    const hdlr = requireChild(moov, mdia, 'hdlr', 12);
+    const mdia = trak.require('mdia');
+    const hdlr = mdia.require('hdlr', 12);
     if (moov.toString('latin1', hdlr.content + 8, hdlr.content + 12) !== kind) continue;
-    const minf = requireChild(moov, mdia, 'minf');
-    const stbl = requireChild(moov, minf, 'stbl');
-    const media = mediaTimes(moov, requireChild(moov, mdia, 'mdhd'));
-    const track = trackTimes(moov, requireChild(moov, trak, 'tkhd'));
-    const mvex = findChild(moov, root, 'mvex');
-    requireSelfContained(moov, minf);
+    const minf = mdia.require('minf');
+    const stbl = minf.require('stbl');
+    const media = mediaTimes(moov, mdia.require('mdhd'));
+    const track = trackTimes(moov, trak.require('tkhd'));
+    const mvex = root.find('mvex');
+    requireSelfContained(minf);
     return {
       id: track.id,
       movieTimescale: movie.timescale,
       timescale: media.timescale,
       durationSeconds:
-        (mvex && fragmentsDuration(moov, mvex, movie.timescale)) ??
+        (mvex && fragmentsDuration(mvex, movie.timescale)) ??
         seconds(track.duration, movie.timescale) ??
         seconds(media.duration, media.timescale),
       presentation: track.presentation,
       language: media.rest.subarray(0, 4),
-      edits: parseEdits(moov, trak),
-      media: slices(moov, mdia, ['hdlr', 'elng']),
-      mediaInformation: slices(moov, minf, ['vmhd', 'smhd', 'dinf']),
-      sampleDescriptions: supportedDescriptions(moov, requireChild(moov, stbl, 'stsd', 8), kind),
+      edits: parseEdits(trak),
+      media: slices(mdia, ['hdlr', 'elng']),
+      mediaInformation: slices(minf, ['vmhd', 'smhd', 'dinf']),
+      sampleDescriptions: supportedDescriptions(stbl.require('stsd', 8), kind),
       sampleTable: moov.subarray(stbl.content, stbl.end),
-      fragmentDefaults: mvex && requireFragmentDefaults(moov, root, track.id),
+      fragmentDefaults: mvex && requireFragmentDefaults(root, track.id),
     };
   }
   throw new UnsupportedMp4(`No track of kind ${kind}`);
 }
 
-/** The handler types of all tracks, such as `vide` and `soun`. @param moov its content */
-export function listTrackKinds(moov: Buffer): readonly string[] {
-  return [...parseBoxes(moov)].flatMap((trak) => {
-    const mdia = trak.type === 'trak' && trak.end <= moov.length ? findChild(moov, trak, 'mdia') : undefined;
-    const hdlr = mdia && findChild(moov, mdia, 'hdlr');
+/** The handler types of all tracks, such as `vide` and `soun`. */
+export function listTrackKinds({ bytes, children }: IndexedBox): readonly string[] {
+  return children.flatMap((trak) => {
+    const mdia = trak.type === 'trak' && trak.end <= bytes.length ? trak.find('mdia') : undefined;
+    const hdlr = mdia?.find('hdlr');
     if (!hdlr || hdlr.end - hdlr.content < 12) return [];
-    return [moov.toString('latin1', hdlr.content + 8, hdlr.content + 12)];
+    return [bytes.toString('latin1', hdlr.content + 8, hdlr.content + 12)];
   });
 }
 
@@ -138,19 +138,19 @@ function trackTimes(bytes: Buffer, box: Box) {
 }
 
 /** `mehd` (§8.8.2). */
-function fragmentsDuration(bytes: Buffer, mvex: Box, timescale: number): number | undefined {
-  const mehd = findChild(bytes, mvex, 'mehd');
+function fragmentsDuration(mvex: IndexedBox, timescale: number): number | undefined {
+  const { bytes } = mvex;
+  const mehd = mvex.find('mehd');
   if (!mehd || mehd.end - mehd.content < 12) return undefined;
   return seconds(readDuration(bytes, mehd.content + 4, timesVersion(bytes, mehd)), timescale);
 }
 
 const seconds = (duration: number, timescale: number) => (duration > 0 ? duration / timescale : undefined);
 
-function parseEdits(bytes: Buffer, trak: Box): Edit[] {
-  const edts = findChild(bytes, trak, 'edts');
-  const elst = edts && findChild(bytes, edts, 'elst');
+function parseEdits(trak: IndexedBox): Edit[] {
+  const elst = trak.find('edts')?.find('elst');
   if (!elst) return [];
-  const { content, end } = elst;
+  const { bytes, content, end } = elst;
   if (end - content < 8) throw new UnsupportedMp4('Truncated edit list');
   const isLong = bytes[content] === 1;
   const count = bytes.readUInt32BE(content + 4);
@@ -165,24 +165,20 @@ function parseEdits(bytes: Buffer, trak: Box): Edit[] {
   });
 }
 
-function slices(bytes: Buffer, parent: Box, types: readonly string[]): Buffer[] {
-  return types.flatMap((type) => {
-    const found = findChild(bytes, parent, type);
-    return found ? [bytes.subarray(found.start, found.end)] : [];
-  });
-}
+const slices = (parent: IndexedBox, types: readonly string[]): Buffer[] =>
+  types.flatMap((type) => parent.find(type)?.whole ?? []);
 
 /** `dref` entries (§8.7.2) may point to media in other files, which are never fetched. */
-function requireSelfContained(bytes: Buffer, minf: Box): void {
-  const dref = requireChild(bytes, requireChild(bytes, minf, 'dinf'), 'dref', 8);
-  for (const { content, end } of parseBoxes(bytes, dref.content + 8, dref.end)) {
+function requireSelfContained(minf: IndexedBox): void {
+  const dref = minf.require('dinf').require('dref', 8);
+  for (const { bytes, content, end } of dref.childrenAfter(8)) {
     if (content + 4 > end || end > dref.end) throw new UnsupportedMp4('Truncated data references');
     if ((bytes.readUInt32BE(content) & SELF_CONTAINED) === 0) throw new UnsupportedMp4('Media in another file');
   }
 }
 
-function requireFragmentDefaults(bytes: Buffer, movie: Box, trackId: number): Buffer {
-  const defaults = findFragmentDefaults(bytes, movie, trackId);
+function requireFragmentDefaults(movie: IndexedBox, trackId: number): Buffer {
+  const defaults = findFragmentDefaults(movie, trackId);
   if (!defaults) throw new UnsupportedMp4(`No trex for track ${trackId}`);
   return defaults;
 }

@@ -1,4 +1,4 @@
-import { fullBox, type Sample, UnsupportedMp4, u32 } from '../isobmff/index.ts';
+import { fullBox, integers, type Sample, UnsupportedMp4, u32 } from '../isobmff/index.ts';
 import type { SampleChunk } from '../virtual-mp4/index.ts';
 import { sampleToChunk } from '../virtual-mp4/index.ts';
 import type { ClipWindow } from './clip-window.ts';
@@ -92,11 +92,4 @@ class RunLengths {
   box(type: 'stts' | 'ctts'): Buffer {
     return fullBox(type, 0, 0, u32(this.rows.length / 2), integers(this.rows));
   }
-}
-
-/** As `u32`, for more values than a call can have arguments. */
-function integers(values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4);
-  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
-  return bytes;
 }

@@ -27,10 +27,10 @@ export type TrackKind = 'vide' | 'soun';
  * The first track of each kind that a file has.
  * @throws UnsupportedMp4 when it has none of them, or one that is not supported
  */
-export function parseFileTracks({ moov }: LayoutSource, kinds: readonly TrackKind[]): FileTracks {
-  const present = listTrackKinds(moov);
+export function parseFileTracks({ movie }: LayoutSource, kinds: readonly TrackKind[]): FileTracks {
+  const present = listTrackKinds(movie);
   const parse = (kind: TrackKind) =>
-    kinds.includes(kind) && present.includes(kind) ? parseTrackHeader(moov, kind) : undefined;
+    kinds.includes(kind) && present.includes(kind) ? parseTrackHeader(movie, kind) : undefined;
   const [video, audio] = [parse('vide'), parse('soun')];
   if (!video && !audio) throw new UnsupportedMp4('Neither video nor audio');
   return { video, audio };

@@ -1,4 +1,4 @@
-import { type Box, descriptorContent, parseBoxes, requireChild, UnsupportedMp4 } from '../isobmff/index.ts';
+import { descriptorContent, type IndexedBox, indexBox, UnsupportedMp4 } from '../isobmff/index.ts';
 
 /** Bytes of a sample entry before its child boxes (ISO/IEC 14496-12 §12.1.3, §12.2.3). */
 const VISUAL_ENTRY_BYTES = 78;
@@ -15,21 +15,21 @@ export function codecString(stsd: Buffer): string {
   switch (entry.type) {
     case 'avc1':
     case 'avc3':
-      return `${entry.type}.${configuration(stsd, entry, 'avcC', 4).subarray(1, 4).toString('hex')}`;
+      return `${entry.type}.${configuration(entry, 'avcC', 4).subarray(1, 4).toString('hex')}`;
     case 'hvc1':
     case 'hev1':
-      return `${entry.type}.${hevcProfile(configuration(stsd, entry, 'hvcC', 13))}`;
+      return `${entry.type}.${hevcProfile(configuration(entry, 'hvcC', 13))}`;
     case 'av01':
-      return `av01.${av1Profile(configuration(stsd, entry, 'av1C', 4))}`;
+      return `av01.${av1Profile(configuration(entry, 'av1C', 4))}`;
     case 'vp09': {
-      const config = configuration(stsd, entry, 'vpcC', 7);
+      const config = configuration(entry, 'vpcC', 7);
       // Profile, level and bit depth (VP Codec ISO Media File Format Binding).
       const parts = [config.readUInt8(4), config.readUInt8(5), config.readUInt8(6) >> 4];
       return ['vp09', ...parts.map((part) => String(part).padStart(2, '0'))].join('.');
     }
     case 'mp4a':
     case 'mp4v':
-      return `${entry.type}.${objectType(configuration(stsd, entry, 'esds', 5))}`;
+      return `${entry.type}.${objectType(configuration(entry, 'esds', 5))}`;
     default:
       // The others have no parameters (RFC 6381 §3.3): the name of the sample entry.
       return entry.type;
@@ -41,18 +41,18 @@ export function channelCount(stsd: Buffer): number {
   return stsd.readUInt16BE(firstEntry(stsd).content + 16);
 }
 
-function firstEntry(stsd: Buffer): Box {
-  const [root] = parseBoxes(stsd);
-  const [entry] = root ? parseBoxes(stsd, root.content + 8, root.end) : [];
+function firstEntry(stsd: Buffer): IndexedBox {
+  const [entry] = indexBox(stsd)?.childrenAfter(8) ?? [];
   if (!entry) throw new UnsupportedMp4('Truncated sample descriptions');
   return entry;
 }
 
 /** The content of a configuration box of an entry. */
-function configuration(stsd: Buffer, entry: Box, type: string, minBytes: number): Buffer {
+function configuration(entry: IndexedBox, type: string, minBytes: number): Buffer {
   const entryBytes = entry.type === 'mp4a' ? AUDIO_ENTRY_BYTES : VISUAL_ENTRY_BYTES;
-  const { content, end } = requireChild(stsd, { ...entry, content: entry.content + entryBytes }, type, minBytes);
-  return stsd.subarray(content, end);
+  const box = entry.childrenAfter(entryBytes).find((child) => child.type === type && child.end <= entry.end);
+  if (!box || box.end - box.content < minBytes) throw new UnsupportedMp4(`Missing or truncated ${type}`);
+  return entry.bytes.subarray(box.content, box.end);
 }
 
 /** ISO/IEC 14496-15 Annex E.3: profile, compatibility flags in reverse bit order, tier and level, constraints. */

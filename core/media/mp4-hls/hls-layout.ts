@@ -1,9 +1,8 @@
 import {
   box,
   FRAGMENTED_FILE_TYPE,
-  findChild,
   flagsOf,
-  parseBoxes,
+  indexBox,
   parseFragmentSamples,
   parseSampleTable,
   parseTrackHeader,
@@ -53,8 +52,8 @@ export interface HlsLayout extends Layout {
 
 /** Frames from whose durations the frame rate is taken. */
 const MAX_MEASURED_FRAMES = 1000;
-/** Bytes of memory of a segment. */
-const SEGMENT_BYTES = 64;
+/** Bytes of memory of a segment: an object with three numbers, of which two are objects too. */
+const SEGMENT_BYTES = 100;
 
 interface Part {
   readonly source: LayoutSource;
@@ -105,14 +104,14 @@ function addStream(layout: LayoutBuilder, { source, index, kind }: Part, track: 
 
 /** A file whose fragments have both tracks, as they are: with its own `moov`. */
 function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
-  const { moov, fragments: index, fileBytes } = source;
+  const { movie, fragments: index, fileBytes } = source;
   if (!index) throw new UnsupportedMp4('Fragments without an index');
   const video = parseSupportedTrack(source, 'vide');
   const audio = parseSupportedTrack(source, 'soun');
   requireRelativeOffsets(index.firstMoof.box);
   const timed = timeFragments(index, fileBytes);
   const layout = new LayoutBuilder();
-  const init = Buffer.concat([FRAGMENTED_FILE_TYPE, box('moov', moov)]);
+  const init = Buffer.concat([FRAGMENTED_FILE_TYPE, box('moov', movie.bytes)]);
   layout.addOwn(init);
   for (const { offset, bytes } of timed) layout.addSamples(0, offset, bytes);
   const [videoTraits, audioTraits] = [traitsOf(video, 'vide', source), traitsOf(audio, 'soun', source)];
@@ -128,14 +127,15 @@ function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
   return withStreams(layout.build([layoutTrack(video, video.id), layoutTrack(audio, audio.id)]), [stream]);
 }
 
-const withStreams = (layout: Layout, streams: readonly HlsStream[]): HlsLayout => ({
+/** A layout with its streams. */
+export const withStreams = (layout: Layout, streams: readonly HlsStream[]): HlsLayout => ({
   ...layout,
   streams,
   memoryBytes: layout.memoryBytes + streams.reduce((sum, { segments }) => sum + segments.length * SEGMENT_BYTES, 0),
 });
 
-function parseSupportedTrack({ moov }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
-  const header = parseTrackHeader(moov, kind);
+function parseSupportedTrack({ movie }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
+  const header = parseTrackHeader(movie, kind);
   if (!header.fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
   return header;
 }
@@ -145,9 +145,8 @@ function parseSupportedTrack({ moov }: LayoutSource, kind: 'vide' | 'soun'): Tra
  * @param moof a whole box
  */
 function requireRelativeOffsets(moof: Buffer): void {
-  const [root] = parseBoxes(moof);
-  for (const traf of root ? parseBoxes(moof, root.content, root.end) : []) {
-    const tfhd = traf.type === 'traf' ? findChild(moof, traf, 'tfhd') : undefined;
+  for (const traf of indexBox(moof)?.children ?? []) {
+    const tfhd = traf.type === 'traf' ? traf.find('tfhd') : undefined;
     if (tfhd && flagsOf(moof, tfhd) & TFHD.baseDataOffset) throw new UnsupportedMp4('Fragments with absolute offsets');
   }
 }
@@ -172,7 +171,7 @@ function displaySize({ presentation }: TrackHeader): HlsTraits['resolution'] {
   return isTurned ? { width: height, height: width } : { width, height };
 }
 
-/** Frames per second of the whole table, or of the first fragment. */
+/** Frames per second of the start of the table, or of the first fragment. */
 function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | undefined {
   const { timescale, fragmentDefaults } = header;
   let [count, units] = [0, 0];
@@ -181,6 +180,7 @@ function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | u
     for (const { duration } of parseFragmentSamples(moof, header.id, fragmentDefaults)) {
       count += 1;
       units += duration;
+      if (count === MAX_MEASURED_FRAMES) break;
     }
   } else {
     const sample = parseSampleTable(header.sampleTable).cursor();

@@ -1,3 +1,4 @@
+import { UnsupportedMp4 } from '../isobmff/index.ts';
 import type { OutputFragment } from '../virtual-mp4/index.ts';
 
 /** A media segment of a playlist: consecutive bytes of a file. */
@@ -12,6 +13,9 @@ const MAX_SEGMENT_SECONDS = 6.5;
 /** `starts_with_SAP` of a `sidx` entry (ISO/IEC 14496-12 §8.16.3). */
 const STARTS_WITH_SAP = 0x8000_0000;
 
+/** Of one playlist, which is written for each request: as many as 36 hours have. */
+const MAX_SEGMENTS = 20_000;
+
 type Timed = Pick<OutputFragment, 'bytes' | 'duration' | 'accessPoint'>;
 
 /** Whether every segment that `groupFragments` makes can be decoded by itself. */
@@ -22,6 +26,7 @@ export const areIndependent = (fragments: readonly Timed[]): boolean =>
  * Joins fragments that follow each other to segments, each of which begins with a sync sample where fragments say so.
  * @param offset of the first fragment in the file
  * @param timescale units per second
+ * @throws UnsupportedMp4 when there are too many
  */
 export function groupFragments(fragments: readonly Timed[], offset: number, timescale: number): readonly Segment[] {
   const mayCut = areIndependent(fragments) ? startsWithSync : () => true;
@@ -34,6 +39,7 @@ export function groupFragments(fragments: readonly Timed[], offset: number, time
       last.bytes += fragment.bytes;
       last.durationSeconds += durationSeconds;
     } else segments.push({ offset: at, bytes: fragment.bytes, durationSeconds });
+    if (segments.length > MAX_SEGMENTS) throw new UnsupportedMp4('Too many segments');
     at += fragment.bytes;
   }
   return segments;

@@ -1,5 +1,5 @@
 import { id3TagBytes } from '../id3/index.ts';
-import { type Box, fragmentTimes, initTracks, parseBoxes } from '../isobmff/index.ts';
+import { fragmentTimes, indexBox, indexContent, initTracks } from '../isobmff/index.ts';
 import { probeMpegTsStart, type SegmentStart } from './mpegts-probe.ts';
 
 /** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
@@ -15,28 +15,22 @@ export function probeSegmentStart(head: Buffer): SegmentStart & { readonly isCom
 
 /** Fragmented MP4: the decode time of its first fragment. */
 function probeMp4(head: Buffer) {
-  const [first] = parseBoxes(head);
+  const first = indexBox(head);
   if (!first || !FIRST_BOXES.has(first.type)) return undefined;
-  const all = [...parseBoxes(head)].filter(({ end }) => end <= head.length);
-  const moov = all.find(({ type }) => type === 'moov');
-  const moof = all.find(({ type }) => type === 'moof');
-  const starts = moov && moof ? startsOf(bytesOf(head, moof), bytesOf(head, moov)) : [];
-  return {
-    isFramedAac: false,
-    startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,
-    isComplete: moof !== undefined,
-  };
-}
-
-function startsOf(moof: Buffer, moov: Buffer): number[] {
   try {
-    return fragmentTimes(moof, initTracks(moov)).map(({ start }) => start);
+    const file = indexContent(head, 'file');
+    const moof = file.find('moof');
+    const moov = moof && file.find('moov');
+    const starts = moov ? fragmentTimes(moof.whole, initTracks(moov.whole)).map(({ start }) => start) : [];
+    return {
+      isFramedAac: false,
+      startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,
+      isComplete: moof !== undefined,
+    };
   } catch {
-    return []; // Damaged.
+    return { isFramedAac: false, startSeconds: undefined, isComplete: true }; // Damaged.
   }
 }
-
-const bytesOf = (bytes: Buffer, { start, end }: Box): Buffer => bytes.subarray(start, end);
 
 /** Audio frames without a container, with or without an ID3 tag. FFmpeg counts them from 0, whatever the tag says. */
 function probePackedAudio(head: Buffer) {

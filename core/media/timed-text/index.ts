@@ -1,2 +1,10 @@
 export { MAX_TEXT_SAMPLES, type TextSample, TextTooLarge, textSamples } from './text-samples.ts';
-export { clipText, type TextChunk, type TextTrack, type TimedText, textTables, timedText } from './text-track.ts';
+export {
+  chunkOffsets,
+  clipText,
+  type TextChunk,
+  type TextTrack,
+  type TimedText,
+  textTables,
+  timedText,
+} from './text-track.ts';

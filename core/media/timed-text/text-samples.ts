@@ -51,8 +51,7 @@ export function textSamples(cues: readonly Cue[], endMs: number): readonly TextS
       // Further ones are not shown; keeping them would make each step as long as the file.
       if (open.length < MAX_LINES_AT_ONCE) open.push(cue);
     }
-    const text = open.map((cue) => cue.text).join('\n');
-    const bytes = textSample(text);
+    const bytes = open.length === 0 ? NO_TEXT : textSample(open.map((cue) => cue.text).join('\n'));
     totalBytes += bytes.length;
     if (totalBytes > MAX_TOTAL_BYTES) throw new TextTooLarge('Too much text');
     samples.push({ startMs, durationMs: until - startMs, bytes });
@@ -60,8 +59,10 @@ export function textSamples(cues: readonly Cue[], endMs: number): readonly TextS
   return samples;
 }
 
+const NO_TEXT = Buffer.alloc(2);
+
 function textSample(text: string): Buffer {
-  const bytes = Buffer.alloc(2 + Math.min(Buffer.byteLength(text), MAX_TEXT_BYTES));
+  const bytes = Buffer.allocUnsafe(2 + Math.min(Buffer.byteLength(text), MAX_TEXT_BYTES));
   // Whole characters only.
   const written = bytes.write(text, 2);
   bytes.writeUInt16BE(written);

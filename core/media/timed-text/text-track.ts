@@ -75,14 +75,11 @@ function cutChunks(samples: readonly TextSample[]): TextChunk[] {
 }
 
 /**
- * Children of `stbl` but `stsd`.
- * @param offsets of the chunks in the output; without them the `co64` at the end has room for them
+ * Children of `stbl` but `stsd`; the last one is `chunkOffsets`.
+ * @param offsets of the chunks in the output; without them there is room for them
  */
 export function textTables({ chunks }: TextTrack, offsets: readonly number[] = []): readonly Buffer[] {
-  const places = Buffer.alloc(chunks.length * 8);
-  for (const [index, offset] of offsets.entries()) places.writeBigUInt64BE(BigInt(offset), index * 8);
   const samples = chunks.flatMap((chunk) => chunk.samples);
-  const integers = (values: readonly number[]) => Buffer.concat(values.map((value) => u32(value)));
   const runs = chunks.flatMap((chunk, index) =>
     chunks[index - 1]?.samples.length === chunk.samples.length ? [] : [index + 1, chunk.samples.length, 1],
   );
@@ -90,8 +87,22 @@ export function textTables({ chunks }: TextTrack, offsets: readonly number[] = [
     fullBox('stts', 0, 0, u32(samples.length), integers(samples.flatMap(({ durationMs }) => [1, durationMs]))),
     fullBox('stsz', 0, 0, u32(0, samples.length), integers(samples.map(({ bytes }) => bytes.length))),
     fullBox('stsc', 0, 0, u32(runs.length / 3), integers(runs)),
-    fullBox('co64', 0, 0, u32(chunks.length), places),
+    chunkOffsets(chunks.length, offsets),
   ];
+}
+
+/** `co64` for as many chunks. */
+export function chunkOffsets(count: number, offsets: readonly number[]): Buffer {
+  const places = Buffer.alloc(count * 8);
+  for (const [index, offset] of offsets.entries()) places.writeUIntBE(offset, index * 8 + 2, 6);
+  return fullBox('co64', 0, 0, u32(count), places);
+}
+
+/** 32-bit integers, big-endian. Not as arguments: there may be too many. */
+function integers(values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
+  return bytes;
 }
 
 function textHeader(language: string): TrackHeader {

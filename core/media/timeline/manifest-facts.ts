@@ -2,6 +2,8 @@
 export interface ManifestFacts {
   /** Seconds; undefined for a live presentation, or when the manifest does not say. */
   readonly durationSeconds?: number;
+  /** The durations of segments are whole seconds: their sum is not to be relied on. */
+  readonly isRounded?: true;
   /** URI of the first segment, as written. */
   readonly segment?: string;
   /** URI of the initialization section, as written. */

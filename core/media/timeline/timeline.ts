@@ -30,7 +30,7 @@ export interface Segment {
   readonly isGap?: boolean;
 }
 
-const isMedia = ({ isGap }: Segment): boolean => !isGap;
+const isMedia = ({ isGap }: Pick<Segment, 'isGap'>): boolean => !isGap;
 
 /**
  * The segment that contains a time: its index and the seconds before it. Past the end: the last segment. In a gap: the
@@ -48,7 +48,7 @@ export function findSegment(segments: readonly Segment[], seconds: number): { in
 }
 
 /** Removes gaps at both ends: a recording begins with its first media and ends with its last. */
-export function trimGaps(segments: readonly Segment[]): readonly Segment[] {
+export function trimGaps<S extends Pick<Segment, 'isGap'>>(segments: readonly S[]): readonly S[] {
   const first = segments.findIndex(isMedia);
   return first < 0 ? [] : segments.slice(first, segments.findLastIndex(isMedia) + 1);
 }
@@ -66,10 +66,13 @@ export function longestGapSeconds(segments: readonly Segment[]): number {
 
 /** Whether timestamps or initialization may change after the first segment. */
 export function hasDiscontinuity(segments: readonly Segment[]): boolean {
-  const media = segments.filter(isMedia);
-  return media
-    .slice(1)
-    .some(({ isDiscontinuity, init }, index) => isDiscontinuity || !isSameSection(init, media[index]?.init));
+  let before: Segment | undefined;
+  return segments.some((segment) => {
+    if (!isMedia(segment)) return false;
+    const changes = before && (segment.isDiscontinuity || !isSameSection(segment.init, before.init));
+    before = segment;
+    return changes;
+  });
 }
 
 /** Seconds of all segments together, rounded to the microsecond. */

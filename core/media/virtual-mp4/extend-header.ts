@@ -1,5 +1,5 @@
 import { BOX_HEADER_BYTES, boxHeader, extendMovie, parseBoxes, UnsupportedMp4 } from '../isobmff/index.ts';
-import { type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { chunkOffsets, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import type { LayoutExtras } from './indexed-source.ts';
 
 /** Without samples, a `moov` has a few KB. */
@@ -30,14 +30,15 @@ export function extendHeader(bytes: Buffer, { tags, text }: LayoutExtras, endSec
 /** `moov`, and an `mdat` with the text. @param start offset of the `moov` */
 function withText(moov: Buffer, track: TextTrack, start: number, tags: Buffer | undefined): readonly Buffer[] {
   const content = track.chunks.map(({ bytes }) => bytes);
-  const write = (offsets?: readonly number[]) =>
-    extendMovie(moov, [{ ...track, sampleTables: textTables(track, offsets) }], tags);
+  const tables = textTables(track);
+  const write = (sampleTables: readonly Buffer[]) => extendMovie(moov, [{ ...track, sampleTables }], tags);
   // Its length does not depend on the offsets.
-  let offset = start + write().length + BOX_HEADER_BYTES;
+  let offset = start + write(tables).length + BOX_HEADER_BYTES;
   const offsets = content.map(({ length }) => {
     offset += length;
     return offset - length;
   });
   const size = content.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES);
-  return [write(offsets), boxHeader('mdat', size), ...content];
+  const placed = [...tables.slice(0, -1), chunkOffsets(content.length, offsets)];
+  return [write(placed), boxHeader('mdat', size), ...content];
 }

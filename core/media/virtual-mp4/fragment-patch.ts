@@ -1,4 +1,4 @@
-import { type Box, findChild, flagsOf, parseBoxes, rewriteFragment, TFHD, UnsupportedMp4 } from '../isobmff/index.ts';
+import { extractFragment, flagsOf, type IndexedBox, indexBox, TFHD, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { LayoutTrack } from './layout.ts';
 
 export interface FragmentPatch {
@@ -18,13 +18,13 @@ export interface FragmentPatch {
 export function patchFragment(source: Buffer, patch: FragmentPatch): Buffer {
   const { track, sourceOffset, offset, sequence } = patch;
   const moof = Buffer.from(source);
-  const [root] = parseBoxes(moof);
-  const mfhd = root && findChild(moof, root, 'mfhd');
+  const root = indexBox(moof);
+  const mfhd = root?.find('mfhd');
   if (!root || !mfhd || mfhd.end - mfhd.content < 8) throw new UnsupportedMp4('Missing or truncated mfhd');
   requireSamplesInside(moof.subarray(root.content), moof.length, patch);
 
   moof.writeUInt32BE(sequence, mfhd.content + 4);
-  const tfhd = requireTrackFragment(moof, root, track.sourceId);
+  const tfhd = requireTrackFragment(root, track.sourceId);
   moof.writeUInt32BE(track.id, tfhd.content + 4);
   if (flagsOf(moof, tfhd) & TFHD.baseDataOffset) {
     const base = Number(moof.readBigUInt64BE(tfhd.content + 8)) + offset - sourceOffset;
@@ -34,11 +34,10 @@ export function patchFragment(source: Buffer, patch: FragmentPatch): Buffer {
   return moof;
 }
 
-function requireTrackFragment(moof: Buffer, root: Box, sourceId: number): Box {
-  const fragments = [...parseBoxes(moof, root.content, root.end)].filter(({ type }) => type === 'traf');
-  const [traf] = fragments;
-  const tfhd = traf && findChild(moof, traf, 'tfhd');
-  if (fragments.length !== 1 || !tfhd || moof.readUInt32BE(tfhd.content + 4) !== sourceId) {
+function requireTrackFragment(moof: IndexedBox, sourceId: number): IndexedBox {
+  const fragments = moof.children.filter(({ type }) => type === 'traf');
+  const tfhd = fragments[0]?.find('tfhd');
+  if (fragments.length !== 1 || !tfhd || moof.bytes.readUInt32BE(tfhd.content + 4) !== sourceId) {
     throw new UnsupportedMp4('A moof with other tracks');
   }
   return tfhd;
@@ -48,7 +47,7 @@ function requireTrackFragment(moof: Buffer, root: Box, sourceId: number): Box {
 function requireSamplesInside(content: Buffer, moofBytes: number, patch: FragmentPatch): void {
   const { track, sourceOffset: start, sourceEnd } = patch;
   const { sourceId, id, fragmentDefaults: defaults = Buffer.alloc(16) } = track;
-  const { ranges } = rewriteFragment({ moof: content, start, sourceId, id, defaults, fallbackTime: 0n });
+  const { ranges } = extractFragment({ moof: content, start, sourceId, id, defaults, fallbackTime: 0n });
   for (const { first, bytes } of ranges) {
     if (first < start + moofBytes || first + bytes > sourceEnd)
       throw new UnsupportedMp4('Samples outside of their fragment');

@@ -1,4 +1,10 @@
-import { parseSampleTable, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import {
+  parseSampleTable,
+  parseTrackHeader,
+  SEQUENCE_NUMBER_AT,
+  type TrackHeader,
+  UnsupportedMp4,
+} from '../isobmff/index.ts';
 import { patchFragment } from './fragment-patch.ts';
 import {
   type FragmentIndex,
@@ -65,7 +71,7 @@ function checkFirstFragment(
  * @throws UnsupportedMp4, and Error when the file is truncated
  */
 export function sampledTrack(source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack {
-  const header = parseTrackHeader(source.moov, kind);
+  const header = parseTrackHeader(source.movie, kind);
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { timescale } = header;
   const table = parseSampleTable(header.sampleTable);
@@ -97,8 +103,7 @@ function sampledFragment({
     bytes: moof.length + bytes,
     accessPoint: isSync ? SYNC_ACCESS_POINT : 0,
     addTo(layout, source) {
-      // `sequence_number`, after the headers of `moof` and `mfhd`.
-      moof.writeUInt32BE(firstSequence(layout.count), 20);
+      moof.writeUInt32BE(firstSequence(layout.count), SEQUENCE_NUMBER_AT);
       layout.addOwn(moof);
       for (const { first, bytes: length } of ranges) layout.addSamples(source, first, length);
     },

@@ -1,6 +1,6 @@
 export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
 export { extendHeader } from './extend-header.ts';
-export { patchFragment } from './fragment-patch.ts';
+export { type FragmentPatch, patchFragment } from './fragment-patch.ts';
 export { fragmentedTrack } from './fragmented-layout.ts';
 export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';
 export {
@@ -16,11 +16,15 @@ export {
   firstSequence,
   type Layout,
   LayoutBuilder,
+  type LayoutData,
   type LayoutTrack,
+  layoutData,
+  layoutOf,
   layoutTrack,
   MAX_MOOFS,
   type SourceIndex,
 } from './layout.ts';
+export { type PackedSource, packSource, sourceWeight, unpackSource } from './packed-source.ts';
 export { PROGRESSIVE_FILE_TYPE } from './progressive-layout.ts';
 export { type SampleChunk, sampleToChunk } from './sample-chunks.ts';
 export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';

@@ -1,10 +1,10 @@
-import { parseBoxes, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import { type IndexedBox, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { TimedText } from '../timed-text/index.ts';
 
 /** What a layout needs of a source. */
 export interface LayoutSource {
-  /** The content of its `moov`. */
-  readonly moov: Buffer;
+  /** The index of the content of its `moov`. */
+  readonly movie: IndexedBox;
   /** Where that content begins in the file. Undefined: the tables in it cannot be read again. */
   readonly moovOffset?: number;
   /** Bytes of the file. */
@@ -49,12 +49,11 @@ const MIN_FRAGMENT_BYTES = 16;
 export const MAX_FRAGMENTS = 0xffff;
 
 /** @throws UnsupportedMp4 */
-export function parseIndexedTrack({ moov }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
-  const header = parseTrackHeader(moov, kind);
+export function parseIndexedTrack({ movie }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
+  const header = parseTrackHeader(movie, kind);
   if (!header.fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
-  let tracks = 0;
-  for (const { type } of parseBoxes(moov)) tracks += Number(type === 'trak');
-  if (tracks !== 1) throw new UnsupportedMp4('Fragments of several tracks');
+  if (movie.children.filter(({ type }) => type === 'trak').length !== 1)
+    throw new UnsupportedMp4('Fragments of several tracks');
   return header;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TrackHeader } from '../isobmff/index.ts';
+import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 
 /** Index of a source: 0 has the video, 1 the audio. */
 export type SourceIndex = 0 | 1;
@@ -35,12 +35,12 @@ export interface LayoutTrack {
 export const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
   sourceId,
   id,
-  // A copy: a slice would keep the whole `moov` of the source in memory.
-  fragmentDefaults: fragmentDefaults && Buffer.from(fragmentDefaults),
+  // A copy: a slice would keep the whole `moov` of the source in memory. Not of Node's pool, for the same reason.
+  fragmentDefaults: fragmentDefaults && Buffer.alloc(fragmentDefaults.length, fragmentDefaults),
 });
 
-/** A file whose every byte is known from the headers of its sources. */
-export interface Layout {
+/** What a layout consists of: can be cloned. */
+export interface LayoutData {
   /** Bytes of the output. */
   readonly size: number;
   readonly tracks: readonly [LayoutTrack, LayoutTrack];
@@ -50,6 +50,11 @@ export interface Layout {
   readonly mediaStart: number;
   /** Digest of all bytes that describe the media: `own` and the tables that are read from the sources. */
   readonly fingerprint: string;
+  readonly table: ExtentTable;
+}
+
+/** A file whose every byte is known from the headers of its sources. */
+export interface Layout extends LayoutData {
   /** Extents, which cover the output without gaps. */
   readonly count: number;
   /** Bytes of memory that the layout occupies. */
@@ -58,6 +63,8 @@ export interface Layout {
   extent(index: number): Extent;
   /** The extent that contains an offset. @throws RangeError beyond the end */
   extentAt(offset: number): Extent;
+  /** The first extent of a source from one index towards another, both included. */
+  findExtent(source: SourceIndex, from: number, to: number): Extent | undefined;
 }
 
 /** A fragment of a source has at most so many `moof` boxes: sequence numbers are assigned in blocks of this size. */
@@ -66,6 +73,8 @@ export const MAX_MOOFS = 1024;
 /** The sequence number of the first `moof` of an extent: numbers increase through the output. */
 export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
 
+/** Five days of chunks of one second, of two tracks. Files whose samples lie apart have one for each. */
+const MAX_EXTENTS = 1_000_000;
 const KINDS = ['own', 'samples', 'fragment'] as const;
 /** Bytes of an extent in the typed arrays. */
 const EXTENT_BYTES = 8 + 8 + 1 + 1;
@@ -128,22 +137,23 @@ export class LayoutBuilder {
   }
 
   build(tracks: Layout['tracks']): Layout {
-    const description = {
+    return layoutOf({
       size: this.#size,
       tracks,
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
       fingerprint: this.#fingerprint.digest('base64url'),
-    };
-    return createLayout(description, {
-      starts: Float64Array.from(this.#starts),
-      sourceOffsets: Float64Array.from(this.#sourceOffsets),
-      kinds: Uint8Array.from(this.#kinds),
-      sources: Uint8Array.from(this.#sources),
+      table: {
+        starts: Float64Array.from(this.#starts),
+        sourceOffsets: Float64Array.from(this.#sourceOffsets),
+        kinds: Uint8Array.from(this.#kinds),
+        sources: Uint8Array.from(this.#sources),
+      },
     });
   }
 
   #add(kind: number, source: SourceIndex, sourceOffset: number): void {
+    if (this.count === MAX_EXTENTS) throw new UnsupportedMp4('Samples in too many places');
     this.#starts.push(this.#size);
     this.#sourceOffsets.push(sourceOffset);
     this.#kinds.push(kind);
@@ -151,6 +161,7 @@ export class LayoutBuilder {
   }
 }
 
+/** Extents by column. */
 interface ExtentTable {
   readonly starts: Float64Array;
   readonly sourceOffsets: Float64Array;
@@ -158,11 +169,23 @@ interface ExtentTable {
   readonly sources: Uint8Array;
 }
 
-type LayoutDescription = Pick<Layout, 'size' | 'tracks' | 'own' | 'mediaStart' | 'fingerprint'>;
+/** What a layout consists of, without its functions. */
+export const layoutData = ({ size, tracks, own, mediaStart, fingerprint, table }: LayoutData): LayoutData => ({
+  size,
+  tracks,
+  own,
+  mediaStart,
+  fingerprint,
+  table,
+});
 
-function createLayout(description: LayoutDescription, table: ExtentTable): Layout {
-  const { size, own } = description;
-  const { starts, sourceOffsets, kinds, sources } = table;
+/** The layout that some data describes. */
+export function layoutOf(data: LayoutData): Layout {
+  const {
+    size,
+    own,
+    table: { starts, sourceOffsets, kinds, sources },
+  } = data;
   const count = starts.length;
 
   const extent = (index: number): Extent => {
@@ -179,10 +202,17 @@ function createLayout(description: LayoutDescription, table: ExtentTable): Layou
   };
 
   return {
-    ...description,
+    ...data,
     count,
     memoryBytes: own.length + count * EXTENT_BYTES,
     extent,
+    findExtent(source, from, to) {
+      const step = from <= to ? 1 : -1;
+      for (let index = from; index !== to + step; index += step) {
+        if (kinds[index] !== 0 && sources[index] === source) return extent(index);
+      }
+      return undefined;
+    },
     extentAt(offset) {
       if (!(offset >= 0 && offset < size)) throw new RangeError(`No byte ${offset} of ${size}`);
       let low = 0;

@@ -1,12 +1,11 @@
 import {
-  type Box,
   box,
   fullBox,
+  type IndexedBox,
+  indexContent,
   LARGE_BOX_HEADER_BYTES,
-  parseBoxes,
   parseSampleTable,
   parseTrackHeader,
-  requireChild,
   type TrackHeader,
   UnsupportedMp4,
   u32,
@@ -59,7 +58,7 @@ export function layOutSamples(
 }
 
 function progressiveTrack(source: LayoutSource, kind: 'vide' | 'soun'): ProgressiveTrack {
-  const header = parseTrackHeader(source.moov, kind);
+  const header = parseTrackHeader(source.movie, kind);
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { chunks, seconds } = cutChunks(parseSampleTable(header.sampleTable), header.timescale, source.fileBytes);
   if (chunks.length === 0) throw new UnsupportedMp4('No samples');
@@ -141,24 +140,22 @@ function writeHeader(
 }
 
 const keptTables = ({ header: { sampleTable } }: ProgressiveTrack): Buffer[] =>
-  [...parseBoxes(sampleTable)]
-    .filter(({ type, end }) => SAMPLE_BOXES.has(type) && end <= sampleTable.length)
-    .map(({ start, end }) => sampleTable.subarray(start, end));
+  indexContent(sampleTable, 'stbl')
+    .children.filter(({ type, end }) => SAMPLE_BOXES.has(type) && end <= sampleTable.length)
+    .map(({ whole }) => whole);
 
 /** The children of the `stbl` of each track. */
-function findSampleTables(header: Buffer): Box[][] {
-  const child = (parent: Box, type: string) => requireChild(header, parent, type);
-  const moov = child({ type: '', start: 0, content: 0, end: header.length }, 'moov');
-  return [...parseBoxes(header, moov.content, moov.end)]
-    .filter(({ type }) => type === 'trak')
-    .map((trak) => child(child(child(trak, 'mdia'), 'minf'), 'stbl'))
-    .map(({ content, end }) => [...parseBoxes(header, content, end)]);
+function findSampleTables(header: Buffer): readonly (readonly IndexedBox[])[] {
+  return indexContent(header, 'file')
+    .require('moov')
+    .children.filter(({ type }) => type === 'trak')
+    .map((trak) => trak.require('mdia').require('minf').require('stbl').children);
 }
 
 /** Writes where the chunks of each source are in the output: behind the header, whose length does not depend on it. */
 function writeChunkOffsets(
   header: Buffer,
-  stbls: readonly Box[][],
+  stbls: readonly (readonly IndexedBox[])[],
   order: readonly (PlacedChunk | PlacedText)[],
 ): void {
   const rows = stbls.map((boxes) => (boxes.at(-1)?.content ?? 0) + 8);
@@ -181,10 +178,10 @@ function addHeader(
 ) {
   let at = 0;
   for (const { source, start, table } of copies) {
-    const { moov, moovOffset } = sources[source];
+    const { movie, moovOffset } = sources[source];
     if (table.length <= MAX_OWN_TABLE_BYTES || moovOffset === undefined) continue;
     layout.addOwn(bytes.subarray(at, start));
-    layout.addTable(source, moovOffset + table.byteOffset - moov.byteOffset, table);
+    layout.addTable(source, moovOffset + table.byteOffset - movie.bytes.byteOffset, table);
     at = start + table.length;
   }
   layout.addOwn(bytes.subarray(at));

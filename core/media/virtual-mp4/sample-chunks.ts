@@ -1,4 +1,4 @@
-import { fullBox, type SampleTable, u32 } from '../isobmff/index.ts';
+import { fullBox, integers, type SampleTable, u32 } from '../isobmff/index.ts';
 import type { SourceIndex } from './layout.ts';
 
 /** Players read whole chunks: with chunks of many seconds, a seek reads megabytes that are discarded. */
@@ -67,5 +67,5 @@ export function sampleToChunk(chunks: readonly SampleChunk[]): Buffer {
     if (!isRun) rows.push(index + 1, chunk.samples, chunk.description);
     last = chunk;
   }
-  return fullBox('stsc', 0, 0, u32(rows.length / 3), u32(...rows));
+  return fullBox('stsc', 0, 0, u32(rows.length / 3), integers(rows));
 }

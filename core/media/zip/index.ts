@@ -1,3 +1,4 @@
+export { createStoredBlocks } from './stored-blocks.ts';
 export {
   centralDirectory,
   dataDescriptor,

@@ -1,6 +1,8 @@
+import { storedBytes } from './stored-blocks.ts';
+
 /**
- * Records of a ZIP archive that is written from front to back (PKWARE APPNOTE 6.3.10): entries are stored, and their
- * checksum and sizes follow the data, because neither is known before it.
+ * Records of a ZIP archive that is written from front to back (PKWARE APPNOTE 6.3.10): the data of entries are stored
+ * DEFLATE blocks, and checksum and sizes follow them, because neither is known before.
  */
 
 /** An entry before its data. */
@@ -18,6 +20,8 @@ export interface WrittenZipEntry {
   readonly entry: ZipEntry;
   /** Bytes of its data. */
   readonly size: number;
+  /** Bytes of the blocks with its data. */
+  readonly compressedSize: number;
   /** CRC-32 of its data. */
   readonly crc32: number;
   /** Offset of its local header in the archive. */
@@ -36,6 +40,8 @@ const MAX_16 = 0xffff;
 const ZIP64_EXTRA = 1;
 /** Bit 3: sizes and checksum follow the data. Bit 11: paths are UTF-8. */
 const FLAGS = 0x0808;
+/** DEFLATE: a reader of the stream finds the end of the data in the data. */
+const METHOD = 8;
 const VERSION = 20;
 const ZIP64_VERSION = 45;
 const MADE_BY_UNIX = 3 << 8;
@@ -44,18 +50,27 @@ const FILE_MODE = 0o100644;
 
 const LOCAL_HEADER_BYTES = 30;
 const LOCAL_ZIP64_BYTES = 20;
+const DESCRIPTOR_BYTES = 16;
+const DESCRIPTOR_ZIP64_BYTES = 24;
 const CENTRAL_HEADER_BYTES = 46;
 const END_BYTES = 22;
 const ZIP64_END_BYTES = 56;
 const ZIP64_LOCATOR_BYTES = 20;
 
-/** Whether the sizes behind the data have 64 bits, which the local header must announce. */
-const isZip64 = ({ size }: ZipEntry): boolean => size === undefined || size >= MAX_32;
+/**
+ * Whether the local header announces sizes of 64 bits behind the data. For an entry of unknown size it does not: readers such
+ * as Java 17 take them for 32 bits unless the data are longer, and other readers of streams until they are.
+ */
+const isAnnouncedZip64 = ({ size }: ZipEntry): boolean => size !== undefined && storedBytes(size) > MAX_32;
+
+/** Whether the sizes behind the data have 64 bits. */
+const isZip64 = ({ entry, compressedSize }: Pick<WrittenZipEntry, 'entry' | 'compressedSize'>): boolean =>
+  isAnnouncedZip64(entry) || compressedSize > MAX_32;
 
 /** The record before the data of an entry (§4.3.7). */
 export function localHeader(entry: ZipEntry): Buffer {
   const path = Buffer.from(entry.path);
-  const has64Bits = isZip64(entry);
+  const has64Bits = isAnnouncedZip64(entry);
   const header = Buffer.alloc(LOCAL_HEADER_BYTES + path.length + (has64Bits ? LOCAL_ZIP64_BYTES : 0));
   header.writeUInt32LE(LOCAL_HEADER, 0);
   header.writeUInt16LE(has64Bits ? ZIP64_VERSION : VERSION, 4);
@@ -72,9 +87,10 @@ export function localHeader(entry: ZipEntry): Buffer {
   return header;
 }
 
-/** Flags, method (0, stored), time and date: the same in local and central headers. */
+/** Flags, method, time and date: the same in local and central headers. */
 function writeCommon(header: Buffer, at: number, { modifiedAt }: ZipEntry): void {
   header.writeUInt16LE(FLAGS, at);
+  header.writeUInt16LE(METHOD, at + 2);
   const seconds = modifiedAt.getUTCSeconds() >> 1;
   header.writeUInt16LE((modifiedAt.getUTCHours() << 11) | (modifiedAt.getUTCMinutes() << 5) | seconds, at + 4);
   const year = Math.min(Math.max(modifiedAt.getUTCFullYear() - 1980, 0), 127);
@@ -82,19 +98,17 @@ function writeCommon(header: Buffer, at: number, { modifiedAt }: ZipEntry): void
 }
 
 /** The record behind the data of an entry (§4.3.9). */
-export function dataDescriptor({ entry, size, crc32 }: Omit<WrittenZipEntry, 'offset'>): Buffer {
-  const has64Bits = isZip64(entry);
-  const descriptor = Buffer.alloc(dataDescriptorBytes(entry));
+export function dataDescriptor(written: Omit<WrittenZipEntry, 'offset'>): Buffer {
+  const has64Bits = isZip64(written);
+  const descriptor = Buffer.alloc(has64Bits ? DESCRIPTOR_ZIP64_BYTES : DESCRIPTOR_BYTES);
   descriptor.writeUInt32LE(DATA_DESCRIPTOR, 0);
-  descriptor.writeUInt32LE(crc32, 4);
-  for (const index of [0, 1]) {
+  descriptor.writeUInt32LE(written.crc32, 4);
+  for (const [index, size] of [written.compressedSize, written.size].entries()) {
     if (has64Bits) descriptor.writeBigUInt64LE(BigInt(size), 8 + index * 8);
     else descriptor.writeUInt32LE(size, 8 + index * 4);
   }
   return descriptor;
 }
-
-const dataDescriptorBytes = (entry: ZipEntry): number => (isZip64(entry) ? 24 : 16);
 
 /** The central directory with its end records (§4.3.12 to §4.3.16). @param offset of its first byte in the archive */
 export function centralDirectory(written: readonly WrittenZipEntry[], offset: number): Buffer {
@@ -110,17 +124,18 @@ export function centralDirectory(written: readonly WrittenZipEntry[], offset: nu
   return Buffer.concat([...headers, ...(needs64Bits ? zip64End(written.length, size, offset) : []), end]);
 }
 
-function centralHeader({ entry, size, crc32, offset }: WrittenZipEntry): Buffer {
+function centralHeader(written: WrittenZipEntry): Buffer {
+  const { entry, size, compressedSize, crc32, offset } = written;
   const path = Buffer.from(entry.path);
-  const extra = centralExtra(size, offset);
+  const extra = centralExtra([size, compressedSize, offset]);
   const header = Buffer.alloc(CENTRAL_HEADER_BYTES);
   header.writeUInt32LE(CENTRAL_HEADER, 0);
-  const version = isZip64(entry) || extra.length > 0 ? ZIP64_VERSION : VERSION;
+  const version = isZip64(written) || extra.length > 0 ? ZIP64_VERSION : VERSION;
   header.writeUInt16LE(MADE_BY_UNIX | version, 4);
   header.writeUInt16LE(version, 6);
   writeCommon(header, 8, entry);
   header.writeUInt32LE(crc32, 16);
-  header.writeUInt32LE(Math.min(size, MAX_32), 20);
+  header.writeUInt32LE(Math.min(compressedSize, MAX_32), 20);
   header.writeUInt32LE(Math.min(size, MAX_32), 24);
   header.writeUInt16LE(path.length, 28);
   header.writeUInt16LE(extra.length, 30);
@@ -129,9 +144,9 @@ function centralHeader({ entry, size, crc32, offset }: WrittenZipEntry): Buffer 
   return Buffer.concat([header, path, extra]);
 }
 
-/** The 64-bit values of the fields that are at their maximum (§4.5.3). */
-function centralExtra(size: number, offset: number): Buffer {
-  const values = [...(size >= MAX_32 ? [size, size] : []), ...(offset >= MAX_32 ? [offset] : [])];
+/** The 64-bit values of the fields that are at their maximum (§4.5.3). @param fields in the order of the extra field */
+function centralExtra(fields: readonly number[]): Buffer {
+  const values = fields.filter((value) => value >= MAX_32);
   const extra = Buffer.alloc(values.length > 0 ? 4 + values.length * 8 : 0);
   if (extra.length === 0) return extra;
   extra.writeUInt16LE(ZIP64_EXTRA, 0);
@@ -162,11 +177,11 @@ export function zipBytes(entries: readonly (ZipEntry & { readonly size: number }
   let offset = 0;
   const written = entries.map((entry): WrittenZipEntry => {
     const at = offset;
-    offset += localHeaderBytes(entry) + entry.size + dataDescriptorBytes(entry);
-    return { entry, size: entry.size, crc32: 0, offset: at };
+    const compressedSize = storedBytes(entry.size);
+    const has64Bits = isAnnouncedZip64(entry);
+    const recordBytes = has64Bits ? LOCAL_ZIP64_BYTES + DESCRIPTOR_ZIP64_BYTES : DESCRIPTOR_BYTES;
+    offset += LOCAL_HEADER_BYTES + Buffer.byteLength(entry.path) + compressedSize + recordBytes;
+    return { entry, size: entry.size, compressedSize, crc32: 0, offset: at };
   });
   return offset + centralDirectory(written, offset).length;
 }
-
-const localHeaderBytes = (entry: ZipEntry): number =>
-  LOCAL_HEADER_BYTES + Buffer.byteLength(entry.path) + (isZip64(entry) ? LOCAL_ZIP64_BYTES : 0);

@@ -21,7 +21,8 @@ import {
 } from '../yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
-const FRESH_LIVE_SECONDS = 30;
+/** For live media, and for what is incomplete: a busy machine must not resolve the same link with every request. */
+const FRESH_SHORT_SECONDS = 30;
 /** URLs count as stale this long before they expire, so that a stream that starts now can still read them. */
 const EXPIRY_MARGIN_SECONDS = 300;
 /** A day after the last use, and the hour within which `touchResource` does not write again. */
@@ -40,15 +41,24 @@ export const identify = (info: Info): Identity => ({
 
 export const isLive = (info: Info): boolean => info.is_live === true || info.live_status === 'is_live';
 
+interface AssembleOptions {
+  readonly origin: ResourceOrigin;
+  /** The outgoing identity. */
+  readonly egress: string;
+  /** Epoch seconds. */
+  readonly now: number;
+  /** Some formats could not be read, for a reason that may pass. @default false */
+  readonly isIncomplete?: boolean;
+}
+
 /**
  * Builds the Resource of an item: its renditions, and what their streams promise (duration, size, tag).
- * @param now epoch seconds
  * @throws NotFound or NotDeliverable when there is no rendition
  */
 export function assembleResource(
   info: Info,
   candidates: readonly Candidate[],
-  { origin, egress, now }: { readonly origin: ResourceOrigin; readonly egress: string; readonly now: number },
+  { origin, egress, now, isIncomplete = false }: AssembleOptions,
 ): Resource {
   const { renditions, tracks, conversions, conversionOf } = selectRenditions(candidates);
   if (renditions.length === 0) throw noRenditionError(info);
@@ -74,7 +84,8 @@ export function assembleResource(
     ...(details && { details }),
     ...promiseConversions(conversions, durationSeconds, tagText(metadata)),
     egress,
-    freshUntil: freshUntil(tracks, live, now),
+    ...(isIncomplete && { isIncomplete }),
+    freshUntil: freshUntil(tracks, live || isIncomplete, now),
     expiresAt: now + RETENTION_SECONDS,
   };
 }
@@ -94,8 +105,8 @@ export const promiseConversions = (
   );
 
 /** Epoch seconds until which a resource with these tracks can be answered from the table. */
-export function freshUntil(tracks: readonly Track[], live: boolean, now: number): number {
-  if (live) return now + FRESH_LIVE_SECONDS;
+export function freshUntil(tracks: readonly Track[], isShort: boolean, now: number): number {
+  if (isShort) return now + FRESH_SHORT_SECONDS;
   const expiries = tracks.flatMap(({ urlExpiresAt }) => urlExpiresAt ?? []);
   return Math.max(now, Math.min(now + FRESH_SECONDS, ...expiries.map((expiry) => expiry - EXPIRY_MARGIN_SECONDS)));
 }
@@ -104,8 +115,8 @@ export function freshUntil(tracks: readonly Track[], live: boolean, now: number)
 function noRenditionError(info: Info): Error {
   const formats = infoList(info.formats);
   if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
-    return new NotDeliverable('The media is DRM protected.');
+    return new NotDeliverable('The media is DRM protected.', { reason: 'drm' });
   return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')
     ? new NotDeliverable('The source sends this media in a way that is not handled.')
-    : new NotFound();
+    : new NotFound(undefined, { reason: 'no-media' });
 }

@@ -1,5 +1,6 @@
 import { createTtlCache } from '../../concurrency/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
+import type { FragmentList } from '../../media/dash/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
 
 export type ResourceState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
@@ -18,13 +19,16 @@ export interface CachedState {
 }
 
 const CACHE_OPTIONS = { maxEntries: 256, maxAgeMs: 10_000 };
-/** A resource takes some 20 kB of memory without the fragments of its DASH tracks, and 30 MB with as many as there may be. */
+/** A resource takes some 20 kB of memory without the fragments of its DASH tracks, and up to 10 MB with them. */
 const RESOURCE_BYTES = 20 * 1024;
-const FRAGMENT_BYTES = 150;
-const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+const DURATION_BYTES = 8;
+export const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 
-const memoryOf = ({ tracks }: Resource): number =>
-  tracks.reduce((bytes, { fragments }) => bytes + (fragments?.length ?? 0) * FRAGMENT_BYTES, RESOURCE_BYTES);
+/** Bytes of memory, roughly. */
+export const memoryOf = ({ tracks }: Resource): number =>
+  tracks.reduce((bytes, { fragments }) => bytes + (fragments ? fragmentBytes(fragments) : 0), RESOURCE_BYTES);
+
+const fragmentBytes = ({ urls, durations }: FragmentList): number => urls.length + durations.length * DURATION_BYTES;
 
 export function createCachedState(state: ResourceState): CachedState {
   const links = createTtlCache<Link>(CACHE_OPTIONS);
@@ -46,7 +50,7 @@ export function createCachedState(state: ResourceState): CachedState {
     async putResource(resource) {
       await state.putResource(resource).catch((cause) => {
         throw cause instanceof ItemTooLarge
-          ? new UpstreamError('The resource is too large to store', { cause })
+          ? new UpstreamError('The resource is too large to store', { cause, reason: 'service-failed' })
           : cause;
       });
       resources.set(resource);

@@ -1,5 +1,5 @@
 import type { PlaylistEntry } from '../../state/index.ts';
-import { type Info, infoList, normalizeLink, readMetadata, webUrl } from '../yt-dlp/index.ts';
+import { type Info, infoList, isResolvedEntry, normalizeLink, readMetadata, webUrl } from '../yt-dlp/index.ts';
 import { type Identity, identify } from './assemble.ts';
 
 /** One entry of a list. */
@@ -12,9 +12,6 @@ export interface ListedEntry {
   readonly entry: PlaylistEntry;
 }
 
-/** Includes the parts of one show (`multi_video`). */
-export const isList = (info: Info): boolean => info._type === 'playlist' || info._type === 'multi_video';
-
 /** Whether it is a page of search results, by the name of its extractor. */
 export const isSearch = (info: Info): boolean =>
   typeof info.extractor_key === 'string' && /search(?:url|date)?$/i.test(info.extractor_key);
@@ -26,7 +23,7 @@ export const isSearch = (info: Info): boolean =>
 export function readEntries(list: Info, listUrl: string): ListedEntry[] {
   const occurrences = new Map<string, number>();
   return infoList(list.entries).flatMap((listed, index) => {
-    const isResolved = listed._type !== 'url' && listed._type !== 'url_transparent' && !isList(listed);
+    const isResolved = isResolvedEntry(listed);
     // An item that belongs to the page of its list names it; others are found in several lists.
     const info = isResolved ? { playlist_title: list.title, playlist_index: index + 1, ...listed } : listed;
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);

@@ -21,7 +21,7 @@ export function mergeResource(stored: Resource, found: Resource): Resource {
     ...found,
     ...(isSameMedia(stored, found) && promisesOf(stored, found)),
     exactSizes: lastingSizes(stored, found),
-    tracks: [...found.tracks, ...kept.map(withoutFragments)],
+    tracks: [...found.tracks, ...kept.map((track) => ({ egress: stored.egress, ...withoutFragments(track) }))],
     ...(withdrawn.length > 0 && { withdrawn }),
   };
 }
@@ -52,9 +52,10 @@ function withdrawnOf({ renditions, withdrawn = [], tracks }: Resource, offered: 
 /** Keys of withdrawn renditions are rarely used: a stream of one refreshes the resource to get its fragments. */
 const withoutFragments = ({ fragments: _, ...track }: Track): Track => track;
 
-/** By duration. A stored resource without one has promised nothing. */
+/** By duration. A stored resource without one has promised nothing, and that of an incomplete one may be inexact. */
 const isSameMedia = (stored: Resource, found: Resource): boolean =>
   !found.isLive &&
+  !stored.isIncomplete &&
   stored.durationSeconds !== undefined &&
   Math.abs(stored.durationSeconds - (found.durationSeconds ?? stored.durationSeconds)) <= DURATION_TOLERANCE_SECONDS;
 

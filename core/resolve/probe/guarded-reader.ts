@@ -1,7 +1,8 @@
-import { appendChunk } from '../../egress/client/index.ts';
+import { appendChunk, discardResponse } from '../../egress/client/index.ts';
 import type { Egress, GuardedResponse } from '../../egress/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
 import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
+import type { Block } from '../../parsing/index.ts';
 import type { Track } from '../../state/index.ts';
 
 /** Of one read: contains most headers, so that one round trip is enough. */
@@ -20,15 +21,14 @@ export interface GuardedReader {
   readonly blocks: readonly [Block, ...Block[]];
   /**
    * Adds a block with the bytes from `start` up to, not including, `end`.
-   * @throws Error beyond the bounds, and when the source does not support ranges; UpstreamError
+   * @throws OutOfReach; UpstreamError; the signal's reason once it is aborted
    */
   load(start: number, end: number): Promise<void>;
 }
 
-/** Bytes of a file at the offset `start`. */
-export interface Block {
-  readonly start: number;
-  readonly bytes: Buffer;
+/** Bytes beyond the bounds, or of a source that does not support ranges: they cannot be read, however often it is tried. */
+export class OutOfReach extends Error {
+  override readonly name = 'OutOfReach';
 }
 
 export interface ReaderOptions {
@@ -52,25 +52,29 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
 
   const first = await request(0, BLOCK_BYTES - 1);
   if (first.status === 206 && !startsAt(first, 0)) {
-    discard(first);
+    discardResponse(first);
     throw new UpstreamError('The source returned a different range');
   }
-  const head = first.status === 200 || first.status === 206 ? await collect(first, BLOCK_BYTES) : discard(first);
+  const hasBytes = first.status === 200 || first.status === 206;
+  if (!hasBytes) discardResponse(first);
+  const head = hasBytes ? await collect(first, BLOCK_BYTES) : Buffer.alloc(0);
   const size = sizeOf(first, head);
   const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
   let totalBytes = head.length;
 
   const load = async (start: number, end: number) => {
     const last = Math.min(Math.max(end, start + BLOCK_BYTES), size ?? end) - 1;
-    if (first.status !== 206) throw new Error('The source does not support ranges');
-    if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES) throw new Error('Read limit exceeded');
+    if (first.status !== 206) throw new OutOfReach('The source does not support ranges');
+    if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES)
+      throw new OutOfReach('Read limit exceeded');
     const response = await request(start, last);
     if (response.status !== 206 || !startsAt(response, start)) {
-      discard(response);
-      throw new UpstreamError('The source returned a different range');
+      discardResponse(response);
+      const isTransient = response.status === 429 || response.status >= 500;
+      throw new (isTransient ? UpstreamError : OutOfReach)('The source did not return the range');
     }
     const bytes = await collect(response, last - start + 1);
-    if (bytes.length < end - start) throw new Error('Truncated response');
+    if (bytes.length < end - start) throw new OutOfReach('The file ends before the range');
     totalBytes += bytes.length;
     blocks.push({ start, bytes });
   };
@@ -95,12 +99,6 @@ export async function collect({ body }: GuardedResponse, maxBytes: number): Prom
     if (length > maxBytes) break;
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
-}
-
-/** Destroys a body without reading it. @returns no bytes */
-export function discard({ body }: GuardedResponse): Buffer {
-  body.on('error', () => undefined).destroy();
-  return Buffer.alloc(0);
 }
 
 const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>

@@ -1,2 +1,1 @@
 export { inspect } from './inspect.ts';
-export { closeProbe } from './probe.ts';

@@ -1,14 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { isMediaContainer } from '../../media/codecs/index.ts';
-import type { Delivery, Track } from '../../state/index.ts';
+import { availabilityDelayMs, type Delivery, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
-import type { Candidate } from '../yt-dlp/index.ts';
+import { type Candidate, isFinal } from '../yt-dlp/index.ts';
+import type { Probed } from './probe.ts';
 import {
   createTrackProbe,
   DRM_PROTECTED,
   hasCodec,
   isUndescribedPlaylist,
+  TOTAL_TIMEOUT_MS,
+  type TrackProbe,
   type TrackProbeOptions,
   withoutDuration,
 } from './track-probe.ts';
@@ -20,7 +24,8 @@ const MAX_PROBED = 40;
 
 /** By delivery: whether the description of a track lacks what its rendition needs. */
 const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>> = {
-  direct: ({ isBareLink, isGeneric, track }) =>
+  direct: ({ isBareLink, isGeneric, isUntested, track }) =>
+    isUntested === true ||
     isBareLink ||
     isGeneric ||
     !isMediaContainer(track.container) ||
@@ -33,59 +38,94 @@ const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>>
 
 const needsProbe = (candidate: Candidate): boolean => NEEDS_PROBE[candidate.track.delivery](candidate);
 
+export interface InspectOptions extends TrackProbeOptions {
+  /** Epoch milliseconds until which tracks may be waited for. @default they are not */
+  readonly deadline?: number;
+}
+
 /**
  * Probes the tracks whose description is incomplete, and the one that conversions read for its exact duration. Tracks that
- * are not media, or that the egress guard refuses, are omitted.
+ * are not media, or that the egress guard refuses, are omitted. A probe that runs out of time, or fails for another reason
+ * that may pass, makes the result incomplete.
  * @throws NotFound, NotDeliverable or UpstreamError when no track is left
  */
-export async function inspect(candidates: readonly Candidate[], options: TrackProbeOptions): Promise<Candidate[]> {
+export async function inspect(candidates: readonly Candidate[], options: InspectOptions): Promise<Probed<Candidate[]>> {
   const limit = pLimit(CONCURRENCY);
-  const { probeTrack, checkHosts } = createTrackProbe(options);
   const undescribed = candidates.filter(needsProbe);
   const incomplete = new Set(undescribed.slice(0, MAX_PROBED));
+  await waitForTracks([...incomplete], options);
+  const { probeTrack, checkHosts } = createTrackProbe(options);
   const excess = new Set(undescribed.slice(MAX_PROBED).filter(({ isGeneric }) => isGeneric));
   const probed = candidates.filter((candidate) => !excess.has(candidate));
   const failures: unknown[] = [];
 
-  const inspectOne = async (candidate: Candidate): Promise<Candidate[]> => {
+  const inspectOne = async (candidate: Candidate): Promise<Probed<Candidate[]>> => {
+    const { track, isBareLink, isGeneric } = candidate;
     try {
-      const track = await (incomplete.has(candidate) ? probeTrack(candidate.track) : checkHosts(candidate.track));
-      return [{ ...candidate, track }];
+      if (incomplete.has(candidate)) await untilAvailable(track, { maxWaitMs: 0, signal: options.signal });
+      const { result, failure } = await (incomplete.has(candidate) ? probeTrack(track) : checkHosts(track));
+      options.signal.throwIfAborted();
+      return { result: [{ ...candidate, track: result }], failure };
     } catch (error) {
       options.signal.throwIfAborted();
       failures.push(error);
-      return [];
+      if (isFinal(error)) return { result: [] };
+      // A file that any page names may be no media: it is not offered unread.
+      const isOffered = !incomplete.has(candidate) || (hasCodec(track) && !isBareLink && !isGeneric);
+      return { result: isOffered ? [candidate] : [], failure: error };
     }
   };
   const inspected = await Promise.all(probed.map((one) => limit(() => inspectOne(one))));
   const usable = inspected
-    .flat()
+    .flatMap(({ result }) => result)
     .filter(({ track }) => track.delivery !== 'direct' || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
-  return withExactDuration(candidates, usable, probeTrack);
+  const exact = await withExactDuration(candidates, usable, probeTrack);
+  return { ...exact, failure: exact.failure ?? inspected.find(({ failure }) => failure !== undefined)?.failure };
+}
+
+/** Waits until the sources of tracks serve them, as far as the deadline leaves time to probe them then. */
+async function waitForTracks(
+  candidates: readonly Candidate[],
+  { deadline = 0, signal, totalTimeoutMs = TOTAL_TIMEOUT_MS }: InspectOptions,
+): Promise<void> {
+  const now = Date.now();
+  const maxWaitMs = Math.min(MAX_AVAILABILITY_WAIT_MS, deadline - now - totalTimeoutMs);
+  const delays = candidates.map(({ track }) => availabilityDelayMs(track, now)).filter((delay) => delay <= maxWaitMs);
+  const delayMs = Math.max(0, ...delays);
+  if (delayMs > 0) await sleep(delayMs, undefined, { signal });
 }
 
 /** Sets the duration of the track that conversions read to what its container or playlist says. */
 async function withExactDuration(
   candidates: readonly Candidate[],
   usable: Candidate[],
-  probeTrack: (track: Track) => Promise<Track>,
-): Promise<Candidate[]> {
+  probeTrack: TrackProbe['probeTrack'],
+): Promise<Probed<Candidate[]>> {
   const { renditions, conversionOf } = selectRenditions(usable);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const index = usable.findIndex(({ track }) => track.formatId === formatId);
   const candidate = usable[index];
-  if (!candidate || candidates.some((one) => one.track.formatId === formatId && needsProbe(one))) return usable;
+  const isProbed = candidates.some((one) => one.track.formatId === formatId && needsProbe(one));
+  // Nor is a track that has to be waited for worth the delay.
+  if (!candidate || isProbed || availabilityDelayMs(candidate.track, Date.now()) > 0) return { result: usable };
   // A failed probe only leaves the duration inexact: the format itself is described by its source.
-  const exact = await probeTrack(candidate.track).catch(() => undefined);
-  if (!exact) return usable;
+  const { result: exact, failure } = await probeTrack(candidate.track).catch((error) => ({
+    result: undefined,
+    failure: isFinal(error) ? undefined : error,
+  }));
+  if (!exact || failure) return { result: usable, failure };
   // A playlist with durations in whole seconds. The item's other playlists are alike.
-  if (candidate.track.delivery === 'hls' && exact.durationSeconds === undefined)
-    return usable.map((one) => (one.track.delivery === 'hls' ? { ...one, track: withoutDuration(one.track) } : one));
+  if (candidate.track.delivery === 'hls' && exact.durationSeconds === undefined) {
+    const withoutDurations = usable.map((one) =>
+      one.track.delivery === 'hls' ? { ...one, track: withoutDuration(one.track) } : one,
+    );
+    return { result: withoutDurations };
+  }
   // Without a duration, the file cannot hold what its source declares.
   const { durationSeconds } = exact;
   const track = durationSeconds ? { ...candidate.track, durationSeconds } : withoutDuration(candidate.track);
-  return usable.with(index, { ...candidate, track });
+  return { result: usable.with(index, { ...candidate, track }) };
 }
 
 /** The most specific failure: DRM, then a refusal; NotFound only when it applies to all tracks. */
@@ -94,7 +134,9 @@ function combineFailures(failures: readonly unknown[]): Error {
   const refusal = refusals.find(({ detail }) => detail === DRM_PROTECTED) ?? refusals[0];
   if (refusal) return refusal;
   const [cause] = failures;
-  return failures.every((failure) => failure instanceof NotFound || failure instanceof EgressRefused)
-    ? new NotFound(undefined, { cause })
-    : new UpstreamError('No format can be read', { cause });
+  const absences = failures.filter((failure) => failure instanceof NotFound || failure instanceof EgressRefused);
+  if (absences.length === failures.length) return new NotFound(undefined, { cause, reason: absences[0]?.reason });
+  const failed = failures.find((failure) => failure instanceof UpstreamError);
+  const { reason, retryAfterSeconds } = failed ?? {};
+  return new UpstreamError('No format can be read', { cause, reason, retryAfterSeconds });
 }

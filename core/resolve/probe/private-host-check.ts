@@ -1,6 +1,7 @@
+import { discardResponse } from '../../egress/client/index.ts';
 import { EgressRefused } from '../../errors/index.ts';
 import { formatRange } from '../../http/index.ts';
-import { discard, type ReaderOptions } from './guarded-reader.ts';
+import type { ReaderOptions } from './guarded-reader.ts';
 
 /** Host names that may lead to a private address: without a dot, IP literals, and zones that are never public. */
 const SUSPICIOUS_HOST = /^[^.]+$|^[\d.]+$|^\[|\.(?:local|localhost|internal|lan|home|corp|intranet|arpa)$/i;
@@ -13,6 +14,7 @@ export interface PrivateHostCheckOptions extends ReaderOptions {
 /**
  * Creates a check whether the egress guard admits the host of a URL. A page or a manifest may name any address, and yt-dlp
  * returns it unchecked. Only suspicious hosts are requested, each once: streams are guarded again when they connect.
+ * @returns a check that throws the signal's reason once it is aborted
  */
 export function createPrivateHostCheck({
   egress,
@@ -24,7 +26,7 @@ export function createPrivateHostCheck({
 
   const isAdmitted = async (url: string): Promise<boolean> => {
     try {
-      discard(
+      discardResponse(
         await egress.request(url, {
           headers: { range: formatRange({ first: 0, last: 0 }) },
           identity,
@@ -34,8 +36,10 @@ export function createPrivateHostCheck({
       );
       return true;
     } catch (error) {
-      // Any other failure says nothing about the address.
-      return !(error instanceof EgressRefused);
+      if (error instanceof EgressRefused) return false;
+      // It may have been aborted before the name was resolved. Any other failure says nothing about the address.
+      signal.throwIfAborted();
+      return true;
     }
   };
 

@@ -3,15 +3,16 @@ import type { Egress } from '../../egress/index.ts';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
-import { scanDashManifest } from '../../media/dash/index.ts';
-import { isRounded, PlaylistError, scanHlsPlaylist } from '../../media/hls/index.ts';
+import { firstFragmentUrl, scanDashManifest } from '../../media/dash/index.ts';
+import { PlaylistError } from '../../media/hls/index.ts';
 import { plausibleDuration } from '../../media/index.ts';
 import type { ManifestFacts } from '../../media/timeline/index.ts';
-import type { Track } from '../../state/index.ts';
-import { webUrl } from '../yt-dlp/index.ts';
+import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
+import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
+import { isFinal, webUrl } from '../yt-dlp/index.ts';
 import { collect, openReader } from './guarded-reader.ts';
 import { createPrivateHostCheck } from './private-host-check.ts';
-import { isEncrypted, type ProbeResult, probe, probeSegment } from './probe.ts';
+import { isEncrypted, type Probed, type ProbeResult, probe, probeSegment } from './probe.ts';
 
 export interface TrackProbeOptions {
   readonly egress: Pick<Egress, 'request'>;
@@ -21,6 +22,10 @@ export interface TrackProbeOptions {
   readonly client?: string;
   /** The link that is being resolved. */
   readonly link: string;
+  /** For one track. @default 5000 */
+  readonly trackTimeoutMs?: number;
+  /** For all tracks of an item together. @default 9000 */
+  readonly totalTimeoutMs?: number;
 }
 
 /** Completes the description of a track from its own bytes, where that of the source is incomplete. */
@@ -29,16 +34,15 @@ export interface TrackProbe {
    * The track with codecs, height, duration and size from its file or manifest.
    * @throws NotFound when it is not media, NotDeliverable, UpstreamError, EgressRefused; TimeoutError (DOMException)
    */
-  probeTrack(track: Track): Promise<Track>;
-  /** @returns the track itself. @throws EgressRefused when the track is on a private host */
-  checkHosts(track: Track): Promise<Track>;
+  probeTrack(track: Track): Promise<Probed<Track>>;
+  /** @returns the track itself. @throws EgressRefused when the track is on a private host; TimeoutError (DOMException) */
+  checkHosts(track: Track): Promise<Probed<Track>>;
 }
 
+/** Default of `totalTimeoutMs`. */
+export const TOTAL_TIMEOUT_MS = 9_000;
 export const DRM_PROTECTED = 'The media is DRM protected.';
 
-const TRACK_TIMEOUT_MS = 5_000;
-/** For all tracks of an item together. */
-const TOTAL_TIMEOUT_MS = 9_000;
 /** As much as streaming reads of a playlist. */
 const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024;
 /** Enough to contain the root element of a DASH manifest. */
@@ -48,15 +52,27 @@ const SEGMENT_HEAD_BYTES = 128 * 1024;
 const AES_KEY_BYTES = 16;
 const AES_BLOCK_BYTES = 16;
 
-/** An AES-128 key by its URL, and the initialization vector of the first segment. */
+type SegmentTraits = Pick<Track, 'video' | 'audio'> | undefined;
+const UNKNOWN_TRAITS: Probed<SegmentTraits> = { result: undefined };
+
+/** An AES-128 key, or its URL, and the initialization vector of the first segment. */
 interface SegmentCipher {
-  readonly key: string;
+  readonly key: string | Buffer;
   readonly iv: Buffer;
 }
 
-export function createTrackProbe({ egress, identity, signal, client = '', link }: TrackProbeOptions): TrackProbe {
-  const total = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_TIMEOUT_MS)]);
-  const trackSignal = () => AbortSignal.any([total, AbortSignal.timeout(TRACK_TIMEOUT_MS)]);
+export function createTrackProbe(options: TrackProbeOptions): TrackProbe {
+  const {
+    egress,
+    identity,
+    signal,
+    client = '',
+    link,
+    trackTimeoutMs = 5_000,
+    totalTimeoutMs = TOTAL_TIMEOUT_MS,
+  } = options;
+  const total = AbortSignal.any([signal, AbortSignal.timeout(totalTimeoutMs)]);
+  const trackSignal = () => AbortSignal.any([total, AbortSignal.timeout(trackTimeoutMs)]);
   const isAllowed = createPrivateHostCheck({ egress, identity, signal: total, link });
 
   const requireAllowed = async (urls: readonly (string | undefined)[]) => {
@@ -75,41 +91,46 @@ export function createTrackProbe({ egress, identity, signal, client = '', link }
     return { bytes, url: response.url };
   };
 
-  const probeFile = async (track: Track): Promise<Track> => {
+  const probeFile = async (track: Track): Promise<Probed<Track>> => {
     const bounded = trackSignal();
     const reader = await openReader(track, { egress, identity, signal: bounded });
     // An empty file cannot satisfy the range that was requested.
-    if (reader.status === 416) throw new NotFound('The file is empty');
+    if (reader.status === 416) throw new NotFound('The file is empty', { reason: 'no-media' });
     if (reader.status !== 200 && reader.status !== 206) throw statusError(reader.status);
-    const result = await probe(reader, { client, signal: bounded });
-    if (isEncrypted(reader.blocks)) throw new NotDeliverable(DRM_PROTECTED);
-    if (!result) throw new NotFound('The file is not media');
-    return withProbeResult(track, result, reader.size);
+    // Not within the time for this track: waiting for a process that parses is no fault of its source.
+    const { result, failure } = await probe(reader, { client, signal: total });
+    if (await isEncrypted(reader.blocks, { client, signal }))
+      throw new NotDeliverable(DRM_PROTECTED, { reason: 'drm' });
+    if (!result) throw new NotFound('The file is not media', { reason: 'no-media' });
+    return { result: withProbeResult(track, result, reader.size), failure };
   };
 
-  const probeManifest = async (track: Track): Promise<Track> => {
+  const probeManifest = async (track: Track): Promise<Probed<Track>> => {
     const isHls = track.delivery === 'hls';
     const { bytes, url } = await fetchHead(track, isHls ? MAX_PLAYLIST_BYTES + 1 : MANIFEST_HEAD_BYTES);
-    if (bytes.length > MAX_PLAYLIST_BYTES) throw new NotDeliverable('The playlist is too large.');
-    const text = bytes.toString();
-    const facts = isHls ? scanPlaylist(text) : scanDashManifest(text);
-    if (!facts) throw new NotFound('The file is not a manifest');
-    const initialization = webUrl(facts.initialization, url);
-    const segment = webUrl(facts.segment, url);
-    const key = webUrl(facts.key, url);
-    await requireAllowed([segment, initialization, key]);
+    if (bytes.length > MAX_PLAYLIST_BYTES)
+      throw new NotDeliverable('The playlist is too large.', { reason: 'too-large' });
+    const facts = isHls ? await scanPlaylist(bytes, { client, signal: total }) : scanDashManifest(bytes.toString());
+    if (!facts) throw new NotFound('The file is not a manifest', { reason: 'no-media' });
+    const [initialization, segment] = [facts.initialization, facts.segment].map((uri) => {
+      const written = webUrl(uri, url);
+      return written && segmentUrl(track, written);
+    });
+    const statedKey = webUrl(facts.key, url);
+    const key = statedKey && (knownKey(track) ?? keyUrl(track, statedKey));
+    await requireAllowed([segment, initialization, typeof key === 'string' ? key : undefined]);
 
     const first = initialization ?? segment;
-    const cipher = key && facts.iv ? { key, iv: facts.iv } : undefined;
+    const cipher = key && facts.iv ? { key, iv: initializationVector(track, facts.iv) } : undefined;
     const isReadable = !key || (cipher !== undefined && !initialization);
-    const traits =
+    const { result: traits, failure } =
       first && isReadable && isUndescribedPlaylist(track)
         ? await probeFirstSegment({ ...track, url: first }, cipher)
-        : undefined;
-    const isInexact = isHls && isRounded(text);
-    const durationSeconds = isInexact ? undefined : (facts.durationSeconds ?? track.durationSeconds);
-    return {
-      ...(isInexact ? withoutDuration(track) : track),
+        : UNKNOWN_TRAITS;
+    const { isRounded } = facts;
+    const durationSeconds = isRounded ? undefined : (facts.durationSeconds ?? track.durationSeconds);
+    const result = {
+      ...(isRounded ? withoutDuration(track) : track),
       ...(traits && {
         video: traits.video && { ...track.video, ...traits.video },
         // Audio may start after the part of a segment that was read; an initialization section lists all tracks.
@@ -118,34 +139,39 @@ export function createTrackProbe({ egress, identity, signal, client = '', link }
       ...(durationSeconds !== undefined && { durationSeconds }),
       ...(traits && track.description && { description: describe(track.description, traits) }),
     };
+    return { result, failure };
   };
 
-  const probeFirstSegment = async (track: Track, cipher: SegmentCipher | undefined) => {
+  const probeFirstSegment = async (track: Track, cipher: SegmentCipher | undefined): Promise<Probed<SegmentTraits>> => {
     try {
       const { bytes } = await fetchHead(track, SEGMENT_HEAD_BYTES);
-      if (!cipher) return await probeSegment(bytes, { client, signal: total });
-      const key = await fetchHead({ ...track, url: cipher.key }, AES_KEY_BYTES);
-      return await probeSegment(decryptHead(bytes, key.bytes, cipher.iv), { client, signal: total });
-    } catch {
+      const key = cipher && (await readKey(track, cipher.key));
+      if (key && key.length < AES_KEY_BYTES) return UNKNOWN_TRAITS;
+      const plain = cipher && key ? decryptHead(bytes, key, cipher.iv) : bytes;
+      return { result: await probeSegment(plain, { client, signal: total }) };
+    } catch (error) {
       // The traits stay unknown; a stream will report the failure.
-      return undefined;
+      return { result: undefined, failure: isFinal(error) ? undefined : error };
     }
   };
+
+  const readKey = async (track: Track, key: string | Buffer): Promise<Buffer> =>
+    typeof key === 'string' ? (await fetchHead({ ...track, url: key }, AES_KEY_BYTES)).bytes : key;
 
   return {
     probeTrack: (track) => (track.delivery === 'direct' ? probeFile(track) : probeManifest(track)),
     async checkHosts(track) {
       const { url, fragments, fragmentBaseUrl } = track;
-      await requireAllowed([url, webUrl(fragments?.[0]?.url, fragmentBaseUrl)]);
-      return track;
+      await requireAllowed([url, webUrl(fragments && firstFragmentUrl(fragments), fragmentBaseUrl)]);
+      return { result: track };
     },
   };
 }
 
 /** @throws NotDeliverable for a playlist that is malformed or exceeds a limit: a stream of it would fail */
-function scanPlaylist(text: string): ManifestFacts | undefined {
+async function scanPlaylist(bytes: Buffer, options: ParsingOptions): Promise<ManifestFacts | undefined> {
   try {
-    return scanHlsPlaylist(text);
+    return await parse(SCAN_HLS_PLAYLIST, bytes, options);
   } catch (cause) {
     if (cause instanceof PlaylistError) throw new NotDeliverable(`${cause.message}.`, { cause });
     throw cause;
@@ -153,9 +179,11 @@ function scanPlaylist(text: string): ManifestFacts | undefined {
 }
 
 function statusError(status: number): Error {
-  if ([401, 403, 451].includes(status)) return new NotDeliverable('The source refused to hand out this media.');
-  if ([404, 410].includes(status)) return new NotFound(`Upstream returned ${status}`);
-  return new UpstreamError(`Upstream returned ${status}`);
+  if ([401, 403, 451].includes(status))
+    return new NotDeliverable('The source refused to hand out this media.', { reason: 'refused' });
+  if ([404, 410].includes(status))
+    return new NotFound(`Upstream returned ${status}`, { reason: status === 410 ? 'gone' : 'not-found' });
+  return new UpstreamError(`Upstream returned ${status}`, { reason: status === 429 ? 'rate-limited' : 'site-error' });
 }
 
 /** Decrypts the start of a segment (AES-128-CBC, RFC 8216 §4.3.2.4), up to the last complete block. */
@@ -167,8 +195,10 @@ function decryptHead(bytes: Buffer, key: Buffer, iv: Buffer): Buffer {
 export const withoutDuration = ({ durationSeconds: _, ...track }: Track): Track => track;
 
 /** The bytes of a file are more reliable than its link; but a container name of the same media type is kept. */
-function withProbeResult(track: Track, result: ProbeResult, sizeBytes: number | undefined): Track {
+function withProbeResult(track: Track, { isAssumed, ...result }: ProbeResult, sizeBytes: number | undefined): Track {
   const hasVideo = result.video !== null;
+  // What the source describes, for example in a DASH manifest, is more reliable than an assumption.
+  const { video, audio } = isAssumed && hasCodec(track) ? track : result;
   const durationSeconds = plausibleDuration(result.durationSeconds ?? track.durationSeconds, sizeBytes);
   const isSameType = fileType(track.container, hasVideo).mimeType === fileType(result.container, hasVideo).mimeType;
   return {
@@ -176,8 +206,8 @@ function withProbeResult(track: Track, result: ProbeResult, sizeBytes: number | 
     ...result,
     ...(durationSeconds !== undefined && { durationSeconds }),
     container: isSameType ? track.container : result.container,
-    video: result.video && (track.video || result.video.codec) ? { ...track.video, ...result.video } : null,
-    audio: result.audio && { ...track.audio, ...result.audio },
+    video: video && (track.video || video.codec) ? { ...track.video, ...video } : null,
+    audio: audio && { ...track.audio, ...audio },
     ...(sizeBytes !== undefined && { sizeBytes, sizeIsExact: true }),
     ...(track.description && { description: describe(track.description, result) }),
   };

@@ -21,6 +21,13 @@ const readable: CandidateCriterion = {
   compare: lastIf(({ mayHaveDrm }) => mayHaveDrm),
 };
 
+const forAnyClient: CandidateCriterion = {
+  name: 'Not only for browsers',
+  reason:
+    'yt-dlp reports `impersonate` where a site checks for the TLS of a browser, which media requests do not imitate.',
+  compare: lastIf(({ needsImpersonation }) => needsImpersonation),
+};
+
 const undamaged: CandidateCriterion = {
   name: 'Not marked as damaged or unplayable',
   reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Such a format comes last whatever its resolution.`,
@@ -60,6 +67,7 @@ const file: CandidateCriterion = {
 /** The order of formats with video. */
 export const videoCriteria: readonly CandidateCriterion[] = [
   readable,
+  forAnyClient,
   undamaged,
   {
     name: 'Higher resolution',
@@ -115,6 +123,7 @@ export const videoCriteria: readonly CandidateCriterion[] = [
 /** Which of several languages and versions of the audio. */
 const audioVersion: readonly CandidateCriterion[] = [
   readable,
+  forAnyClient,
   undamaged,
   {
     name: 'No audio description',

@@ -30,18 +30,26 @@ export const firstIf = <Subject>(applies: (subject: Subject) => boolean) =>
 export const lastIf = <Subject>(applies: (subject: Subject) => boolean) =>
   lower<Subject>((subject) => Number(applies(subject)));
 
+type Criteria<Subject> = readonly Pick<Criterion<Subject>, 'compare'>[];
+
 /** Best first. Those that no criterion tells apart keep their order. */
-export const rank = <Subject>(
-  subjects: readonly Subject[],
-  criteria: readonly Pick<Criterion<Subject>, 'compare'>[],
-): Subject[] =>
-  subjects.toSorted((a, b) => {
-    for (const { compare } of criteria) {
-      const order = compare(a, b);
-      if (order !== 0) return order;
-    }
-    return 0;
-  });
+export const rank = <Subject>(subjects: readonly Subject[], criteria: Criteria<Subject>): Subject[] =>
+  subjects.toSorted((a, b) => order(a, b, criteria));
+
+/** The first that `rank` would give; undefined without any. */
+export const best = <Subject>(subjects: readonly Subject[], criteria: Criteria<Subject>): Subject | undefined =>
+  subjects.reduce<Subject | undefined>(
+    (first, each) => (first === undefined || order(each, first, criteria) < 0 ? each : first),
+    undefined,
+  );
+
+function order<Subject>(a: Subject, b: Subject, criteria: Criteria<Subject>): number {
+  for (const { compare } of criteria) {
+    const difference = compare(a, b);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
 
 /**
  * The figure that names a resolution (`1080p`): the shorter side in pixels, so that vertical video compares with

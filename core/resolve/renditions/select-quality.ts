@@ -35,11 +35,13 @@ export function selectQuality(resource: Offer, { quality, codec }: QualityReques
   if (quality === 'audio' && audio.length === 0) return selectMp3(resource);
   const video = resource.renditions.filter(({ side }) => side === 'video');
   const all = quality === 'audio' || video.length === 0 ? audio : video;
-  const compatible = all.filter((rendition) => isCompatible(rendition, resource.tracks));
-  const candidates = codec === 'compatible' && compatible.length > 0 ? compatible : all;
-  const rendition = pick(candidates, quality, resource.tracks);
+  const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));
+  const compatible = codec === 'compatible' ? all.filter((rendition) => isCompatible(rendition, tracks)) : [];
+  const rendition = pick(compatible.length > 0 ? compatible : all, quality, tracks);
   return rendition && { rendition };
 }
+
+type TracksById = ReadonlyMap<string, Track>;
 
 /** The promised conversion; none is promised for sources that are MP3. */
 function selectMp3({ renditions, mp3 }: Offer): SelectedRendition | undefined {
@@ -50,7 +52,7 @@ function selectMp3({ renditions, mp3 }: Offer): SelectedRendition | undefined {
 }
 
 /** @param candidates best first */
-function pick(candidates: readonly Rendition[], quality: Quality, tracks: readonly Track[]): Rendition | undefined {
+function pick(candidates: readonly Rendition[], quality: Quality, tracks: TracksById): Rendition | undefined {
   if (quality === 'worst') return candidates.at(-1);
   if (typeof quality === 'string') return candidates[0];
   const heightOf = (rendition: Rendition) => heightOfRendition(rendition, tracks) ?? 0;
@@ -60,7 +62,7 @@ function pick(candidates: readonly Rendition[], quality: Quality, tracks: readon
 }
 
 /** Unknown codecs in MP4 are nearly always H.264 and AAC. */
-function isCompatible(rendition: Rendition, tracks: readonly Track[]): boolean {
+function isCompatible(rendition: Rendition, tracks: TracksById): boolean {
   const isCommon = ({ video, audio }: Track) =>
     (!video?.codec || videoFamily(video.codec) === 'h264') &&
     (!audio?.codec || ['aac', 'mp3'].includes(audioFamily(audio.codec) ?? ''));
@@ -72,8 +74,8 @@ function isCompatible(rendition: Rendition, tracks: readonly Track[]): boolean {
 }
 
 /** As in labels: vertical video compares by its width. */
-const heightOfRendition = (rendition: Rendition, tracks: readonly Track[]): number | undefined =>
+const heightOfRendition = (rendition: Rendition, tracks: TracksById): number | undefined =>
   tracksOf(rendition, tracks).map(shorterSide).find(Boolean) ?? rendition.height;
 
-const tracksOf = ({ formatIds }: Rendition, tracks: readonly Track[]): readonly Track[] =>
-  tracks.filter(({ formatId }) => (formatIds as readonly string[]).includes(formatId));
+const tracksOf = ({ formatIds }: Rendition, tracks: TracksById): readonly Track[] =>
+  (formatIds as readonly string[]).flatMap((formatId) => tracks.get(formatId) ?? []);

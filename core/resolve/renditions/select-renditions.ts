@@ -3,7 +3,7 @@ import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../med
 import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
-import { audioBitrate, rank, shorterSide } from './ranking.ts';
+import { audioBitrate, best, rank, shorterSide } from './ranking.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {
@@ -44,26 +44,38 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
 function withoutUncertainAudio(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { track, manifestUrl } = candidate;
   const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
-  const separateAudio = all.filter((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
-  const isPairable =
-    mp4HoldsVideo(track.video?.codec) && separateAudio.some((other) => mp4HoldsAudio(other.track.audio?.codec));
-  return isUncertain && isPairable ? { ...candidate, track: { ...track, audio: null } } : candidate;
+  if (!isUncertain || !manifestUrl || !mp4HoldsVideo(track.video.codec)) return candidate;
+  const isPairable = all.some(
+    (other) => !other.track.video && other.manifestUrl === manifestUrl && mp4HoldsAudio(other.track.audio?.codec),
+  );
+  return isPairable ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
 /** Video that would be silent is offered only when none of the item can have audio. */
 function selectVideo(video: readonly Candidate[], audio: readonly Candidate[]): Rendition[] {
-  const pairs = video.map((candidate) => ({ candidate, partner: findPartner(candidate, audio) }));
+  const supported = audio.filter(({ track }) => mp4HoldsAudio(track.audio?.codec));
+  const findPartner = createPartnerSearch(supported);
+  const pairs = video.map((candidate) => ({ candidate, partner: findPartner(candidate) }));
   const withAudio = pairs.filter(({ candidate, partner }) => candidate.track.audio || partner);
   return (withAudio.length > 0 ? withAudio : pairs).map(({ candidate, partner }) =>
     partner ? combinedRendition(candidate, partner) : videoRendition(candidate),
   );
 }
 
-/** The audio to mux with a video-only track. */
-function findPartner(video: Candidate, audio: readonly Candidate[]): Track | undefined {
-  if (video.track.audio || !mp4HoldsVideo(video.track.video?.codec)) return undefined;
-  const supported = audio.filter(({ track }) => mp4HoldsAudio(track.audio?.codec));
-  return rank(supported, partnerCriteria(video))[0]?.track;
+/**
+ * Returns what finds the audio to mux with a video-only track. Videos of the same source have the same one.
+ * @param supported audio that MP4 can hold
+ */
+function createPartnerSearch(supported: readonly Candidate[]): (video: Candidate) => Track | undefined {
+  const manifests = new Set(supported.map(({ manifestUrl }) => manifestUrl));
+  const found = new Map<string, Track | undefined>();
+  return (video) => {
+    const { track, manifestUrl } = video;
+    if (track.audio || !mp4HoldsVideo(track.video?.codec)) return undefined;
+    const source = `${track.delivery} ${manifests.has(manifestUrl) ? manifestUrl : ''}`;
+    if (!found.has(source)) found.set(source, best(supported, partnerCriteria(video))?.track);
+    return found.get(source);
+  };
 }
 
 function videoRendition(candidate: Candidate): Rendition {

@@ -8,6 +8,8 @@ const PLAIN = /=([^;]*)/y;
 /** More than any server accepts in a request. */
 const MAX_LINE_LENGTH = 16 * 1024;
 const MAX_COOKIES = 100;
+/** Of the different lines of one item: formats of several hosts have a few hundred characters each. */
+const MAX_TOTAL_LENGTH = 64 * 1024;
 const ATTRIBUTES = new Set(['domain', 'path', 'secure', 'expires', 'version']);
 
 /**
@@ -79,18 +81,22 @@ const unquote = (value: string): string =>
 /** Whether it contains nothing that could end the header line or the cookie. */
 const isSendable = (text: string): boolean => !/[\p{Cc};]/u.test(text);
 
-/**
- * Returns what reads the cookies of a format for the host of its URL. It caches them: the formats of an item usually have
- * the same.
- */
-export function createCookieReader(): (format: Info, url: string) => readonly Cookie[] {
+/** Reads the cookies of a format or a file for the host of its URL. */
+export type CookieReader = (format: Info, url: string) => readonly Cookie[];
+
+/** Returns a reader for one item, which caches: its formats usually have the same cookies. */
+export function createCookieReader(): CookieReader {
   const parsed = new Map<string, readonly Cookie[]>();
+  let left = MAX_TOTAL_LENGTH;
   return (format, url) => {
     const line = text(format.cookies);
     if (!line) return [];
     const host = new URL(url).hostname;
     const key = `${host} ${line}`;
-    const cookies = parsed.get(key) ?? parseCookies(line, host);
+    const known = parsed.get(key);
+    if (known) return known;
+    left -= line.length;
+    const cookies = left < 0 ? [] : parseCookies(line, host);
     parsed.set(key, cookies);
     return cookies;
   };

@@ -1,20 +1,38 @@
-import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/index.ts';
+import type { WorkerFailure, WorkerProcess, WorkerResponse, YtDlp } from '../../../layers/tools/index.ts';
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
-import { CapacityExceeded } from '../../errors/index.ts';
+import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
 import { withSpan } from '../../log/index.ts';
+import {
+  type ExtractedInfo,
+  InvalidExtraction,
+  PARSE_EXTRACTION,
+  type ParsingOptions,
+  parse,
+  readExtraction,
+} from '../../parsing/index.ts';
 import { toError } from './failures.ts';
-import { createImpersonation } from './impersonation.ts';
-import { createWorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
+import { createImpersonation, type Impersonation } from './impersonation.ts';
+import { createOperatorCookies } from './operator-cookies.ts';
+import { createSiteReleases, type InstalledReleases, type Release, type ReleaseRequest } from './site-releases.ts';
+import { createWorkerSupervisor, type WorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
 import type { Info } from './yt-dlp-info.ts';
 
 /** One link for yt-dlp. */
-export interface ExtractRequest extends Deadline {
-  readonly url: string;
+export interface ExtractRequest
+  extends Deadline,
+    Pick<ReleaseRequest, 'url' | 'isReleaseTest' | 'isMediaRefused' | 'isOtherAddress'> {
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
   /** The outgoing identity to send requests through. */
   readonly identity: string;
+}
+
+/** What yt-dlp has extracted from a link. */
+export interface Extraction {
+  readonly info: Info;
+  /** A request took too long, and what it would have returned is missing: another extraction may find more. */
+  readonly isIncomplete: boolean;
 }
 
 /** Extracts metadata and formats of links by a warm yt-dlp. */
@@ -23,13 +41,14 @@ export interface Extractor {
    * @throws what `toError` makes of yt-dlp's failure; InMaintenance while yt-dlp is not installed; CapacityExceeded
    *   when the queue is full; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
    */
-  extract(request: ExtractRequest): Promise<Info>;
+  extract(request: ExtractRequest): Promise<Extraction>;
   /** Starts yt-dlp ahead of the first request. */
   warm(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ExtractorOptions extends WorkerSupervisorOptions {
+  readonly tools: InstalledReleases;
   readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
   readonly playlistLimit: number;
@@ -37,13 +56,28 @@ export interface ExtractorOptions extends WorkerSupervisorOptions {
   readonly queueLimit: number;
   /** Bytes that one request may download in all. */
   readonly maxBytes: number;
+  /** Whether cookies that a site replaces are written into the files of the operator. @default false */
+  readonly cookiesWriteBack?: boolean;
   /** Browsers that yt-dlp imitates: `target` or `site=target`. @default none */
   readonly impersonate?: readonly string[];
+  /** Milliseconds without a link after which the worker of the alternative release ends. @default 10 minutes */
+  readonly alternativeIdleMs?: number;
+  /** Epoch milliseconds, for the pauses between tests of a release. @default Date.now */
+  readonly now?: () => number;
+}
+
+/** One release of yt-dlp and its worker, which starts with the first link. */
+interface Runner {
+  readonly ytDlp: () => YtDlp | undefined;
+  readonly workers: WorkerSupervisor;
+  readonly impersonation: Impersonation | undefined;
 }
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
 const CANCEL_GRACE_MS = 500;
 const MAX_INTERRUPTIONS = 1;
+/** A second worker takes as much memory as the first. */
+const ALTERNATIVE_IDLE_MS = 10 * 60_000;
 /** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
 const REVOKE_AFTER_MS = 1_000;
 
@@ -62,8 +96,24 @@ const NO_CLIENT = '';
 
 export function createExtractor(options: ExtractorOptions): Extractor {
   const { egress, playlistLimit, queueLimit, maxBytes, concurrency } = options;
-  const workers = createWorkerSupervisor(options);
-  const impersonation = createImpersonation(options.impersonate ?? [], options.log);
+  const { tools, log, impersonate: rules = [], alternativeIdleMs = ALTERNATIVE_IDLE_MS } = options;
+  const alternative = () => tools.alternative?.();
+  const releases: Readonly<Record<Release, Runner>> = {
+    default: {
+      ytDlp: tools.ytDlp,
+      workers: createWorkerSupervisor(options),
+      impersonation: createImpersonation(rules, log),
+    },
+    alternative: {
+      ytDlp: alternative,
+      workers: createWorkerSupervisor({
+        ...{ ...options, tools: { ytDlp: alternative }, idleMs: alternativeIdleMs, onYtDlpMode: undefined },
+      }),
+      impersonation: createImpersonation(rules, log),
+    },
+  };
+  const cookies = options.cookiesWriteBack ? createOperatorCookies(options, log) : undefined;
+  const siteReleases = createSiteReleases(tools, log, options.now);
   const forks = createFairSemaphore({
     permits: concurrency,
     maxPerTenant: Math.max(1, concurrency - 1),
@@ -72,38 +122,59 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   let pending = 0;
 
   const extractBy = async (
+    { ytDlp, workers, impersonation }: Runner,
     starting: Promise<WorkerProcess>,
     request: ExtractRequest & { readonly niceness: number },
-  ): Promise<Info> => {
-    const { url, entry, identity, deadline, signal, niceness } = request;
+  ): Promise<Extraction> => {
+    const { url, entry, identity, deadline, signal, client, niceness } = request;
     const bounded = deadlineSignal(request);
     const worker = await abortable(starting, bounded).catch((error) => {
       throw signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
     });
-    const ytDlp = impersonation && options.tools.ytDlp();
-    const impersonate = ytDlp && (await abortable(impersonation.targetFor(url, ytDlp), bounded));
+    const build = impersonation && ytDlp();
+    const impersonate = build && (await abortable(impersonation.targetFor(url, build), bounded));
+    const replacedCookies = await cookies?.replaced();
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
       const response = await withSpan('yt-dlp extract', async (span) => {
         const answer = await worker.request(
-          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness, impersonate },
+          {
+            ...{
+              url,
+              entry,
+              timeoutSeconds,
+              proxy: session.proxyUrl,
+              flat: true,
+              playlistLimit,
+              niceness,
+              impersonate,
+            },
+            cookies: replacedCookies,
+          },
           deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
         );
-        span.set(
-          answer.ok
-            ? { 'reelay.yt_dlp.waited_ms': answer.waitedMs, 'reelay.yt_dlp.extracted_ms': answer.extractedMs }
-            : { 'error.type': answer.error.kind },
-        );
-        return answer;
+        if (!answer.ok) {
+          span.set({ 'error.type': answer.error.kind });
+          return answer;
+        }
+        const {
+          waitedMs,
+          extractedMs,
+          cookies: reported = [],
+          ...extraction
+        } = await readAnswer(answer, { client, signal: bounded });
+        span.set({ 'reelay.yt_dlp.waited_ms': waitedMs, 'reelay.yt_dlp.extracted_ms': extractedMs });
+        await cookies?.write(url, reported);
+        return { ok: true as const, extraction };
       });
       signal.throwIfAborted();
       if (response.ok || response.error.kind !== 'crash') workers.confirmAlive();
-      if (response.ok) return response.info;
+      if (response.ok) return response.extraction;
       // So that the next attempt does not get the same worker.
       if (worker.hasEnded()) await worker.ended;
       const isTooLarge = session.bytesReceived() >= maxBytes;
-      const error = toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }));
+      const error = toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }), url);
       throw response.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
     } finally {
       session.close();
@@ -114,14 +185,14 @@ export function createExtractor(options: ExtractorOptions): Extractor {
    * One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. A request
    * whose process is killed is repeated once.
    */
-  const extractInTurn = async (request: ExtractRequest): Promise<Info> => {
+  const extractInTurn = async (request: ExtractRequest, runner: Runner): Promise<Extraction> => {
     const bounded = deadlineSignal(request);
     for (let interruptions = 0; ; ) {
       const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded);
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
-        return await workers.use((worker) => extractBy(worker, { ...request, signal, niceness }));
+        return await runner.workers.use((worker) => extractBy(runner, worker, { ...request, signal, niceness }));
       } catch (error) {
         if (permit.revoked.aborted) continue;
         if (!(error instanceof Interrupted)) throw error;
@@ -136,22 +207,35 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   return {
     async extract(request) {
       if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
-      // Before the request queues: the worker starts meanwhile, or the request fails at once.
-      workers.start();
       pending += 1;
       try {
-        return await extractInTurn(request);
+        return await siteReleases.extract(request, (release, deadline) => {
+          // Before the request queues: the worker starts meanwhile, or the request fails at once.
+          releases[release].workers.start();
+          return extractInTurn({ ...request, deadline }, releases[release]);
+        });
       } finally {
         pending -= 1;
       }
     },
     async warm() {
-      const ytDlp = options.tools.ytDlp();
-      if (ytDlp) impersonation?.prepare(ytDlp);
+      const { ytDlp, workers, impersonation } = releases.default;
+      const build = ytDlp();
+      if (build) impersonation?.prepare(build);
       await workers.warm();
     },
-    close: workers.close,
+    async close() {
+      await Promise.all(Object.values(releases).map(({ workers }) => workers.close()));
+    },
   };
+}
+
+/** @throws UpstreamError when it is no answer of yt-dlp; ParsingLimitExceeded, and the signal's reason */
+async function readAnswer(answer: WorkerResponse & { ok: true }, options: ParsingOptions): Promise<ExtractedInfo> {
+  if ('info' in answer) return readExtraction(answer);
+  return parse(PARSE_EXTRACTION, answer.json, options).catch((error) => {
+    throw error instanceof InvalidExtraction ? new UpstreamError('Extraction failed', { cause: error }) : error;
+  });
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';

@@ -1,70 +1,168 @@
+import { isIP } from 'node:net';
 import type { WorkerFailure, WorkerFailureKind } from '../../../layers/tools/index.ts';
-import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
+import { isPublicAddress } from '../../egress/index.ts';
+import {
+  type AbsenceReason,
+  EgressRefused,
+  isPassing,
+  NotDeliverable,
+  NotFound,
+  type RefusalReason,
+  UpstreamError,
+} from '../../errors/index.ts';
+import { type Reason, reasonOfMessage, secondsOfMessage } from './failure-messages.ts';
 
-type ToError = (failure: WorkerFailure) => Error;
-
-const notFound: ToError = (failure) => new NotFound(undefined, { cause: causeOf(failure) });
-const failed: ToError = (failure) =>
-  new UpstreamError(`Extraction failed: ${failure.kind}`, { cause: causeOf(failure) });
-const notDeliverable =
-  (detail: string): ToError =>
-  (failure) =>
-    new NotDeliverable(detail, { cause: causeOf(failure) });
-
-const TOO_LARGE = 'This kind of link is not handled: what its source answers is too large.';
-const REFUSED = 'The source refused to hand out this media.';
-
-/** The error of each failure kind. */
-const ERRORS: Readonly<Record<WorkerFailureKind, ToError>> = {
-  drm: notDeliverable('The media is DRM protected.'),
-  site_drm: notDeliverable('The media of this site is DRM protected.'),
-  site_piracy: notDeliverable('Links of this site are not handled.'),
-  site_liability: notDeliverable('Links of this site are not handled.'),
-  login: notDeliverable('The source refused: it asks for a login.'),
-  geo: notDeliverable('The source refused: it does not serve this region.'),
-  unsupported: notDeliverable('This kind of link is not handled: there is no media on the page.'),
-  bad_scheme: notDeliverable('This kind of link is not handled.'),
-  no_formats: notFound,
-  upcoming: notFound,
-  not_live: notFound,
-  dns: notFound,
-  // Like a name that does not exist: the response must not reveal which internal addresses do.
-  egress_refused: notFound,
-  http: (failure) => (HTTP_ERRORS[failure.httpStatus ?? 0] ?? failed)(failure),
-  expected: (failure) => (MESSAGES.find(([text]) => text.test(failure.message ?? ''))?.[1] ?? failed)(failure),
-  proxy: failed,
-  timeout: failed,
-  network: failed,
-  too_large: notDeliverable(TOO_LARGE),
-  memory: notDeliverable(TOO_LARGE),
-  crash: failed,
-  cancelled: failed,
-  bug: failed,
+/** The sentence for the client. */
+const DETAILS: Readonly<Record<RefusalReason, string>> = {
+  refused: 'The source refused to hand out this media.',
+  login: 'The source refused: it asks for a login.',
+  age: 'The source refused: it asks for proof of age.',
+  private: 'The source refused: the media is private.',
+  members: 'The source refused: the media is for members only.',
+  payment: 'The source refused: the media has to be paid for.',
+  drm: 'The media is DRM protected.',
+  region: 'The source refused: it does not serve this region.',
+  'bot-check': 'The source refused: it takes this server for a bot.',
+  unsupported: 'This kind of link is not handled.',
+  'too-large': 'This kind of link is not handled: what its source answers is too large.',
+};
+const UNHANDLED_SITE = 'Links of this site are not handled.';
+const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = {
+  site_drm: 'The media of this site is DRM protected.',
+  site_piracy: UNHANDLED_SITE,
+  site_liability: UNHANDLED_SITE,
+  unsupported: 'This kind of link is not handled: there is no media on the page.',
 };
 
-const HTTP_ERRORS: Readonly<Record<number, ToError>> = {
-  401: notDeliverable(REFUSED),
-  403: notDeliverable(REFUSED),
-  404: notFound,
-  410: notFound,
-  451: notDeliverable(REFUSED),
+/** Of kinds that the message tells apart: what to assume when it does not. */
+const AMBIGUOUS = {
+  no_formats: 'no-media',
+  expected: 'site-error',
+  // An extractor that raises what it does not expect met a page that it does not know.
+  bug: 'site-changed',
+} as const;
+
+type ClearKind = Exclude<WorkerFailureKind, 'http' | 'login' | keyof typeof AMBIGUOUS>;
+
+/** The reason of every other kind. */
+const REASONS: Readonly<Record<ClearKind, Reason>> = {
+  drm: 'drm',
+  site_drm: 'drm',
+  site_piracy: 'unsupported',
+  site_liability: 'unsupported',
+  geo: 'region',
+  unsupported: 'unsupported',
+  bad_scheme: 'unsupported',
+  unreadable_formats: 'site-changed',
+  upcoming: 'not-started',
+  not_live: 'not-started',
+  dns: 'unknown-host',
+  egress_refused: 'unknown-host',
+  proxy: 'site-error',
+  timeout: 'site-timeout',
+  network: 'site-error',
+  too_large: 'too-large',
+  memory: 'too-large',
+  crash: 'service-failed',
+  cancelled: 'service-failed',
 };
 
-/** Messages of extractors that raise no more specific class. "Private" comes before "unavailable": many say both. */
-const MESSAGES: readonly (readonly [RegExp, ToError])[] = [
-  [/\bdrm\b/i, notDeliverable('The media is DRM protected.')],
-  [
-    /private|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|password|premium|subscri|members?[ -]only|purchase|rental|paid|\bage\b|captcha|confirm you|not a bot|forbidden|not allowed|geo|your (?:country|region|location)/i,
-    notDeliverable(REFUSED),
-  ],
-  [
-    /not found|no longer|unavailable|not available|deleted|removed|(?:does|did)(?:n['’]t| not) exist|expired|has ended|is not live|offline|no (?:video|media|audio|formats)|terminated|taken down|(?:not|n['’]t) (?:yet )?(?:started|begun)|\b404\b/i,
-    notFound,
-  ],
+const REASONS_BY_STATUS: Readonly<Record<number, Reason>> = {
+  401: 'login',
+  403: 'refused',
+  404: 'not-found',
+  410: 'gone',
+  // Extractors send no conditions: Bilibili refuses clients so.
+  412: 'refused',
+  429: 'rate-limited',
+  451: 'region',
+};
+
+/** What a request for a login may mean, by its message. */
+const REASONS_FOR_LOGIN: readonly (Reason | undefined)[] = [
+  ...(['age', 'private', 'members', 'payment', 'bot-check', 'rate-limited'] as const),
 ];
 
-/** The error of a failed extraction: decided by its kind, then by the upstream's status, last by its message. */
-export const toError = (failure: WorkerFailure): Error => (ERRORS[failure.kind] ?? failed)(failure);
+/** What an extractor may say of media when it raises an unexpected error ("Video not available, status code 7"). */
+const REASONS_FOR_BUG: readonly (Reason | undefined)[] = ['not-found', 'gone', 'private', 'region'];
+/** Unexpected errors that are about the page rather than the media. */
+const ABOUT_PAGE = /^(?:unable|failed|could not|an extractor error)\b/i;
+
+const RATE_LIMIT_SECONDS = 300;
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+
+/**
+ * The error of a failed extraction: decided by its kind, then by the upstream's status, last by its message.
+ * @param link the link that was extracted
+ */
+export function toError(failure: WorkerFailure, link?: string): Error {
+  const reason = reasonOf(failure, link);
+  const cause = causeOf(failure);
+  if (isRefusal(reason)) {
+    const detail = UNHANDLED_DETAILS[failure.kind] ?? DETAILS[reason];
+    return new NotDeliverable(detail, { cause, reason });
+  }
+  const retryAfterSeconds = retryAfterOf(failure, reason);
+  return isAbsence(reason)
+    ? new NotFound(undefined, { cause, reason, retryAfterSeconds })
+    : new UpstreamError(`Extraction failed: ${failure.kind}`, { cause, reason, retryAfterSeconds });
+}
+
+function reasonOf({ kind, httpStatus = 0, message }: WorkerFailure, link?: string): Reason {
+  const said = reasonOfMessage(message);
+  switch (kind) {
+    case 'http':
+      return (
+        (isOwnWords(message) || said === 'bot-check' ? said : undefined) ??
+        REASONS_BY_STATUS[httpStatus] ??
+        'site-error'
+      );
+    case 'login':
+      return said && REASONS_FOR_LOGIN.includes(said) ? said : 'login';
+    case 'no_formats':
+    case 'expected':
+      return said ?? AMBIGUOUS[kind];
+    case 'bug':
+      return said && REASONS_FOR_BUG.includes(said) && !ABOUT_PAGE.test(message ?? '') ? said : AMBIGUOUS[kind];
+    case 'egress_refused':
+      return isPrivateLiteral(link) ? 'private-address' : REASONS[kind];
+    default:
+      return REASONS[kind] ?? 'site-error';
+  }
+}
+
+/** yt-dlp's own messages, where all that an extractor requested was refused. */
+const NO_FORMATS = /^(No video formats found|Requested format is not available)/;
+
+/** Whether the extractor has read the response of a failed request, rather than its status alone. */
+const isOwnWords = (message = ''): boolean =>
+  message !== '' && !message.includes('HTTP Error') && !NO_FORMATS.test(message);
+
+/** Whether the link itself names a private address. Of a name, this would reveal which internal ones exist. */
+function isPrivateLiteral(link = ''): boolean {
+  const host = URL.parse(link)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  return isIP(host) !== 0 && !isPublicAddress(host);
+}
+
+function retryAfterOf({ retryAfterSeconds, message }: WorkerFailure, reason: Reason): number | undefined {
+  if (reason !== 'rate-limited' && reason !== 'not-started') return undefined;
+  const seconds =
+    retryAfterSeconds ?? secondsOfMessage(message) ?? (reason === 'rate-limited' ? RATE_LIMIT_SECONDS : 0);
+  return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER_SECONDS) : undefined;
+}
+
+const ABSENCES: readonly string[] = Object.keys({
+  'not-found': true,
+  'unknown-host': true,
+  'private-address': true,
+  'no-media': true,
+  'not-started': true,
+  ended: true,
+  gone: true,
+} satisfies Record<AbsenceReason, true>);
+
+const isAbsence = (reason: Reason): reason is AbsenceReason => ABSENCES.includes(reason);
+const isRefusal = (reason: Reason): reason is RefusalReason => reason in DETAILS;
 
 /** For the log. */
 const causeOf = ({ kind, httpStatus, extractor, message, classes }: WorkerFailure): Error =>
@@ -72,4 +170,20 @@ const causeOf = ({ kind, httpStatus, extractor, message, classes }: WorkerFailur
 
 /** Whether an entry of a playlist is gone, private or protected for good, rather than temporarily out of reach. */
 export const isFinal = (error: unknown): boolean =>
-  error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused;
+  (error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused) &&
+  !isPassing(error.reason);
+
+/** By kind: the reason when the message of the extractor names none. */
+const UNEXPLAINED: Readonly<Record<string, string>> = AMBIGUOUS;
+
+/**
+ * Whether another release of yt-dlp may succeed: the extractor did not understand the site, or the site did not accept its
+ * requests and named no reason.
+ */
+export function isReleaseFailure(error: unknown): boolean {
+  if (!(error instanceof NotFound || error instanceof NotDeliverable || error instanceof UpstreamError)) return false;
+  const { reason } = error;
+  const { kind = '', httpStatus = 0 } = Object(error.cause) as { kind?: string; httpStatus?: number };
+  if (kind === 'bug' || reason === 'site-changed' || reason === 'refused' || reason === UNEXPLAINED[kind]) return true;
+  return kind === 'http' && reason === 'site-error' && httpStatus >= 400 && httpStatus < 500;
+}

@@ -1,5 +1,6 @@
-export { createExtractor, type Extractor } from './extractor.ts';
+export { createExtractor, type Extraction, type Extractor, type ExtractRequest } from './extractor.ts';
 export { isFinal } from './failures.ts';
+export { renderFormatReference } from './format-fields.ts';
 export { readAlbum, readDetails, readMetadata } from './metadata.ts';
 export type { RankingFacts } from './ranking-facts.ts';
 export { readSubtitleTracks } from './subtitles.ts';
@@ -7,6 +8,8 @@ export { type Candidate, readTracks } from './tracks.ts';
 export {
   type Info,
   infoList,
+  isList,
+  isResolvedEntry,
   normalizeLink,
   positiveInteger,
   positiveNumber,

@@ -12,6 +12,8 @@ export interface RankingFacts {
   readonly languagePreference: number;
   /** `has_drm: "maybe"`: the manifest mentions DRM, and some of its formats can be read nevertheless. */
   readonly mayHaveDrm: boolean;
+  /** yt-dlp's `impersonate`: the site requires the TLS of a browser, which media requests do not imitate. */
+  readonly needsImpersonation: boolean;
   /** The audio describes the picture to people who do not see it. */
   readonly isAudioDescription: boolean;
   /** The source calls the audio the original one. */
@@ -45,6 +47,7 @@ export function readRankingFacts(format: Info, info: Info): RankingFacts {
     quality: finite(format.quality, UNSPECIFIED.quality),
     languagePreference,
     mayHaveDrm: format.has_drm === 'maybe',
+    needsImpersonation: format.impersonate === true,
     isAudioDescription: languagePreference <= DESCRIPTION_LANGUAGE_PREFERENCE || AUDIO_DESCRIPTION.test(note),
     isOriginalAudio: ORIGINAL.test(note),
     isDrc: DRC.test(note) || DRC.test(text(format.format_id) ?? ''),

@@ -1,7 +1,9 @@
+import type { FragmentList } from '../../media/dash/index.ts';
 import { duration } from '../../media/index.ts';
-import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../../state/index.ts';
-import { createCookieReader } from './cookies.ts';
+import type { AudioTraits, Delivery, Track, VideoTraits } from '../../state/index.ts';
+import { type CookieReader, createCookieReader } from './cookies.ts';
 import { type RankingFacts, readRankingFacts } from './ranking-facts.ts';
+import { readSegmentOverrides } from './segment-overrides.ts';
 import {
   type Info,
   infoList,
@@ -21,12 +23,14 @@ export interface Candidate extends RankingFacts {
   readonly isBareLink: boolean;
   /** Described by a page of any site through yt-dlp's generic extractor: its bytes may be anything. */
   readonly isGeneric?: boolean;
+  /** Its extractor knows that it often cannot be downloaded: yt-dlp tries it before it selects it. */
+  readonly isUntested?: boolean;
   /** The multivariant playlist or manifest that lists the format. */
   readonly manifestUrl?: string;
 }
 
-/** By yt-dlp's `protocol`. Others (mhtml, rtmp, f4m, ism, ftp, websocket …) are not supported. */
-const DELIVERIES: Readonly<Record<string, Delivery>> = {
+/** By yt-dlp's `protocol`. Others are not supported. */
+export const DELIVERIES: Readonly<Record<string, Delivery>> = {
   http: 'direct',
   https: 'direct',
   m3u8: 'hls',
@@ -38,12 +42,6 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
 const GENERIC_EXTRACTORS = /^(?:generic|html5mediaembed)$/i;
 /** Set by the stream service itself, or not to be sent to another host. */
 const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
-/** The best formats of an item: more do not fit in a table item. */
-const MAX_FORMATS = 300;
-/** DASH fragments of all formats of an item together: a day of one format, or some hours of many. */
-const MAX_FRAGMENTS = { video: 150_000, audio: 50_000 };
-/** Characters of the URLs of all these fragments, each as written, and of their bases. */
-const MAX_FRAGMENT_CHARS = 16 * 1024 * 1024;
 /** Of one URL. Longer ones are not requested. */
 const MAX_URL_CHARS = 8_192;
 const AUDIO_CONTAINERS = new Set([
@@ -61,7 +59,7 @@ const AUDIO_CONTAINERS = new Set([
   'wma',
 ]);
 /**
- * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is itself the only
+ * The formats of an item that can be streamed, best first as yt-dlp sorts them, of what `readExtraction` has kept. An item without `formats` is itself the only
  * format.
  * @param now epoch seconds
  */
@@ -69,54 +67,50 @@ export function readTracks(info: Info, now: number): Candidate[] {
   const formats = Array.isArray(info.formats) ? infoList(info.formats) : [info];
   const identities = new Set<string>();
   const formatIds = new Set<string>();
-  const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
-  return formats
-    .slice(-MAX_FORMATS)
-    .toReversed()
-    .flatMap((format) => {
-      const track = readTrack(format, info, now, readers);
-      if (!track) return [];
-      // The same file under a second format id is not another rendition, and a second file of one id has no key of its own.
-      const identity = identityOf(track);
-      if (identities.has(identity) || formatIds.has(track.formatId)) return [];
-      identities.add(identity);
-      formatIds.add(track.formatId);
-      const manifestUrl = webUrl(format.manifest_url);
-      return [
-        {
-          track,
-          isBareLink: info.direct === true,
-          isGeneric: GENERIC_EXTRACTORS.test(text(info.extractor_key) ?? ''),
-          ...(manifestUrl && { manifestUrl }),
-          ...readRankingFacts(format, info),
-        },
-      ];
-    });
+  const readCookies = createCookieReader();
+  return formats.toReversed().flatMap((format) => {
+    const track = readTrack(format, info, now, readCookies);
+    if (!track) return [];
+    // The same file under a second format id is not another rendition, and a second file of one id has no key of its own.
+    const identity = identityOf(track);
+    if (identities.has(identity) || formatIds.has(track.formatId)) return [];
+    identities.add(identity);
+    formatIds.add(track.formatId);
+    const manifestUrl = webUrl(format.manifest_url);
+    return [
+      {
+        track,
+        isBareLink: info.direct === true,
+        isGeneric: GENERIC_EXTRACTORS.test(text(info.extractor_key) ?? ''),
+        ...(format.__needs_testing === true && { isUntested: true }),
+        ...(manifestUrl && { manifestUrl }),
+        ...readRankingFacts(format, info),
+      },
+    ];
+  });
 }
 
-/** All fields but its name. Of fragments, which may be many, only count, first and last. */
-const identityOf = ({ formatId: _, description: __, fragments, ...track }: Track): string =>
-  JSON.stringify([track, fragments?.length, fragments?.[0], fragments?.at(-1)]);
-
-/** Readers with state shared by the formats of one item. */
-interface Readers {
-  readonly cookies: ReturnType<typeof createCookieReader>;
-  readonly fragments: ReturnType<typeof createFragmentReader>;
+/** All fields but its name. Of fragments, which may be many, only their first and last URLs, and how long they are. */
+function identityOf({ formatId: _, description: __, fragments, ...track }: Track): string {
+  const { urls } = fragments ?? { urls: '' };
+  return JSON.stringify([track, urls.length, urls.split('\n', 1), urls.slice(urls.lastIndexOf('\n') + 1)]);
 }
 
-function readTrack(format: Info, info: Info, now: number, readers: Readers): Track | undefined {
+function readTrack(format: Info, info: Info, now: number, readCookies: CookieReader): Track | undefined {
   const url = webUrl(format.url);
   if (url && url.length > MAX_URL_CHARS) return undefined;
   const delivery = url && deliveryOf(format, url);
-  if (!url || !delivery || format.has_drm === true) return undefined;
+  if (!url || !delivery || format.has_drm === true || format.request_data === true) return undefined;
 
   const container = (text(format.ext) ?? 'mp4').toLowerCase();
   const video = videoTraits(format, container);
   const audio = audioTraits(format, video === null);
   if (!video && !audio) return undefined;
 
-  const fragments = delivery === 'dash' ? readers.fragments(format, url, video ? 'video' : 'audio') : undefined;
+  const fragments = delivery === 'dash' ? readFragments(format, url) : undefined;
   if (delivery === 'dash' && !fragments) return undefined;
+  const overrides = delivery === 'direct' ? {} : readSegmentOverrides(format);
+  if (!overrides) return undefined;
 
   const seconds = duration(format.duration) ?? duration(info.duration);
   const exactSize = delivery === 'direct' ? positiveNumber(format.filesize) : undefined;
@@ -128,11 +122,13 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
     fragments: fragments?.fragments,
     fragmentBaseUrl: fragments?.fragmentBaseUrl,
     headers: readHeaders(format.http_headers ?? info.http_headers),
-    cookies: readers.cookies(format, url),
+    cookies: readCookies(format, url),
     chunkBytes: isInfo(format.downloader_options)
       ? positiveNumber(format.downloader_options.http_chunk_size)
       : undefined,
     urlExpiresAt: urlExpiresAt(url, now),
+    availableAt: futureTime(format.available_at, now),
+    overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
     container,
     video,
     audio,
@@ -146,6 +142,12 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
     language: text(format.language),
     description: text(format.format),
   });
+}
+
+/** YouTube states the moment of formats without a wait, too: it has passed. */
+function futureTime(value: unknown, now: number): number | undefined {
+  const time = positiveNumber(value);
+  return time !== undefined && time > now ? time : undefined;
 }
 
 /** kbit/s: some sources state only sizes. */
@@ -179,53 +181,14 @@ function audioTraits(format: Info, isAudioOnly: boolean): AudioTraits | null {
   });
 }
 
-type Fragments = Required<Pick<Track, 'fragments' | 'fragmentBaseUrl'>>;
-
-/** Reads DASH fragments up to MAX_FRAGMENTS: a short manifest may expand to millions. */
-function createFragmentReader() {
-  const remaining = { ...MAX_FRAGMENTS };
-  let remainingChars = MAX_FRAGMENT_CHARS;
-  return (format: Info, url: string, kind: keyof typeof remaining): Fragments | undefined => {
-    const count = Array.isArray(format.fragments) ? format.fragments.length : 0;
-    if (count > remaining[kind]) return undefined;
-    remaining[kind] -= count;
-    const found = readFragments(format, url, remainingChars);
-    remainingChars -= found?.chars ?? 0;
-    return found && { fragments: found.fragments, fragmentBaseUrl: found.fragmentBaseUrl };
-  };
-}
-
-/**
- * The fragments of a DASH representation, each as written: a long base is not repeated in all of them.
- * @returns undefined when they are files, when one of them has no http or https URL, and beyond `maxChars`
- */
-function readFragments(format: Info, url: string, maxChars: number): (Fragments & { chars: number }) | undefined {
+/** The fragments of a DASH format, with the URL that they are relative to. */
+function readFragments(format: Info, url: string): Pick<Track, 'fragments' | 'fragmentBaseUrl'> | undefined {
   const fragmentBaseUrl = webUrl(format.fragment_base_url, url) ?? url;
-  if (isListOfFiles(format)) return undefined;
-  if (!Array.isArray(format.fragments) || fragmentBaseUrl.length > MAX_URL_CHARS) return undefined;
-  const { origin } = new URL(fragmentBaseUrl);
-  let chars = fragmentBaseUrl.length;
-  const fragments: Fragment[] = [];
-  for (const fragment of infoList(format.fragments)) {
-    const reference = fragment.url ?? fragment.path;
-    if (typeof reference !== 'string' || reference.length > MAX_URL_CHARS) return undefined;
-    chars += reference.length;
-    // Whether a reference is valid does not depend on the path of its base: a short one saves time.
-    if (chars > maxChars || !webUrl(reference, origin)) return undefined;
-    fragments.push({ url: reference, seconds: duration(fragment.duration) ?? 0 });
-  }
-  const isComplete = fragments.length === format.fragments.length;
-  return isComplete && fragments.length > 0 ? { fragments, fragmentBaseUrl, chars } : undefined;
+  const isReduced = isInfo(format.fragments) && fragmentBaseUrl.length <= MAX_URL_CHARS;
+  return isReduced ? { fragments: format.fragments as unknown as FragmentList, fragmentBaseUrl } : undefined;
 }
 
-/**
- * Whether the fragments are complete files, each with a header of its own, which do not make one file when they are joined:
- * the extractor of Bilibili describes FLV and MP4 files in parts so, with the size of each.
- */
-const isListOfFiles = (format: Info): boolean =>
-  text(format.ext)?.toLowerCase() === 'flv' || infoList(format.fragments).some(({ filesize }) => Boolean(filesize));
-
-const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
+export const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(isInfo(headers) ? headers : {}).filter(
       (header): header is [string, string] =>

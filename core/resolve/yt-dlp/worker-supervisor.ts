@@ -6,10 +6,12 @@ import { describeError, type Log } from '../../log/index.ts';
 export interface WorkerSupervisorOptions
   extends Pick<
     WorkerOptions,
-    'concurrency' | 'memoryBytes' | 'cookiesFile' | 'cookiesDir' | 'extractorArgs' | 'pluginDirs'
+    'concurrency' | 'memoryBytes' | 'cookiesFile' | 'cookiesDir' | 'extraCaFile' | 'extractorArgs' | 'pluginDirs'
   > {
   readonly tools: Pick<Tools, 'ytDlp'>;
   readonly startWorker: typeof startYtDlp;
+  /** Ends the worker after this many milliseconds without a task; the next task starts another. @default never */
+  readonly idleMs?: number | undefined;
   /** Called with each change of the mode of yt-dlp, and at its start. */
   readonly onYtDlpMode?: ((mode: YtDlpMode) => void) | undefined;
   readonly log: Log;
@@ -43,6 +45,7 @@ interface Running {
   readonly process: Promise<WorkerProcess>;
   tasks: number;
   isReplaced: boolean;
+  idleTimer?: NodeJS.Timeout;
 }
 
 /** Query strings may hold secrets. */
@@ -52,8 +55,19 @@ const JS_RUNTIME = `node ${process.versions.node}`;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
 
 export function createWorkerSupervisor(options: WorkerSupervisorOptions): WorkerSupervisor {
-  const { tools, log, concurrency, memoryBytes, cookiesFile, cookiesDir, extractorArgs, pluginDirs, onYtDlpMode } =
-    options;
+  const {
+    tools,
+    log,
+    concurrency,
+    memoryBytes,
+    cookiesFile,
+    cookiesDir,
+    extraCaFile,
+    extractorArgs,
+    pluginDirs,
+    onYtDlpMode,
+    idleMs,
+  } = options;
   const closing = new AbortController();
   const alive = new Set<Running>();
   let current: Running | undefined;
@@ -61,13 +75,15 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   let nextStartAt = 0;
 
   const launch = (ytDlp: YtDlp): Running => {
-    if (Date.now() < nextStartAt) throw new UpstreamError('yt-dlp does not start: waiting before the next attempt');
+    if (Date.now() < nextStartAt)
+      throw new UpstreamError('yt-dlp does not start: waiting before the next attempt', { reason: 'service-failed' });
     const started = options.startWorker({
       ytDlp,
       concurrency,
       memoryBytes,
       cookiesFile,
       cookiesDir,
+      extraCaFile,
       extractorArgs,
       pluginDirs,
       signal: closing.signal,
@@ -85,7 +101,7 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
       onStderr: (line) => log.warn('yt-dlp stderr', { line: line.replaceAll(QUERY, '?…') }),
     });
     const process = started.catch((cause) => {
-      throw new UpstreamError('yt-dlp failed to start', { cause });
+      throw new UpstreamError('yt-dlp failed to start', { cause, reason: 'service-failed' });
     });
     const running: Running = { ytDlp, process, tasks: 0, isReplaced: false };
     alive.add(running);
@@ -109,7 +125,7 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   const restart = () => {
     failures += 1;
     if (failures > 1) backOff();
-    else warm().catch(() => undefined); // logged by onStartFailure
+    else if (idleMs === undefined) warm().catch(() => undefined); // logged by onStartFailure
   };
 
   const onStartFailure = (running: Running, error: unknown) => {
@@ -128,7 +144,7 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   /** The worker of the installed yt-dlp. */
   const getCurrent = (): Running => {
     const ytDlp = tools.ytDlp();
-    if (closing.signal.aborted) throw new UpstreamError('The resolver is closed');
+    if (closing.signal.aborted) throw new UpstreamError('The resolver is closed', { reason: 'service-failed' });
     if (!ytDlp) throw new InMaintenance('Fetching yt-dlp');
     if (current && isSameBuild(current.ytDlp, ytDlp)) return current;
     const previous = current;
@@ -143,11 +159,22 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     if (running.tasks === 0) end(running);
   };
 
-  const end = (running: Running) =>
-    running.process.then(
+  const end = (running: Running) => {
+    clearTimeout(running.idleTimer);
+    return running.process.then(
       (worker) => worker.close(),
       () => undefined, // it never started, which was logged
     );
+  };
+
+  const endWhenIdle = (running: Running) => {
+    if (idleMs === undefined || running !== current) return;
+    running.idleTimer = setTimeout(() => {
+      if (running !== current) return;
+      current = undefined;
+      replace(running);
+    }, idleMs).unref();
+  };
 
   const warm = async () => {
     if (!tools.ytDlp()) return;
@@ -160,11 +187,15 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     async use(task) {
       const running = getCurrent();
       running.tasks += 1;
+      clearTimeout(running.idleTimer);
       try {
         return await task(running.process);
       } finally {
         running.tasks -= 1;
-        if (running.isReplaced && running.tasks === 0) end(running);
+        if (running.tasks === 0) {
+          if (running.isReplaced) end(running);
+          else endWhenIdle(running);
+        }
       }
     },
     confirmAlive() {

@@ -1,33 +1,5 @@
-/** yt-dlp's JSON of an item, a format, an entry or a thumbnail. Untrusted: each field may have any type. */
-export type Info = Readonly<Record<string, unknown>>;
-
-/** Above any file size, in bytes. */
-const MAX_NUMBER = 1e13;
-
-/** A number above zero. yt-dlp writes 0 for a missing track, and null for an unknown value. */
-export const positiveNumber = (value: unknown, max = MAX_NUMBER): number | undefined =>
-  typeof value === 'number' && value > 0 && value < max ? value : undefined;
-
-/** For pixels and hertz: rounded up, within 32 bits. */
-export const positiveInteger = (value: unknown): number | undefined => {
-  const number = positiveNumber(value, 2 ** 31 - 1);
-  return number === undefined ? undefined : Math.ceil(number);
-};
-
-/** A trimmed string; undefined when it is empty. */
-export const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-
-export const infoList = (value: unknown): readonly Info[] => (Array.isArray(value) ? value.filter(isInfo) : []);
-
-export const isInfo = (value: unknown): value is Info =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An http or https URL in WHATWG form; undefined for anything else. `base` resolves relative URLs. */
-export function webUrl(value: unknown, base?: string): string | undefined {
-  const url = typeof value === 'string' ? URL.parse(value, base) : null;
-  return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
-}
+export { positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
+export { type Info, infoList, isInfo, isList, isResolvedEntry, text, webUrl } from '../../parsing/index.ts';
 
 /** A fragment that identifies a page (`#!/video/1`, `#/video/1`). */
 const ROUTE_FRAGMENT = /^#!?\//;
@@ -43,14 +15,12 @@ export function normalizeLink(link: string): string {
   return url.href;
 }
 
-/** Drops undefined fields: an unknown value is absent, in the table too. */
-export const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;
-
 const SECONDS_PARAMETERS = new Set(['expire', 'expires', 'exp', 'e']);
 const PATH_PARAMETER = /\/(?:expire|expires)\/(\d{10})(?:\/|$)/;
 /** Prefixes of the signature parameters of S3 and Google Cloud Storage. */
 const SIGNATURE_PREFIXES = ['x-amz', 'x-goog'];
+/** Further ones are not read. */
+const MAX_PARAMETERS = 100;
 /** A number further in the future is not an expiry. */
 const MAX_LIFETIME_SECONDS = 400 * 86_400;
 
@@ -63,7 +33,8 @@ const MAX_LIFETIME_SECONDS = 400 * 86_400;
 export function urlExpiresAt(url: string, now: number): number | undefined {
   const parsed = URL.parse(url);
   if (!parsed) return undefined;
-  const parameters = new Map(Array.from(parsed.searchParams, ([name, value]) => [name.toLowerCase(), value]));
+  const query = new URLSearchParams(parsed.search.slice(1).split('&', MAX_PARAMETERS).join('&'));
+  const parameters = new Map(Array.from(query, ([name, value]) => [name.toLowerCase(), value]));
   const times = [
     ...Array.from(parameters, ([name, value]) => (SECONDS_PARAMETERS.has(name) ? seconds(value) : Number.NaN)),
     ...SIGNATURE_PREFIXES.map((prefix) =>

@@ -22,7 +22,7 @@ export interface Connection {
   use<T>(operation: (database: Database) => T): T;
   /**
    * `use` for an operation that writes, to be called while `pause` is undefined: first opens the database again if its file
-   * was deleted.
+   * was deleted or replaced.
    * @param bytes size of the record and its share of pages
    */
   write<T>(operation: (database: Database) => T, bytes?: number): T;
@@ -137,8 +137,10 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
     use,
     write: (operation, bytes = 0) => {
       if (database?.hasMoved()) {
-        log.error('State database was deleted: starting with an empty one', { file });
+        log.error('State database was deleted or replaced: continuing with what is there', { file });
         closeDatabase();
+        // It belongs to the former file, and would be applied to the one that is there.
+        removeLog(file);
       }
       const result = use(operation);
       writtenBytes += bytes + WRITE_OVERHEAD_BYTES;
@@ -160,6 +162,10 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
 
 function setAside(file: string): void {
   if (existsSync(file)) renameSync(file, `${file}.corrupt`);
+  removeLog(file);
+}
+
+function removeLog(file: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 

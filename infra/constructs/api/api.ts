@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { type IFunction, Function as LambdaFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type IFunction, Function as LambdaFunction, LayerVersion, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
 import { type FunctionOperationId, getOperation } from '../../../core/api/index.ts';
 import { variablesFor } from '../../../core/config/index.ts';
@@ -38,6 +38,8 @@ export interface ApiProps {
 
 /** Above the 25 s deadline of a resolve, below the 30 s integration timeout of an HTTP API. */
 const RESOLVE_TIMEOUT = Duration.seconds(29);
+/** The folder of plugins in the layer of `pluginsLayerArn`. */
+const PLUGINS_DIR = '/opt/yt-dlp-plugins';
 
 /** Fields of the access log. Client addresses and query strings are left out: they identify users and their links. */
 const ACCESS_LOG = {
@@ -138,12 +140,15 @@ export class Api extends Construct {
   #createResolver(): ServiceFunction {
     const { deployment, table, wake } = this.#props;
     const { settings, profile } = deployment;
+    const { pluginsLayerArn } = settings;
     const resolver = this.#function('Resolver', 'get-resource', {
       memoryMb: settings.resolverMemory,
       timeout: RESOLVE_TIMEOUT,
       // The resolver invokes itself once per playlist entry; entries never invoke it again.
       recursiveLoop: RecursiveLoop.ALLOW,
       reservedConcurrentExecutions: profile.resolverConcurrency,
+      // The functions that update the tools keep it beside theirs.
+      layers: pluginsLayerArn ? [LayerVersion.fromLayerVersionArn(this, 'Plugins', pluginsLayerArn)] : undefined,
       permissions: [
         table.allowItems(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
         table.allowItems(['link#*', 'resource#*'], 'PutItem'),
@@ -153,6 +158,7 @@ export class Api extends Construct {
       ],
       environment: {
         ...variablesFor('resolver', settings),
+        ...(pluginsLayerArn && { YT_DLP_PLUGINS: PLUGINS_DIR }),
         ENTRIES_AT_ONCE: String(profile.entriesAtOnce),
         ...(wake && { WAKE_FUNCTION: wake.functionName }),
       },

@@ -115,13 +115,19 @@ export class EdgeDistribution extends Construct {
 
   #behaviours(props: EdgeDistributionProps) {
     const { deployment, apiHost, originSecret, streamOrigin, keyValueStore, keysApplied } = props;
-    const { accessKeysSecret, corsAllowedOrigins } = deployment.settings;
+    const { accessKeysSecret, corsAllowedOrigins, securityContact } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
     const route = new EdgeFunction(this, 'Route', {
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(viewerRequestSource({ mode: isOnDemand ? 'on-demand' : 'balanced', access })),
+      code: FunctionCode.fromInline(
+        viewerRequestSource({
+          mode: isOnDemand ? 'on-demand' : 'balanced',
+          access,
+          securityContacts: securityContact,
+        }),
+      ),
       ...(keyValueStore && { keyValueStore }),
     });
     if (keysApplied) route.node.addDependency(keysApplied);

@@ -1,7 +1,10 @@
-import { Stack } from 'aws-cdk-lib';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileSystem, Stack } from 'aws-cdk-lib';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
+import { problemPages } from '../../../core/api/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
@@ -31,6 +34,7 @@ export class Page extends Construct {
     });
     const documents = new BucketDeployment(this, 'Documents', {
       ...common,
+      sources: [...common.sources, problemSource()],
       exclude: [ASSET_PATTERN],
       cacheControl: [CacheControl.noCache()],
       memoryLimit: UPLOAD_MEMORY_MB,
@@ -40,4 +44,12 @@ export class Page extends Construct {
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
     if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its deployment function' });
   }
+}
+
+/** The pages of all problems as one asset. */
+function problemSource(): ISource {
+  const folder = FileSystem.mkdtemp('problems');
+  mkdirSync(join(folder, 'problems'));
+  for (const { path, html } of problemPages()) writeFileSync(join(folder, `${path}.html`), html);
+  return Source.asset(folder);
 }

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { getOperation, operations } from '../../../core/api/index.ts';
+import {
+  contactLines,
+  getOperation,
+  operations,
+  SECURITY_TEXT_PATH,
+  SECURITY_TEXT_VALID_MS,
+} from '../../../core/api/index.ts';
 import { API_PREFIX } from './path-prefixes.ts';
 
 /** The paths and methods that the edge function knows, with the origin that serves each. */
@@ -29,6 +35,8 @@ export interface ViewerRequestOptions {
   readonly mode: 'balanced' | 'on-demand';
   /** Of a private instance, whose access keys are in the key-value store. */
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
+  /** URIs at which to report vulnerabilities. @default none */
+  readonly securityContacts?: readonly string[];
 }
 
 /** CloudFront's limit of a function. */
@@ -37,23 +45,41 @@ export const MAX_FUNCTION_BYTES = 10_240;
 const ADMIT = `const refusal = await admit(request, route);
   if (refusal) return refusal;`;
 
+/** Answers with the contact, as `securityText` does. Short, because the function has a limit. */
+const sendSecurityText = (contacts: readonly string[]): string => `
+  if (request.uri === '${SECURITY_TEXT_PATH}') {
+    return {
+      statusCode: 200,
+      headers: { 'content-type': { value: 'text/plain; charset=utf-8' } },
+      body: ${JSON.stringify(contactLines(contacts))} + new Date(Date.now() + ${SECURITY_TEXT_VALID_MS}).toISOString() + '\\n',
+    };
+  }
+`;
+
 /**
- * The source of the edge function, with the routes of the API. That of an open instance has no code for access keys.
+ * The source of the edge function, with the routes of the API. It has only the code that the instance needs: none for access
+ * keys where it is open, none for a contact where it has none.
+ * @throws Error when settings make it too long
  */
-export function viewerRequestSource({ mode, access }: ViewerRequestOptions): string {
+export function viewerRequestSource({ mode, access, securityContacts = [] }: ViewerRequestOptions): string {
   const source = readSource('viewer-request.js')
     .replace('__MODE__', mode)
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', STREAM_PARAMETERS.join(','))
     // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(routes));
+    .replace('__ROUTES__', JSON.stringify(routes))
+    // As a function: a contact may contain what a replacement would interpret.
+    .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
   if (!access) return source.replace(/^ *\/\/ __ADMIT__\n/m, '');
   const part = readSource('viewer-request-access.js')
     .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
     .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
     .replace('__ORIGINS__', access.corsAllowedOrigins.join(','));
   // Without comments and spaces: both parts together would exceed CloudFront's limit.
-  return compact(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+  const whole = compact(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+  if (Buffer.byteLength(whole) > MAX_FUNCTION_BYTES)
+    throw new Error('The edge function is too long for CloudFront: shorten corsAllowedOrigins or securityContact');
+  return whole;
 }
 
 const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');

@@ -14,6 +14,8 @@ const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
+const PROBLEM_PAGE = /^(\/problems\/[a-z-]+)$/;
+
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
 // Media ranges read of an Accept header; further ones are ignored.
 const MAX_MEDIA_RANGES = 64;
@@ -33,10 +35,11 @@ async function handler(event) {
   delete request.headers['x-reelay-access'];
   delete request.headers['x-forwarded-host'];
 
+  // __SECURITY__
   const route = routeOf(request.uri);
   // __ADMIT__
   if (route.origin === 'page') {
-    request.uri = PAGES[request.uri] || request.uri;
+    request.uri = PAGES[request.uri] || request.uri.replace(PROBLEM_PAGE, '$1.html');
   } else {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;
@@ -124,8 +127,10 @@ async function registeredTask() {
 
 // ProblemDetails in the format of the API.
 function refuse(request, route) {
-  if (!route.known) return answer(request, { title: 'Resource Not Found', status: 404 }, {});
-  return answer(request, { title: 'Method Not Allowed', status: 405 }, { allow: { value: route.methods } });
+  if (!route.known)
+    return answer(request, { type: '/problems/not-found', title: 'Resource Not Found', status: 404 }, {});
+  const problem = { type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 };
+  return answer(request, problem, { allow: { value: route.methods } });
 }
 
 function answer(request, problem, more) {

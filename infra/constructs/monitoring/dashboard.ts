@@ -4,6 +4,7 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
+  LogQueryWidget,
   MathExpression,
   Metric,
   PeriodOverride,
@@ -22,6 +23,7 @@ export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id, { periodOverride: PeriodOverride.AUTO, defaultInterval: Duration.days(1) });
     this.addWidgets(...resolveWidgets(props));
+    this.addWidgets(problemsWidget(props));
     this.addWidgets(...streamWidgets(props));
     this.addWidgets(...toolWidgets(props), edgeWidget(props));
     this.addWidgets(...hostWidgets(props));
@@ -48,6 +50,16 @@ function resolveWidgets({ deployment, api, functions }: MonitoringProps): IWidge
     ),
   ];
 }
+
+/** A query of the log, for a metric of each type of problem would be billed. */
+const problemsWidget = ({ api }: MonitoringProps): IWidget =>
+  new LogQueryWidget({
+    title: 'Failed resolves by type of problem',
+    logGroupNames: [api.resolver.logGroup.logGroupName],
+    queryLines: ['filter ispresent(Problem)', 'stats count() as links by Problem', 'sort links desc'],
+    width: WIDGET_WIDTH,
+    height: WIDGET_HEIGHT,
+  });
 
 function streamWidgets({ deployment }: MonitoringProps): IWidget[] {
   const { stage } = deployment.settings;

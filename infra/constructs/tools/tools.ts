@@ -93,7 +93,8 @@ export class Tools extends Construct {
     { name, timeout, resolver, permissions = [] }: ReleaseFunctionProps,
   ): ServiceFunction {
     const { deployment, table } = this.#props;
-    const { toolsChannel, toolsVersion, canaryLinks, architecture, resolverProvisioned } = deployment.settings;
+    const { toolsChannel, toolsVersion, canaryLinks, architecture, resolverProvisioned, pluginsLayerArn } =
+      deployment.settings;
     const layerArn = arnInStack(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
@@ -107,7 +108,7 @@ export class Tools extends Construct {
         CANARY_FUNCTION: this.#canary.functionName,
         TOOLS_CHANNEL: toolsChannel,
         ...(toolsVersion && { TOOLS_VERSION: toolsVersion }),
-        ...(canaryLinks && { CANARY_LINKS: canaryLinks.join(',') }),
+        ...(canaryLinks.length > 0 && { CANARY_LINKS: canaryLinks.join(',') }),
         ARCHITECTURE: architecture,
         RESOLVER_FUNCTION: resolver.functionName,
         RESOLVER_PROVISIONED: String(resolverProvisioned),
@@ -123,6 +124,10 @@ export class Tools extends Construct {
           actions: ['lambda:GetLayerVersion', 'lambda:DeleteLayerVersion'],
           resources: [`${layerArn}:*`],
         }),
+        // Lambda asks for it when a function that has the layer gets another one beside it.
+        ...(pluginsLayerArn
+          ? [new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [pluginsLayerArn] })]
+          : []),
         new PolicyStatement({ actions: ['lambda:ListLayerVersions'], resources: ['*'] }),
         new PolicyStatement({
           actions: [

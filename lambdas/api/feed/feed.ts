@@ -51,23 +51,33 @@ export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'
 }
 
 /**
- * Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left
- * out.
+ * The feed of a resolved link; a single item is a list of one.
+ * @param items what `feedItems` yields
  */
-export function toFeed(resolved: Resolved, options: FeedOptions): Feed {
+export function toFeed(
+  resolved: Resolved,
+  options: FeedOptions,
+  items: Iterable<FeedItem | undefined> = feedItems(resolved, options),
+): Feed {
   const { link, baseUrl } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
-  const items = itemsOf(resolved, source);
-  const hasOwnLink = ({ url }: PlaylistEntry) => items.length === 1 || url !== source;
+  const cover = itemsOf(resolved, source).find(({ entry }) => entry.coverUrl)?.entry.coverUrl;
   return {
     title: title ?? source,
     author,
     link: source,
     selfUrl: baseUrl && urlOf('Feed', { ...options, format: 'rss' }),
-    imageUrl: coverUrl ?? items.find(({ entry }) => entry.coverUrl)?.entry.coverUrl ?? null,
-    items: items.flatMap((item) => toItem(item, hasOwnLink(item.entry), options) ?? []),
+    imageUrl: coverUrl ?? cover ?? null,
+    items: [...items].filter((item) => item !== undefined),
   };
+}
+
+/** The items of a feed, in order; undefined for one without a rendition of the quality. */
+export function* feedItems(resolved: Resolved, options: FeedOptions): Generator<FeedItem | undefined> {
+  const source = normalizeLink(options.link.trim());
+  const items = itemsOf(resolved, source);
+  for (const item of items) yield toItem(item, items.length === 1 || item.entry.url !== source, options);
 }
 
 interface ListItem {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { parseFeedParameters } from '../../../core/api/index.ts';
+import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ACCESS_HEADER, linkSignerFor } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { writeChapters } from './chapters.ts';
-import { toFeed } from './feed.ts';
+import { feedItems, toFeed } from './feed.ts';
 import { writeM3u8 } from './m3u8.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
 import { writeRss } from './rss.ts';
@@ -25,12 +26,13 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   const isBehindEdge = options.originSecret !== undefined;
 
-  const write = (event: Event, resolved: Resolved, link: string): { type: string; body: string } => {
+  const write = async (event: Event, resolved: Resolved, link: string): Promise<{ type: string; body: string }> => {
     const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
     if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
     const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge });
     const signing = { key: signKeyFor(event), link: linkSignerFor(headerOf(event, ACCESS_HEADER)) };
-    const feed = toFeed(resolved, { ...wanted, link, baseUrl, signing });
+    const feedOptions = { ...wanted, link, baseUrl, signing };
+    const feed = toFeed(resolved, feedOptions, await collectInSlices(feedItems(resolved, feedOptions)));
     return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
   };
 
@@ -38,7 +40,7 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     // Before the resolve, which takes seconds.
     parseFeedParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
-    const { type, body } = write(event, resolved, sent);
+    const { type, body } = await write(event, resolved, sent);
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
     if (matches(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };

@@ -1,3 +1,4 @@
+import { trustedEntry } from '../../../core/http/index.ts';
 import { type Event, headerOf } from '../../middleware/index.ts';
 
 export interface PublicBaseUrlOptions {
@@ -5,26 +6,39 @@ export interface PublicBaseUrlOptions {
   readonly publicUrl?: string;
   /** Proxies in front of an instance on one machine whose X-Forwarded headers are trusted. @default 0 */
   readonly trustedProxies?: number;
+  /** Host names without ports that X-Forwarded-Host may name. @default none */
+  readonly allowedHosts?: readonly string[];
   /** Requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
   readonly isBehindEdge: boolean;
 }
 
 /** A host name or address with an optional port, as in Host (RFC 9110 §7.2). */
-const AUTHORITY = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const AUTHORITY = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
  * The base URL by which clients reach the instance, without a slash at the end, for documents that are read elsewhere.
  * Undefined when it is not known.
  */
-export function publicBaseUrl(
-  event: Event,
-  { publicUrl, trustedProxies = 0, isBehindEdge }: PublicBaseUrlOptions,
-): string | undefined {
+export function publicBaseUrl(event: Event, options: PublicBaseUrlOptions): string | undefined {
+  const { publicUrl, trustedProxies = 0, isBehindEdge } = options;
   if (publicUrl) return publicUrl;
-  const forwarded = (name: string) =>
-    isBehindEdge || trustedProxies > 0 ? headerOf(event, name)?.split(',', 1)[0]?.trim() || undefined : undefined;
-  const host = forwarded('x-forwarded-host') ?? (isBehindEdge ? '' : (headerOf(event, 'host') ?? ''));
+  const forwarded = (name: string) => trustedEntry(headerOf(event, name), isBehindEdge ? 1 : trustedProxies);
+  const forwardedHost = forwarded('x-forwarded-host');
+  const host = isBehindEdge ? forwardedHost : selectHost(headerOf(event, 'host'), forwardedHost, options);
   const isSecure = isBehindEdge || forwarded('x-forwarded-proto')?.toLowerCase() === 'https';
   const protocol = isSecure ? 'https' : 'http';
-  return AUTHORITY.test(host) ? `${protocol}://${host}` : undefined;
+  return host !== undefined && AUTHORITY.test(host) ? `${protocol}://${host}` : undefined;
 }
+
+/** A proxy may pass on what a client sent: only a known name replaces Host, and never the port. */
+function selectHost(
+  host: string | undefined,
+  forwardedHost: string | undefined,
+  { allowedHosts = [] }: PublicBaseUrlOptions,
+): string | undefined {
+  const name = nameOf(forwardedHost);
+  const isKnown = allowedHosts.some((allowed) => allowed.toLowerCase() === name);
+  return isKnown && name !== nameOf(host) ? name : host;
+}
+
+const nameOf = (authority = ''): string | undefined => AUTHORITY.exec(authority)?.[1]?.toLowerCase();

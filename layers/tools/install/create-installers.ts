@@ -10,29 +10,33 @@ import { createVersionStore } from './version-store.ts';
 export interface Installers {
   readonly ytDlp: Installer<YtDlp>;
   readonly ffmpeg: Installer<Ffmpeg>;
+  /** Of the nightly release beside the stable one; undefined unless the settings allow one. */
+  readonly alternative: Installer<YtDlp> | undefined;
 }
 
-/** The installers of both tools, with the providers that the options select. `signal` ends a smoke test. */
+/** The installers of all tools, with the providers that the options select. `signal` ends a smoke test. */
 export function createInstallers(options: ToolsOptions & { readonly log: Log }, signal: AbortSignal): Installers {
-  const {
-    dir,
-    channel,
-    download,
-    smokeTest,
-    providers,
-    ytDlpDir,
-    onActivity,
-    onFailure = () => undefined,
-    log,
-  } = options;
+  const { dir, channel, smokeTest, providers, ytDlpDir, onActivity, onFailure = () => undefined, log } = options;
   // Absolute: programs are started in other working directories.
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
-  const ytDlpProviders = providers?.ytDlp ?? [
-    ytDlpRelease({ download, channel }),
+  const check = async (candidate: YtDlp) => {
+    const mode = await smokeTest(candidate, signal, (reason) =>
+      log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { version: candidate.version, reason }),
+    );
+    if (mode !== 'process-per-link') return undefined;
+    log.warn('yt-dlp works as one process per link only', { version: candidate.version });
+    return { mode } as const;
+  };
+  const ofChannel = (channel: 'stable' | 'nightly') => [
+    ytDlpRelease({ download: options.download, channel }),
     ytDlpFromPypi({ channel }),
+  ];
+  const ytDlpProviders = providers?.ytDlp ?? [
+    ...ofChannel(channel === 'nightly' ? 'nightly' : 'stable'),
     ytDlpOfSystem(),
   ];
+  const hasAlternative = channel === 'auto' && !ytDlpPath;
   return {
     ytDlp: createInstaller<YtDlp>({
       name: 'yt-dlp',
@@ -43,13 +47,7 @@ export function createInstallers(options: ToolsOptions & { readonly log: Log }, 
           ? [ytDlpInFolder(ytDlpDir), ...ytDlpProviders]
           : ytDlpProviders,
       isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-      check: async (candidate) => {
-        const mode = await smokeTest(candidate, signal);
-        if (mode !== 'process-per-link') return undefined;
-        log.warn('yt-dlp works as one process per link only', { version: candidate.version });
-        return { mode };
-      },
-      ...{ onActivity, onFailure, log },
+      ...{ check, onActivity, onFailure, log },
     }),
     ffmpeg: createInstaller<Ffmpeg>({
       name: 'FFmpeg',
@@ -61,5 +59,15 @@ export function createInstallers(options: ToolsOptions & { readonly log: Log }, 
       check: async () => undefined, // each provider of FFmpeg has encoded and muxed with it
       ...{ onActivity, onFailure, log },
     }),
+    alternative: hasAlternative
+      ? createInstaller<YtDlp>({
+          name: 'yt-dlp nightly',
+          store: createVersionStore(join(dir, 'yt-dlp-nightly'), ({ command }) => command),
+          providers: providers ? (providers.alternative ?? []) : ofChannel('nightly'),
+          isAllowed: () => true,
+          // No activity: the instance works meanwhile, and its callers would be told that it is in maintenance.
+          ...{ check, onActivity: () => undefined, onFailure: () => undefined, log },
+        })
+      : undefined,
   };
 }

@@ -2,8 +2,9 @@ import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { silentLog } from '../../../core/log/index.ts';
 import type { Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from '../tools.ts';
+import { compareVersions } from '../versions.ts';
 import { createInstallers } from './create-installers.ts';
-import type { Installer } from './installer.ts';
+import { type Installer, reasonOf } from './installer.ts';
 import { withLock } from './lock.ts';
 import type { ToolsOptions } from './tools-options.ts';
 import type { InstalledVersion } from './version-store.ts';
@@ -18,7 +19,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   const { signal } = closing;
   // Absolute: programs are started in other working directories.
   const dir = resolve(options.dir);
-  const { ytDlp, ffmpeg } = createInstallers({ ...options, dir, log }, signal);
+  const { ytDlp, ffmpeg, alternative } = createInstallers({ ...options, dir, log }, signal);
   const lockFile = join(dir, 'lock');
 
   const underLock = <T>(work: () => Promise<T>): Promise<T> => {
@@ -57,18 +58,29 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   };
 
   /** Whether the current version has changed, through this process or another. */
-  const updateTool = async <Tool>(installer: Installer<Tool>): Promise<boolean> => {
+  const updateTool = async <Tool>(installer: Installer<Tool>, withinLock = underLock): Promise<boolean> => {
     const isReloaded = await installer.reload();
     if (!installer.tool()) {
-      await underLock(async () => {
+      await withinLock(async () => {
         await installer.reload();
         if (!installer.tool()) await installer.install(signal);
       });
       return true;
     }
     const update = await installer.findUpdate(signal);
-    const isUpdated = update !== undefined && (await underLock(() => installer.update(update, signal)));
+    const isUpdated = update !== undefined && (await withinLock(() => installer.update(update, signal)));
     return isUpdated || isReloaded;
+  };
+
+  /** Has its own queue and lock: its download, which may take minutes, delays nothing else. */
+  const alternativeQueue = pLimit(1);
+  const updateAlternative = async () => {
+    if (!alternative || signal.aborted) return;
+    try {
+      await updateTool(alternative, (work) => withLock(join(dir, 'nightly.lock'), work, { signal }));
+    } catch (error) {
+      if (!signal.aborted) log.info('The nightly release of yt-dlp is not available', { reason: reasonOf(error) });
+    }
   };
 
   const reloadLoop = startReloadLoop({
@@ -76,6 +88,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     reload: () =>
       enqueue(async () => {
         const changes = await Promise.all([ytDlp.reloadIfChanged(), ffmpeg.reloadIfChanged()]);
+        await alternative?.reloadIfChanged();
         if (changes.includes(true)) await recordInstalled();
       }),
     onError: (error) => {
@@ -86,8 +99,13 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   return {
     ytDlp: ytDlp.tool,
     ffmpeg: ffmpeg.tool,
+    alternative() {
+      const [stable, nightly] = [ytDlp.tool(), alternative?.tool()];
+      return stable && nightly && compareVersions(stable.version, nightly.version) !== 0 ? nightly : undefined;
+    },
     ensure: () =>
       enqueue(async () => {
+        await alternative?.reload();
         const missing = await Promise.all([isMissing(ytDlp), isMissing(ffmpeg)]);
         if (missing.includes(true)) await underLock(installMissing);
         else await cleanLeftovers();
@@ -99,10 +117,11 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
         if (changed.ytDlp || changed.ffmpeg) await recordInstalled();
         return changed;
       }),
+    updateAlternative: () => alternativeQueue(updateAlternative),
     async close() {
       closing.abort();
       reloadLoop.close();
-      await queue(() => undefined);
+      await Promise.all([queue(() => undefined), alternativeQueue(() => undefined)]);
     },
   };
 }

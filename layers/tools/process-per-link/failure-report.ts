@@ -8,6 +8,8 @@ const ERROR = /^ERROR: /m;
 /** Of `ExtractorError`: `[Site] id: message`. */
 const EXTRACTOR = /^\[([^\]\s]+)\] (?:[^\s:]+: )?/;
 const CAUSE = / \(caused by .*$/s;
+/** Of a video that has storyboards alone. */
+const IMAGES_ALONE = /^Requested format is not available/;
 const BUG_REPORT = /[;.]? please report this issue on .*$/is;
 /** A frame of a Python traceback. */
 const FRAME = /^ {2}File ".*", line \d+, in (?:[\w<>]+\.)*(\w+)$/gm;
@@ -15,7 +17,7 @@ const FRAME = /^ {2}File ".*", line \d+, in (?:[\w<>]+\.)*(\w+)$/gm;
 const CLASS = /^(?:[A-Za-z_]\w*\.)*([A-Z]\w*)(?=:|$)/gm;
 const TRACEBACK = /^(?:Traceback \(most recent call last\):| {2}File ")/m;
 /** The status of a failed CONNECT, in messages of urllib3, http.client and curl. */
-const TUNNEL_STATUS = /tunnel (?:connection )?failed\D*(\d{3})/i;
+const TUNNEL_STATUS = /tunnel (?:connection )?failed\D{0,99}(\d{3})/i;
 
 /** One error report of yt-dlp, parsed. */
 interface Report {
@@ -39,15 +41,33 @@ export function readFailure(stderr: string): WorkerFailure {
   const text = firstReport(stderr);
   if (text === undefined) return { kind: 'crash', message: lastLine(stderr).slice(0, MAX_MESSAGE_LENGTH) };
   const report = parseReport(text);
-  const { message, extractor, expected, isExtractorError, httpStatus, classes } = report;
+  const { message, extractor, expected, isExtractorError, classes } = report;
+  const { kind, httpStatus } = withWarnings({ kind: kindOf(report), httpStatus: report.httpStatus }, expected, stderr);
   return {
-    kind: kindOf(report),
+    kind,
     message: message.slice(0, MAX_MESSAGE_LENGTH),
     ...(extractor !== undefined && { extractor }),
     ...(isExtractorError && { expected }),
     ...(httpStatus !== undefined && { httpStatus }),
     ...(classes.length > 0 && { classes }),
   };
+}
+
+/** Whether a warning says that a request took too long: yt-dlp then continues without what it would have returned. */
+export const hasTimedOut = (stderr: string): boolean => /^WARNING: .*\btimed out\b/im.test(stderr);
+
+/** The site has refused a request, or has no formats with URLs. */
+const REFUSED = /^WARNING: .*HTTP Error (403|429)\b/gm;
+const UNREADABLE = /^(?:WARNING: |\[debug\] ).*\bmissing a URL\b/m;
+
+type Kind = Pick<WorkerFailure, 'kind'> & { readonly httpStatus: number | undefined };
+
+/** Extractors that try several addresses only warn of refusals, and then fail in a way that does not say so. */
+function withWarnings(found: Kind, expected: boolean, stderr: string): Kind {
+  if (expected || (found.kind !== 'bug' && found.kind !== 'no_formats')) return found;
+  const refused = [...stderr.slice(0, MAX_REPORT_LENGTH).matchAll(REFUSED)].at(-1);
+  if (refused) return { kind: 'http', httpStatus: Number(refused[1]) };
+  return found.kind === 'no_formats' && UNREADABLE.test(stderr) ? { ...found, kind: 'unreadable_formats' } : found;
 }
 
 function firstReport(stderr: string): string | undefined {
@@ -58,7 +78,7 @@ function firstReport(stderr: string): string | undefined {
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
+const lastLine = (text: string): string => text.slice(-MAX_REPORT_LENGTH).trimEnd().split('\n').at(-1) ?? '';
 
 function parseReport(text: string): Report {
   const traceAt = text.search(TRACEBACK);
@@ -70,12 +90,13 @@ function parseReport(text: string): Report {
   );
   const extractor = EXTRACTOR.exec(head)?.[1];
   const status = /HTTP ?Error (\d{3})/.exec(text)?.[1];
+  const message = head.replace(BUG_REPORT, '').replace(CAUSE, '').replace(EXTRACTOR, '');
   return {
     text,
-    message: head.replace(BUG_REPORT, '').replace(CAUSE, '').replace(EXTRACTOR, ''),
+    message,
     extractor,
     isExtractorError: extractor !== undefined || CAUSE.test(head) || classes.some((name) => EXTRACTOR_ERRORS.has(name)),
-    expected: !BUG_REPORT.test(head),
+    expected: !BUG_REPORT.test(head) && !IMAGES_ALONE.test(message),
     httpStatus: status === undefined ? undefined : Number(status),
     frames,
     classes,
@@ -105,6 +126,7 @@ const KINDS: readonly (readonly [WorkerFailureKind, (report: Report) => boolean]
   // `_has_drm` of the item, whose text is yt-dlp's own.
   ['drm', ({ frames, message }) => frames.has('raise_no_formats') && message === 'This video is DRM protected'],
   ...HELPERS.map(([name, kind]) => [kind, ({ frames }: Report) => frames.has(name)] as const),
+  ['no_formats', ({ message }) => IMAGES_ALONE.test(message)],
   ['unsupported', ({ message, classes }) => classes.includes('UnsupportedError') || /^Unsupported URL: /.test(message)],
   ['geo', has('GeoRestrictedError')],
   // Tracebacks of an ExtractorError mostly lack its class: the message is the default one of UserNotLive.
@@ -117,7 +139,7 @@ const KINDS: readonly (readonly [WorkerFailureKind, (report: Report) => boolean]
   // Before `proxy`: a proxy that times out raises both.
   ['timeout', ({ classes, text }) => classes.some((name) => name.includes('Timeout')) || /\btimed out\b/.test(text)],
   ['proxy', ({ classes, text }) => isOf(classes, text, 'ProxyError') || TUNNEL_STATUS.test(text)],
-  ['dns', ({ classes, text }) => classes.includes('gaierror') || /UnicodeError: .*idna|'idna' codec/.test(text)],
+  ['dns', ({ classes, text }) => classes.includes('gaierror') || /UnicodeError: .{0,200}idna|'idna' codec/.test(text)],
   ['network', ({ classes, text }) => NETWORK_CLASSES.some((name) => isOf(classes, text, name))],
 ];
 

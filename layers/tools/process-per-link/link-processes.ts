@@ -1,17 +1,18 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { abortable, createSemaphore } from '../../../core/concurrency/index.ts';
-import { isExecutable } from '../process/index.ts';
 import {
   createWorkerDirectory,
+  type LargeResponse,
+  MAX_PARSED_BYTES,
   type WorkerFailure,
   type WorkerOptions,
   type WorkerProcess,
   type WorkerRequest,
   type WorkerResponse,
+  writeSandboxPlugin,
 } from '../worker/index.ts';
-import { readFailure } from './failure-report.ts';
-import { runtimeScript } from './limited-command.ts';
+import { hasTimedOut, readFailure } from './failure-report.ts';
 import { isEmptyPlaylist, NO_OUTPUT, readInfo } from './read-info.ts';
 import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
 
@@ -22,7 +23,7 @@ import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
 export async function startLinkProcesses(options: WorkerOptions): Promise<WorkerProcess> {
   const { ytDlp, memoryBytes, concurrency, pluginDirs = [], signal: closed } = options;
   const dir = await createWorkerDirectory();
-  const jsRuntime = await writeRuntime(dir);
+  const sandboxPlugin = await writeSandboxPlugin(join(dir, 'plugins'));
   const slots = createSemaphore({ permits: Math.max(1, concurrency) });
   const closing = new AbortController();
   const ended = Promise.withResolvers<void>();
@@ -56,7 +57,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     }
     const startedAt = performance.now();
     const work = runYtDlp(request, {
-      ...{ ytDlp, memoryBytes, pluginDirs, dir, jsRuntime, operator: options },
+      ...{ ytDlp, memoryBytes, pluginDirs, dir, sandboxPlugin, operator: options },
       signal: ending,
     }).finally(release);
     running.add(work);
@@ -74,7 +75,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     async request(request, signal = new AbortController().signal): Promise<WorkerResponse> {
       const id = String(++requests);
       const outcome = await run(request, signal);
-      return 'info' in outcome ? { id, ok: true, ...outcome } : { id, ok: false, error: outcome.failure };
+      return 'failure' in outcome ? { id, ok: false, error: outcome.failure } : { id, ok: true, ...outcome };
     },
     ended: ended.promise,
     hasEnded: () => closing.signal.aborted,
@@ -84,27 +85,36 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
 }
 
 type Outcome =
-  | { readonly info: Record<string, unknown>; readonly waitedMs?: number; readonly extractedMs?: number }
+  | {
+      readonly info: Record<string, unknown>;
+      readonly isIncomplete?: boolean;
+      readonly waitedMs?: number;
+      readonly extractedMs?: number;
+    }
+  | Pick<LargeResponse, 'json'>
   | { readonly failure: WorkerFailure };
 
 /** The response to a request, from what its process has printed. */
 export function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): Outcome {
-  const { stdout, stderr, isTooLarge, wasKilled, spawnError } = result;
+  const { stdout, stderr, isTooLarge, wasKilled, isConfined, spawnError } = result;
   if (spawnError !== undefined) return { failure: { kind: 'crash', message: spawnError } };
   if (isTooLarge) return { failure: { kind: 'too_large', message: 'The output is too large' } };
   if (wasKilled) return { failure: { kind: 'crash', isInterrupted: true } };
+  if (!isConfined && stdout !== '') return { failure: NOT_CONFINED };
+  const isIncomplete = hasTimedOut(stderr);
+  if (stdout.length > MAX_PARSED_BYTES) return { json: Buffer.from(largeAnswer(stdout, isIncomplete)) };
   const info = readInfo(stdout);
   const failure = readFailure(stderr);
   const hasError = failure.kind !== 'crash';
-  if (info && !(hasError && isEmptyPlaylist(info))) return { info: { ...info } };
+  if (info && !(hasError && isEmptyPlaylist(info))) return { info: { ...info }, ...(isIncomplete && { isIncomplete }) };
   if (!hasError && failure.message === '') return { failure: NO_OUTPUT };
   // A message may contain the proxy URL, with the credentials of this request.
   return { failure: { ...failure, message: failure.message?.replaceAll(proxy, 'the proxy') } };
 }
 
-/** A program that starts this Node. Where the folder permits no programs, Node itself, which may not start in the limits. */
-async function writeRuntime(dir: string): Promise<string> {
-  const path = join(dir, 'node');
-  await writeFile(path, runtimeScript(process.execPath), { mode: 0o700 });
-  return (await isExecutable(path)) ? path : process.execPath;
-}
+/** This version of yt-dlp does not load the plugin. */
+const NOT_CONFINED: WorkerFailure = { kind: 'crash', message: 'yt-dlp ran without its limits' };
+
+/** As the worker answers. What was printed may not be JSON. */
+const largeAnswer = (stdout: string, isIncomplete: boolean): string =>
+  `{"ok":true,"isIncomplete":${isIncomplete},"info":${stdout}}`;

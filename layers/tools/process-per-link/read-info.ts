@@ -1,9 +1,7 @@
+import { parsePythonJson } from '../../../core/media/index.ts';
 import type { WorkerFailure } from '../worker/index.ts';
 
 type Info = Readonly<Record<string, unknown>>;
-
-/** Python writes these, which are not JSON. Strings are matched too, so that they are left as they are. */
-const STRING_OR_CONSTANT = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
 
 /**
  * The info dict that `yt-dlp --dump-single-json` prints.
@@ -12,21 +10,13 @@ const STRING_OR_CONSTANT = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
 export function readInfo(stdout: string): Info | undefined {
   const text = stdout.trim();
   if (!text.startsWith('{')) return undefined;
-  const info = parse(text) ?? parse(text.replaceAll(STRING_OR_CONSTANT, (part) => (part[0] === '"' ? part : 'null')));
+  const info = parsePythonJson(text);
   return isInfo(info) ? info : undefined;
 }
 
 /** Whether it is a playlist none of whose listed entries could be resolved: its result is the failure of the first one. */
 export const isEmptyPlaylist = ({ _type: type, entries }: Info): boolean =>
   (type === 'playlist' || type === 'multi_video') && !(Array.isArray(entries) && entries.some(Boolean));
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // reported as a crash by the caller
-  }
-}
 
 const isInfo = (value: unknown): value is Info => typeof value === 'object' && value !== null && !Array.isArray(value);
 

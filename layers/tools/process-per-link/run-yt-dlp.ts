@@ -1,15 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { killWhenStopped } from '../process/index.ts';
+import { endWithParent, killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import {
+  CONFINED,
   extractionFlags,
   type OperatorOptions,
   type WorkerRequest,
+  writeCertificates,
   writeConfig,
   writeCookies,
+  writeSandbox,
 } from '../worker/index.ts';
-import { limitedCommand } from './limited-command.ts';
 
 export interface RunOptions {
   readonly ytDlp: YtDlp;
@@ -19,7 +21,8 @@ export interface RunOptions {
   readonly operator: OperatorOptions;
   /** For the cache, and for the folder of this process. */
   readonly dir: string;
-  readonly jsRuntime: string;
+  /** A plugin folder that limits and confines the process. */
+  readonly sandboxPlugin: string;
   /** Kills the process. */
   readonly signal: AbortSignal;
 }
@@ -32,6 +35,8 @@ export interface RunResult {
   readonly isTooLarge: boolean;
   /** It was killed from outside, not by its limits or its signal. */
   readonly wasKilled: boolean;
+  /** Its plugin has limited and confined it. */
+  readonly isConfined: boolean;
   /** Why it could not be started. */
   readonly spawnError?: string;
 }
@@ -56,24 +61,32 @@ export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunO
   try {
     return await runIn(home, request, options);
   } catch (error) {
-    return { stdout: '', stderr: '', isTooLarge: false, wasKilled: false, spawnError: String(error) };
+    return {
+      stdout: '',
+      stderr: '',
+      isTooLarge: false,
+      wasKilled: false,
+      isConfined: false,
+      spawnError: String(error),
+    };
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
 }
 
 async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
-  const { ytDlp, memoryBytes, signal } = options;
+  const { ytDlp, signal } = options;
   const flags = await prepareFlags(home, request, options);
-  const cpuSeconds = request.timeoutSeconds + EXTRA_CPU_SECONDS;
-  const [program, ...args] = limitedCommand(ytDlp.command, { memoryBytes, cpuSeconds });
+  const certificates = await writeCertificates(home, options.operator);
+  // The plugin does the same, but only once it is loaded.
+  const [program = '', ...args] = [...endWithParent(), ...ytDlp.command];
   // Loaded on first use: a worker that fits needs none of it.
   const { create } = await import('yt-dlp-exec');
   signal.throwIfAborted();
   const child = create(program).exec([...args, ...flags] as never, undefined, {
     cwd: home,
     // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
-    env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
+    env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8', ...certificates },
     extendEnv: false,
     stdin: 'ignore',
     maxBuffer: MAX_OUTPUT_BYTES,
@@ -88,7 +101,7 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
     const { stdout = '', stderr = '', signal: endedBy, code, originalMessage = '' }: ProcessResult = await child;
     const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
     return {
-      ...{ stdout, stderr, isTooLarge },
+      ...{ stdout, stderr: stderr.replace(CONFINED, ''), isTooLarge, isConfined: stderr.includes(CONFINED) },
       wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
       ...(child.pid === undefined && { spawnError: originalMessage }),
     };
@@ -104,18 +117,34 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
  */
 async function prepareFlags(
   home: string,
-  { url, entry, proxy, flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>,
+  { url, entry, proxy, timeoutSeconds, flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>,
   options: RunOptions,
 ): Promise<string[]> {
-  const { dir, pluginDirs, jsRuntime } = options;
+  const { dir, memoryBytes, sandboxPlugin, operator } = options;
+  const jsRuntime = process.execPath;
+  const cacheDir = join(dir, 'cache');
+  await writeSandbox(home, {
+    programs: [jsRuntime],
+    pluginDirs: options.pluginDirs,
+    extractorArgs: operator.extractorArgs,
+    writable: [home, cacheDir],
+    proxies: [proxy],
+    limits: { memoryBytes, cpuSeconds: Math.ceil(timeoutSeconds + EXTRA_CPU_SECONDS) },
+  });
   // A copy: yt-dlp writes the file when it ends.
-  const cookiesFile = await writeCookies(home, options.operator);
-  const config = await writeConfig(home, options.operator, [['--proxy', proxy]]);
+  const cookiesFile = await writeCookies(home, operator);
+  const config = await writeConfig(home, operator, [['--proxy', proxy]]);
   const target = join(home, 'target');
   // An entry by its list's metadata, and not by its URL alone: this keeps its title, duration and thumbnail.
   await writeFile(target, entry === undefined ? url.replaceAll(/[\r\n]/g, '') : JSON.stringify(entry));
   return [
-    ...extractionFlags({ cacheDir: join(dir, 'cache'), pluginDirs, jsRuntime, cookiesFile }),
+    ...extractionFlags({
+      cacheDir,
+      pluginDirs: [sandboxPlugin, ...options.pluginDirs],
+      jsRuntime,
+      cookiesFile,
+      hasExtraCa: operator.extraCaFile !== undefined,
+    }),
     ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
     ...['--playlist-end', String(playlistLimit)],
     ...(impersonate ? ['--impersonate', impersonate] : []),

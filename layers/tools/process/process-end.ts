@@ -42,6 +42,25 @@ export function isStopped(pid: number | undefined): boolean {
   }
 }
 
+/** Clock ticks per second, `USER_HZ`: 100 on every Linux. */
+const TICK_MS = 10;
+
+/**
+ * Processor time that a process has used, all threads and the kernel's work for it, in milliseconds (proc_pid_stat(5): `utime`
+ * and `stime`). Undefined where that cannot be known.
+ */
+export function cpuTimeMs(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // After the name of the program, which may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
+  } catch {
+    return undefined; // no such process, or no /proc
+  }
+}
+
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -50,25 +69,35 @@ function kill(pid: number): void {
   }
 }
 
-/** Of util-linux. */
-const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'];
+/** Of util-linux; undefined where the system has none. */
+export const SETPRIV: string | undefined =
+  process.platform === 'linux' ? ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) : undefined;
+const OPTIONS = ['--pdeathsig', 'KILL', '--no-new-privs'];
 
 let wrapper: readonly string[] | undefined;
 
 /**
  * The beginning of a command line whose program is killed when this process ends, however it ends and whatever the
- * program is doing: a parser in an endless loop, or a stopped process, would otherwise never end. Empty where the
- * system has no `setpriv`, which sets the signal (PR_SET_PDEATHSIG).
+ * program is doing: a parser in an endless loop, or a stopped process, would otherwise never end. It gains no privileges
+ * from programs that it runs (PR_SET_NO_NEW_PRIVS). Empty where the system has no `setpriv`.
  */
 export function endWithParent(): readonly string[] {
-  wrapper ??= findWrapper();
+  wrapper ??= setprivCommand() ?? [];
   return wrapper;
 }
 
-function findWrapper(): readonly string[] {
-  const program = SETPRIV.find((candidate) => existsSync(candidate));
-  if (process.platform !== 'linux' || !program) return [];
-  const command = [program, '--pdeathsig', 'KILL', '--'];
-  const { status } = spawnSync(program, [...command.slice(1), program, '--version'], { env: {}, stdio: 'ignore' });
-  return status === 0 ? command : [];
+/**
+ * The same with further options of `setpriv`.
+ * @param stdin descriptor of the standard input that the options refer to
+ * @returns undefined where `setpriv` does not know them or may not run itself with them, or the system has none
+ */
+export function setprivCommand(
+  options: readonly string[] = [],
+  stdin: number | 'ignore' = 'ignore',
+): readonly string[] | undefined {
+  if (!SETPRIV) return undefined;
+  const command = [SETPRIV, ...OPTIONS, ...options, '--'];
+  const args = [...command.slice(1), SETPRIV, '--version'];
+  const { status } = spawnSync(SETPRIV, args, { env: {}, stdio: [stdin, 'ignore', 'ignore'] });
+  return status === 0 ? command : undefined;
 }

@@ -2,23 +2,28 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startLinkProcesses } from '../process-per-link/index.ts';
 import type { YtDlp, YtDlpMode } from '../tools.ts';
-import { startWorker, WorkerKilled, type WorkerResponse } from '../worker/index.ts';
+import { startWorker, WorkerKilled, type WorkerResponse, type WorkerSandbox } from '../worker/index.ts';
+import { IncompleteRelease, testChallenge } from './challenge-test.ts';
 
 export interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */
   readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;
+  /** Called with what confines the forks of a warm worker. */
+  readonly onSandbox?: (sandbox: WorkerSandbox) => void;
+  /** Called with why a yt-dlp that works does not solve JavaScript challenges, which YouTube needs. */
+  readonly onUnsolvedChallenge?: (reason: string) => void;
 }
 
 const MEMORY_BYTES = 2 ** 30;
-/** For each of the two requests. */
+/** For each request. */
 const TIMEOUT_SECONDS = 20;
 /** For a worker that is killed from outside meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /**
  * Checks that a version of yt-dlp works on this machine, as a warm worker or else as one process per link: it starts,
- * resolves a link, and reports a 404, both through its proxy. The plugin interface of yt-dlp, which the worker needs, is not
+ * resolves a link, and reports a 404, both through its proxy; a worker also solves a JavaScript challenge. The plugin interface of yt-dlp, which the worker needs, is not
  * stable between versions; its command line is.
  * @returns the mode in which it works
  * @throws Error in one line when it works in neither
@@ -29,7 +34,7 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): P
     return 'worker';
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof WorkerKilled) throw error;
+    if (error instanceof WorkerKilled || error instanceof IncompleteRelease) throw error;
     try {
       await testRepeatedly(startLinkProcesses, ytDlp, options);
       return 'process-per-link';
@@ -55,7 +60,8 @@ async function testRepeatedly(start: Start, ytDlp: YtDlp, options: SmokeTestOpti
   }
 }
 
-async function testOnce(start: Start, ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
+async function testOnce(start: Start, ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
+  const { openProxy, signal, onSandbox = () => undefined, onUnsolvedChallenge = () => undefined } = options;
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -66,14 +72,16 @@ async function testOnce(start: Start, ytDlp: YtDlp, { openProxy, signal }: Smoke
     const proxy = await openProxy(host);
     try {
       const worker = await start({ ytDlp, concurrency: 1, memoryBytes: MEMORY_BYTES, signal });
-      const resolveLink = (path: string) =>
-        worker.request({
-          ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT_SECONDS, proxy: proxy.proxyUrl },
-          ...{ flat: true, playlistLimit: 1 },
-        });
+      if (worker.sandbox) onSandbox(worker.sandbox);
+      const requestFor = (path: string) => ({
+        ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT_SECONDS, proxy: proxy.proxyUrl },
+        ...{ flat: true, playlistLimit: 1 },
+      });
+      const resolveLink = (path: string) => worker.request(requestFor(path));
       try {
         checkFound(await resolveLink('/clip.mp4'), `http://${host}/clip.mp4`);
         checkMissing(await resolveLink('/missing'));
+        if (start === startWorker) await testChallenge(worker, ytDlp, requestFor(''), onUnsolvedChallenge);
       } finally {
         await worker.close();
       }
@@ -93,7 +101,7 @@ function checkInterrupted(answer: WorkerResponse): void {
 function checkFound(answer: WorkerResponse, url: string): void {
   checkInterrupted(answer);
   if (!answer.ok) throw new Error(`it does not resolve a plain file: ${answer.error.kind}`);
-  const { formats } = answer.info as { formats?: { url?: unknown }[] };
+  const { formats } = ('info' in answer ? answer.info : {}) as { formats?: { url?: unknown }[] };
   if (formats?.[0]?.url !== url) throw new Error('it does not name a plain file as its own format');
 }
 

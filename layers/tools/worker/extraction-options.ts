@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 
 /** Cookies and arguments of the operator, for every extraction. */
 export interface OperatorOptions {
@@ -7,6 +8,8 @@ export interface OperatorOptions {
   readonly cookiesFile?: string;
   /** Netscape cookies files of single sites; their cookies replace equal ones of `cookiesFile`. */
   readonly cookiesDir?: readonly string[];
+  /** PEM file of certificates to trust besides the built-in ones. */
+  readonly extraCaFile?: string;
   /** As `--extractor-args` of yt-dlp: `extractor:name=value;name=value`. */
   readonly extractorArgs?: readonly string[];
 }
@@ -26,6 +29,21 @@ export async function writeCookies(
   // The first line of each further file is a comment.
   await writeFile(merged, texts.join('\n'), { mode: 0o600 });
   return merged;
+}
+
+/**
+ * Writes the certificates that yt-dlp is to trust into one file.
+ * @returns the variables of its environment that name the file: the first is read by OpenSSL, which yt-dlp uses with
+ * `no-certifi`, the second by curl_cffi; none where it trusts the certificates that it comes with
+ */
+export async function writeCertificates(
+  dir: string,
+  { extraCaFile }: OperatorOptions,
+): Promise<Readonly<Record<string, string>>> {
+  if (extraCaFile === undefined) return {};
+  const file = join(dir, 'certificates.pem');
+  await writeFile(file, [...rootCertificates, await readFile(extraCaFile, 'utf8')].join('\n'));
+  return { SSL_CERT_FILE: file, REQUESTS_CA_BUNDLE: file };
 }
 
 /**
@@ -56,16 +74,19 @@ export interface ExtractionFlagsOptions {
   readonly jsRuntime: string;
   /** Netscape cookies file. */
   readonly cookiesFile: string | undefined;
+  /** Whether its certificates are those of `writeCertificates`. */
+  readonly hasExtraCa: boolean;
 }
 
 /** Options of yt-dlp for every extraction, by the warm worker or by a process of its own. */
-export const extractionFlags = ({ cacheDir, pluginDirs, jsRuntime, cookiesFile }: ExtractionFlagsOptions): string[] => [
+export const extractionFlags = (options: ExtractionFlagsOptions): string[] => [
   ...['--quiet', '--ignore-config', '--no-update', '--color', 'never'],
-  ...['--no-plugin-dirs', ...pluginDirs.flatMap((dir) => ['--plugin-dirs', dir])],
-  ...['--cache-dir', cacheDir, '--no-remote-components'],
-  ...['--no-js-runtimes', '--js-runtimes', `node:${jsRuntime}`],
+  ...['--no-plugin-dirs', ...options.pluginDirs.flatMap((dir) => ['--plugin-dirs', dir])],
+  ...['--cache-dir', options.cacheDir, '--no-remote-components'],
+  ...['--no-js-runtimes', '--js-runtimes', `node:${options.jsRuntime}`],
   ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
   ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
   ...['--xff', 'never', '--default-search', 'error', '--format', 'bv*+ba/b/bv*/ba'],
-  ...(cookiesFile ? ['--cookies', cookiesFile] : []),
+  ...(options.cookiesFile ? ['--cookies', options.cookiesFile] : []),
+  ...(options.hasExtraCa ? ['--compat-options', 'no-certifi'] : []),
 ];

@@ -2,13 +2,19 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
-import { extractionFlags, type OperatorOptions, writeConfig, writeCookies } from './extraction-options.ts';
+import {
+  extractionFlags,
+  type OperatorOptions,
+  writeCertificates,
+  writeConfig,
+  writeCookies,
+} from './extraction-options.ts';
+import { PLUGIN_DIR, writeSandbox } from './sandbox-file.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
-import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
+import type { WorkerRequest, WorkerResponse, WorkerSandbox } from './worker-protocol.ts';
 
 export interface WorkerOptions extends OperatorOptions {
   readonly ytDlp: YtDlp;
@@ -30,6 +36,8 @@ export interface WorkerProcess {
    * `cancelled`.
    */
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
+  /** What confines its forks; absent where nothing does, or where that is not known. */
+  readonly sandbox?: WorkerSandbox | undefined;
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
@@ -47,7 +55,7 @@ export class WorkerKilled extends Error {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-const PLUGIN_DIR = fileURLToPath(new URL('plugins', import.meta.url));
+const CACHE = 'cache';
 /** A first start on a cold disk compiles yt-dlp, which takes seconds. */
 const START_TIMEOUT_MS = 60_000;
 /** Time to end itself and its forks before it is killed. Its forks end with it in both cases. */
@@ -103,11 +111,11 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   void ended.then(() => signal?.removeEventListener('abort', onAbort));
 
   const startTimer = setTimeout(kill, START_TIMEOUT_MS);
-  const isReady = await Promise.race([client.ready.then(() => true), ended.then(() => false)]);
+  const greeting = await Promise.race([client.ready, ended]);
   clearTimeout(startTimer);
   stop = () => void close();
   signal?.throwIfAborted();
-  if (!isReady)
+  if (!greeting)
     throw child.signalCode !== null && !child.killed
       ? new WorkerKilled(`yt-dlp was killed before it was ready: ${child.signalCode}`)
       : new Error(`yt-dlp ended before it was ready: ${lastLine}`);
@@ -117,34 +125,52 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   }, PING_INTERVAL_MS).unref();
   void ended.then(() => clearInterval(watchdog));
   const wasKilled = () => child.signalCode !== null && !child.killed;
-  return { request: client.send, ended, hasEnded: () => isGone, wasKilled, close };
+  return {
+    request: client.send,
+    sandbox: greeting.sandbox ?? undefined,
+    ended,
+    hasEnded: () => isGone,
+    wasKilled,
+    close,
+  };
 }
 
 async function spawnWorker(options: WorkerOptions, home: string): Promise<Child> {
   const flags = await flagsOf(options, home);
+  await writeSandbox(home, {
+    programs: [process.execPath],
+    pluginDirs: options.pluginDirs ?? [],
+    extractorArgs: options.extractorArgs,
+    writable: [join(home, 'tmp'), join(home, CACHE)],
+  });
   const [program, ...before] = options.ytDlp.command;
   return spawn(program, [...before, ...flags], {
     cwd: home,
     // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
-    env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
+    env: {
+      PATH: '/nonexistent',
+      HOME: home,
+      TMPDIR: home,
+      LANG: 'C.UTF-8',
+      ...(await writeCertificates(home, options)),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Its own process group: Ctrl-C reaches only the service, which then closes the worker in order.
-    detached: true,
   });
 }
 
 const flagsOf = async (options: WorkerOptions, home: string): Promise<string[]> => [
   ...extractionFlags({
-    cacheDir: join(home, 'cache'),
+    cacheDir: join(home, CACHE),
     pluginDirs: [PLUGIN_DIR, ...(options.pluginDirs ?? [])],
     jsRuntime: process.execPath,
     cookiesFile: await writeCookies(home, options),
+    hasExtraCa: options.extraCaFile !== undefined,
   }),
   ...(await writeConfig(home, options)),
   '--abort-on-error',
   // Nothing listens there: a request without its own proxy cannot connect.
   ...['--proxy', 'http://127.0.0.1:9'],
-  `reelay-worker:concurrency=${options.concurrency}&memory=${options.memoryBytes}`,
+  `reelay-worker:concurrency=${options.concurrency}&memory=${options.memoryBytes}&node=${process.versions.node}`,
 ];
 
 /** Resolves when the process is gone and its output is read; with an error when it could not be spawned. */
@@ -163,10 +189,14 @@ function listen(child: Child, client: WorkerClient, onStderr: (line: string) => 
   readBoundedLines(child.stdout, {
     maxBytes: MAX_RESPONSE_LINE_BYTES,
     onLine: (line) => {
-      if (!client.receive(line)) onStderr(`Not an answer: ${line.slice(0, 200)}`);
+      if (!client.receive(line)) onStderr(`Not an answer: ${line.toString('utf8', 0, 200)}`);
     },
     // The worker never writes such a line: the process is not the worker any more.
     onTooLong: () => child.kill('SIGKILL'),
   });
-  readBoundedLines(child.stderr, { maxBytes: MAX_STDERR_LINE_BYTES, onLine: onStderr, onTooLong: onStderr });
+  readBoundedLines(child.stderr, {
+    maxBytes: MAX_STDERR_LINE_BYTES,
+    onLine: (line) => onStderr(line.toString()),
+    onTooLong: onStderr,
+  });
 }

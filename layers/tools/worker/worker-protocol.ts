@@ -14,21 +14,66 @@ export interface WorkerRequest {
   readonly playlistLimit: number;
   /** The browser that requests imitate, as `--impersonate` of yt-dlp; ignored by a build that cannot. @default none */
   readonly impersonate?: string;
+  /** Cookies of the operator that have been replaced since the worker started. Present when replaced ones are to be reported. */
+  readonly cookies?: readonly OperatorCookie[] | undefined;
+  /** Prepares this player of YouTube instead, and solves the challenge `n` with it. */
+  readonly player?: { readonly code: string; readonly n: string };
   /** Lowers the priority of the fork (0 to 19). @default 0 */
   readonly niceness?: number;
 }
 
-/** One line from the worker. */
+/** A cookie of the operator's files. */
+export interface OperatorCookie {
+  /** As in the file: with a leading dot, subdomains are included. */
+  readonly domain: string;
+  readonly path: string;
+  readonly name: string;
+  readonly value: string;
+  /** Epoch seconds; 0 until the browser is closed. */
+  readonly expires: number;
+}
+
+/** The first line from the worker. */
+export interface WorkerGreeting {
+  readonly ready: true;
+  readonly sandbox?: WorkerSandbox | null;
+}
+
+/** What Linux has to confine forks. */
+export interface WorkerSandbox {
+  /** Version of the interface of Landlock: 0 without it, 4 or newer with ports. */
+  readonly landlock: number;
+  /** Whether system calls are filtered. */
+  readonly seccomp: boolean;
+}
+
+/** One further line from the worker. */
 export type WorkerResponse =
   | {
       readonly id: string;
       readonly ok: true;
       readonly info: Record<string, unknown>;
+      /** A request took too long, and what it would have returned is missing: another extraction may find more. */
+      readonly isIncomplete?: boolean;
+      /** Cookies of the operator that the site has replaced, each with its value `before`. Checked by who reads it. */
+      readonly cookies?: unknown;
       /** From the request's arrival to the start of its extraction: queue and fork. */
       readonly waitedMs?: number;
       readonly extractedMs?: number;
     }
+  | LargeResponse
   | { readonly id: string; readonly ok: false; readonly error: WorkerFailure };
+
+/** A successful response that is too large to be parsed in this process. */
+export interface LargeResponse {
+  readonly id: string;
+  readonly ok: true;
+  /** All of it, as JSON. */
+  readonly json: Buffer;
+}
+
+/** Bytes of a response that is parsed at once. Few items have more. */
+export const MAX_PARSED_BYTES = 64 * 1024;
 
 /** Why a resolve failed, derived from exception classes rather than from messages. */
 export interface WorkerFailure {
@@ -36,6 +81,8 @@ export interface WorkerFailure {
   readonly kind: WorkerFailureKind;
   /** Status of the upstream response, if there was one. */
   readonly httpStatus?: number;
+  /** Retry-After of that response. */
+  readonly retryAfterSeconds?: number;
   /** `expected` of the ExtractorError: not a bug of the extractor. */
   readonly expected?: boolean;
   readonly message?: string;
@@ -51,6 +98,8 @@ export type WorkerFailureKind =
   | 'login'
   | 'geo'
   | 'no_formats'
+  /** There are formats, of a kind that this release of yt-dlp cannot read. */
+  | 'unreadable_formats'
   | 'upcoming'
   | 'not_live'
   | 'unsupported'

@@ -32,25 +32,17 @@ export function linkChecks(link: string): CheckGroup {
   const query = `?url=${encodeURIComponent(link)}`;
   let resolved: readonly Rendition[] | undefined;
 
-  /** The renditions of the first item that has any. */
-  async function renditions(client: Client): Promise<readonly Rendition[]> {
-    if (resolved) return resolved;
-    const response = await client.request(PATHS.resource + query);
-    const { mediaItems } = expectSuccess(response, PATHS.resource, link) as { mediaItems: readonly Item[] | null };
-    const all = (mediaItems ?? []).map(({ video, audio }) => [
-      ...(video?.renditions ?? []),
-      ...(audio?.renditions ?? []),
-    ]);
-    resolved = all.find(({ length }) => length > 0) ?? [];
+  const renditions = async (client: Client): Promise<readonly Rendition[]> => {
+    resolved ??= renditionsOf(await client.request(PATHS.resource + query), link);
     return resolved;
-  }
+  };
 
   /** The stream of the smallest rendition of a kind. @throws NotApplicable when the link has none */
   async function streamOf(client: Client, name: string, isWanted: (rendition: Rendition) => boolean): Promise<string> {
     const size = ({ fileSizeBytes }: Rendition) => fileSizeBytes ?? Infinity;
     const [found] = (await renditions(client)).filter(isWanted).sort((one, other) => size(one) - size(other));
     if (!found) throw new NotApplicable(`The link has no ${name}`);
-    return `/api/Stream/${found.urlType}/${found.key}${found.convertTo ? `?format=${found.convertTo}` : ''}`;
+    return pathOf(found);
   }
 
   const fileOf = (client: Client) =>
@@ -116,6 +108,45 @@ export function linkChecks(link: string): CheckGroup {
     },
   ];
   return { name: link, checks };
+}
+
+/** The renditions of the first item that has any. */
+function renditionsOf(response: Response, link: string): readonly Rendition[] {
+  const { mediaItems } = expectSuccess(response, PATHS.resource, link) as { mediaItems: readonly Item[] | null };
+  const all = (mediaItems ?? []).map(({ video, audio }) => [
+    ...(video?.renditions ?? []),
+    ...(audio?.renditions ?? []),
+  ]);
+  return all.find(({ length }) => length > 0) ?? [];
+}
+
+const pathOf = ({ urlType, key, convertTo }: Rendition): string =>
+  `/api/Stream/${urlType}/${key}${convertTo ? `?format=${convertTo}` : ''}`;
+
+/** The links of one site. Of each the beginning of the first rendition is read: two requests and 64 KB. */
+export function siteChecks(site: string, links: readonly string[]): CheckGroup {
+  const checks = links.map(
+    (link): Check => ({
+      title: link,
+      async run(client) {
+        const response = await client.request(`${PATHS.resource}?url=${encodeURIComponent(link)}`);
+        if (response.status !== 200) throw failureOf(response);
+        const [best] = renditionsOf(response, link);
+        assert.ok(best, 'No renditions');
+        const headers = { range: `bytes=0-${SAMPLE_BYTES - 1}` };
+        const stream = await client.request(pathOf(best), { headers, maxBytes: SAMPLE_BYTES });
+        if (stream.status !== 200 && stream.status !== 206) throw failureOf(stream);
+        assert.ok(stream.body.length > 0, 'The stream is empty');
+      },
+    }),
+  );
+  return { name: site, checks };
+}
+
+/** Such as `415 bot-check`. */
+function failureOf(response: Response): Error {
+  const { type, title } = Object(jsonOf(response, `${response.status}`)) as { type?: unknown; title?: unknown };
+  return new Error(`${response.status} ${String(type ?? title).replace(/^.*\//, '')}`);
 }
 
 /** HEAD, ranges, 416 and If-Range of a stream agree with each other. @throws NotApplicable without a length */

@@ -57,6 +57,7 @@ export async function findAudioStart(
         ...[...input.args, '-copyts', '-i', input.url],
         ...['-map', '0:a:0', '-frames:a', '1', '-c:a', 'pcm_s16le', '-f', 'framecrc'],
       ],
+      inputs: [input],
       signal: AbortSignal.any([signal, input.failed]),
       onFailure: encoder.onFailure,
     });

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { createLruCache } from '../../../core/concurrency/index.ts';
 import type { FileSource } from '../../source/index.ts';
 
-/** Small enough that a seek wastes little, large enough that a file needs few requests. */
-const BLOCK_BYTES = 512 * 1024;
+/** Small enough that a seek wastes little. Adjacent blocks are read by one request. */
+const BLOCK_BYTES = 64 * 1024;
 
 /** Recently read blocks of files. */
 export interface BlockCache {
@@ -19,16 +19,12 @@ export function createBlockCache(budgetBytes: number): BlockCache {
   const blocks = createLruCache<string, Promise<Buffer>>(Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1));
   let files = 0;
 
-  const load = (key: string, read: () => Promise<Buffer>): Promise<Buffer> => {
-    const cached = blocks.get(key);
-    if (cached) return cached;
-    const block = read();
+  const add = (key: string, block: Promise<Buffer>) => {
     blocks.set(key, block);
     // A failure is not kept: the next caller reads the block again.
     block.catch(() => {
       if (blocks.get(key) === block) blocks.delete(key);
     });
-    return block;
   };
 
   return {
@@ -36,27 +32,33 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       const { size } = source;
       if (size === undefined) return source; // It can only be read from its beginning.
       const prefix = `${files++}:`;
-      const end = Math.ceil(size / BLOCK_BYTES);
       const evict = () => {
         for (const key of [...blocks.keys()]) if (key.startsWith(prefix)) blocks.delete(key);
       };
       signal.addEventListener('abort', evict, { once: true });
 
-      const block = (index: number) =>
-        load(prefix + index, async () => {
-          const first = index * BLOCK_BYTES;
-          const last = Math.min(first + BLOCK_BYTES, size) - 1;
-          return Buffer.concat(await source.read(first, last).toArray({ signal }));
-        });
+      /** The blocks from one index to another, both included. Those that are missing are read, adjacent ones at once. */
+      const load = (from: number, to: number): Promise<Buffer>[] => {
+        const wanted = Array.from({ length: to - from + 1 }, (_, at) => blocks.get(prefix + (from + at)));
+        for (let at = 0; at < wanted.length; at += 1) {
+          if (wanted[at]) continue;
+          const cached = wanted.findIndex((block, index) => index > at && block);
+          const count = (cached < 0 ? wanted.length : cached) - at;
+          const first = (from + at) * BLOCK_BYTES;
+          const last = Math.min(first + count * BLOCK_BYTES, size) - 1;
+          for (const [index, block] of readBlocks(source.read(first, last), count, signal).entries()) {
+            wanted[at + index] = block;
+            add(prefix + (from + at + index), block);
+          }
+        }
+        return wanted.flatMap((block) => block ?? []);
+      };
 
       async function* slice(first: number, last: number): AsyncGenerator<Buffer> {
-        const start = Math.floor(first / BLOCK_BYTES);
-        for (let index = start; index * BLOCK_BYTES <= last; index += 1) {
-          const current = block(index);
-          // Reading past one block predicts a sequential read: fetch the next block.
-          if (index > start && index + 1 < end) void block(index + 1);
-          const offset = index * BLOCK_BYTES;
-          yield (await current).subarray(Math.max(first - offset, 0), last + 1 - offset);
+        let offset = Math.floor(first / BLOCK_BYTES) * BLOCK_BYTES;
+        for (const block of load(Math.floor(first / BLOCK_BYTES), Math.floor(last / BLOCK_BYTES))) {
+          yield (await block).subarray(Math.max(first - offset, 0), last + 1 - offset);
+          offset += BLOCK_BYTES;
         }
       }
 
@@ -71,4 +73,34 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       };
     },
   };
+}
+
+/** Divides a stream into blocks. Each settles when its bytes have arrived, or when the stream fails before. */
+function readBlocks(stream: Readable, count: number, signal: AbortSignal): Promise<Buffer>[] {
+  const blocks = Array.from({ length: count }, () => Promise.withResolvers<Buffer>());
+  const read = async () => {
+    let parts: Buffer[] = [];
+    let bytes = 0;
+    let next = 0;
+    const finish = () => {
+      blocks[next]?.resolve(Buffer.concat(parts));
+      next += 1;
+      parts = [];
+      bytes = 0;
+    };
+    for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) {
+      for (let at = 0; at < chunk.length; ) {
+        const part = chunk.subarray(at, at + BLOCK_BYTES - bytes);
+        parts.push(part);
+        bytes += part.length;
+        at += part.length;
+        if (bytes === BLOCK_BYTES) finish();
+      }
+    }
+    if (bytes > 0) finish();
+  };
+  read().catch((error: unknown) => {
+    for (const block of blocks) block.reject(error);
+  });
+  return blocks.map(({ promise }) => promise);
 }

@@ -18,6 +18,8 @@ export interface EncoderSlots {
    * process; the signal's reason when it aborts
    */
   acquire(client: string, signal: AbortSignal, hasStarted: boolean): Promise<Release>;
+  /** @throws CapacityExceeded, ClientLimitExceeded when a stream of the client without a sent byte could not wait for a slot */
+  requireRoom(client: string): void;
 }
 
 export interface EncoderSlotsOptions {
@@ -34,16 +36,19 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
   const maxWaitingPerClient = Math.ceil(maxWaiting / 2);
   let encoding = 0;
 
+  const requireRoom = (client: string) => {
+    if (slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
+    if (slots.waiting(client) >= maxWaitingPerClient)
+      throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
+  };
   const enter = async (client: string, signal: AbortSignal, hasStarted: boolean) => {
     signal.throwIfAborted();
-    if (!hasStarted && slots.waiting() >= maxWaiting)
-      throw new CapacityExceeded('Too many streams wait for an encoder');
-    if (!hasStarted && slots.waiting(client) >= maxWaitingPerClient)
-      throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
+    if (!hasStarted) requireRoom(client);
     return (await slots.acquire(client, signal)).release;
   };
 
   return {
+    requireRoom,
     async acquire(client, signal, hasStarted) {
       const leave = await enter(client, signal, hasStarted);
       try {

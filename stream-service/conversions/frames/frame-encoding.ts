@@ -10,6 +10,8 @@ export interface FrameEncoding {
    * rate.
    */
   readonly segmentFrames: number;
+  /** Frames that are encoded and kept together for ranges that are no longer: a segment is a multiple of them. */
+  readonly unitFrames: number;
   /** Frames after which the output of the encoder no longer depends on where it started. */
   readonly warmUpFrames: number;
   /** Frames that the encoder reads ahead of its output, rounded up. They are dropped from the output. */
@@ -23,6 +25,8 @@ export interface FrameEncoding {
  * as encoding about 10 s), shorter ones take less decoding up to a seek position in their middle.
  */
 export const SEGMENT_FRAMES = 6000;
+/** 12 s, 290 kB at 192 kbit/s. */
+const UNIT_FRAMES = 500;
 /** The longest state of LAME is its loudness adaptation, about 100 frames. */
 const LAME_WARM_UP_FRAMES = 200;
 const LAME_LOOK_AHEAD_FRAMES = 3;
@@ -31,6 +35,7 @@ const LAME_LOOK_AHEAD_FRAMES = 3;
 export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps): FrameEncoding => ({
   frameBytes: mp3FrameBytes(bitrateKbps),
   segmentFrames: SEGMENT_FRAMES,
+  unitFrames: UNIT_FRAMES,
   warmUpFrames: LAME_WARM_UP_FRAMES,
   lookAheadFrames: LAME_LOOK_AHEAD_FRAMES,
   outputArgs: [
@@ -43,6 +48,7 @@ export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps): FrameEncoding => ({
 export const WAV_ENCODING: FrameEncoding = {
   frameBytes: (MP3_SAMPLES_PER_FRAME * WAV_FORMAT.channels * WAV_FORMAT.bitsPerSample) / 8,
   segmentFrames: 1000,
+  unitFrames: 100,
   warmUpFrames: 0,
   lookAheadFrames: 0,
   outputArgs: ['-c:a', 'pcm_s16le', '-flush_packets', '0', '-f', 's16le'],

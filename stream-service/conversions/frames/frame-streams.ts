@@ -7,6 +7,7 @@ import type { Source } from '../../source/index.ts';
 import type { ConverterDependencies } from '../converter.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
+import { createEncodedUnits } from './encoded-units.ts';
 import type { EncoderOptions } from './encoder-options.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
@@ -21,6 +22,8 @@ export interface FrameStreamsOptions extends ConverterDependencies {
   readonly parallelism?: number;
   /** Bytes of sources kept in memory, over all clients. @default 64 MiB */
   readonly cacheBytes?: number;
+  /** Bytes of encoded audio kept in memory, over all clients. @default 16 MiB */
+  readonly unitBytes?: number;
 }
 
 /** An open track to convert. */
@@ -35,6 +38,8 @@ export interface FrameInput {
 
 /** Streams of encoded frames behind a tag or a header. All formats share encoders and memory. */
 export interface FrameStreams {
+  /** @throws CapacityExceeded, ClientLimitExceeded when a conversion for this client would be refused now */
+  requireRoom(client: string): void;
   /** Reads any range of a conversion of known length. Opening it runs nothing. */
   ranged(input: FrameInput, layout: Layout, tag: Buffer): Representation['read'];
   /** Reads a conversion of unknown length from its beginning. @throws CapacityExceeded once it is read */
@@ -42,12 +47,14 @@ export interface FrameStreams {
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+const UNIT_BYTES = 16 * 1024 * 1024;
 /** Clients that may wait for their first bytes, per encoder. */
 const MAX_WAITING_PER_ENCODER = 16;
 
 export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
   const { inputServer, admission, observer, log, parallelism = availableParallelism() } = options;
   const cache = createBlockCache(options.cacheBytes ?? CACHE_BYTES);
+  const units = createEncodedUnits(options.unitBytes ?? UNIT_BYTES);
   const starts = createAudioStarts();
   const slots = createEncoderSlots({
     parallelism,
@@ -65,6 +72,7 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
   });
 
   return {
+    requireRoom: slots.requireRoom,
     ranged(input, layout, tag) {
       const { resource, track, source, ffmpeg, client } = input;
       const entity = audioEntity(resource, track, source, ffmpeg);
@@ -73,7 +81,11 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
         rangedStream(first, last, {
           layout,
           tag,
-          encode: openFrameRangeEncoder({ source, entity, encoding: layout.encoding, encoder, cache, starts }),
+          encode: openFrameRangeEncoder({
+            ...{ source, entity, encoding: layout.encoding, encoder, cache, starts },
+            durationSeconds: track.durationSeconds ?? resource.durationSeconds,
+          }),
+          units: units.of(entity, layout.encoding),
           acquire: (signal, hasStarted) => slots.acquire(client, signal, hasStarted),
           parallelism,
         });

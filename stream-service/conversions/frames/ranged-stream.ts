@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Release } from '../../sessions/index.ts';
+import { type EncodedUnit, type UnitsOfConversion, unitAt } from './encoded-units.ts';
 import { type FrameRange, type Layout, nextFrameRange, tagSlice } from './layout.ts';
 import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
 
@@ -9,12 +10,16 @@ export interface RangedStreamOptions {
   readonly encode: (range: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
   /** Takes an encoder slot; `hasStarted`: the client has bytes, so that a refusal can no longer be answered. */
   readonly acquire: (signal: AbortSignal, hasStarted: boolean) => Promise<Release>;
+  /** What is known of the conversion. */
+  readonly units: UnitsOfConversion;
   /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }
 
 /** Buffered for a slow client: 12 s. A client counts as fast once it has read as many bytes without a pause. */
 const SLOW_CLIENT_BUFFER_FRAMES = 500;
+/** Part of a segment that a fast client has read before the next segment is started: until then it may only look. */
+const SHARE_BEFORE_NEXT = 1 / 4;
 /** A client that takes longer to read a chunk, about 30 kB, counts as slow. */
 const MAX_CHUNK_MS = 250;
 
@@ -26,12 +31,48 @@ const MAX_CHUNK_MS = 250;
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
-  const body = Readable.from(bytes(first, last, options, controller.signal), { objectMode: false });
+  const { frameBytes, unitFrames } = options.layout.encoding;
+  const read = last - first < unitFrames * frameBytes ? readUnits : readSegments;
+  const body = Readable.from(read(first, last, options, controller.signal), { objectMode: false });
   body.once('close', () => controller.abort());
   return body;
 }
 
-async function* bytes(
+/** Reads a short range out of whole units. */
+async function* readUnits(
+  first: number,
+  last: number,
+  { layout, tag, encode, acquire, units }: RangedStreamOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const encodeUnit = async (unit: EncodedUnit, hasStarted: boolean): Promise<Buffer> => {
+    const release = await acquire(signal, hasStarted);
+    try {
+      // Another stream may have encoded it while this one waited.
+      const known = units.get(unit);
+      if (known) return known;
+      const bytes = Buffer.concat(await Readable.from(encode(unit.range, signal)).toArray());
+      units.set(unit, bytes);
+      return bytes;
+    } finally {
+      release();
+    }
+  };
+
+  let head = tag.subarray(...tagSlice(layout, first, last));
+  const start = Math.max(first, layout.tagBytes);
+  for (let at = start; at <= last; ) {
+    const unit = unitAt(layout, at);
+    const bytes = units.get(unit) ?? (await encodeUnit(unit, at > start));
+    // A copy: the reader of the stream owns its chunks.
+    yield Buffer.concat([head, bytes.subarray(at - unit.offset, last + 1 - unit.offset)]);
+    head = head.subarray(head.length);
+    at = unit.offset + bytes.length;
+  }
+  if (head.length > 0) yield head;
+}
+
+async function* readSegments(
   first: number,
   last: number,
   { layout, tag, encode, acquire, parallelism }: RangedStreamOptions,
@@ -47,7 +88,9 @@ async function* bytes(
   let taken = 0;
   /** No byte has been sent: a failure can still be answered. */
   let isUnanswered = true;
-  const isFast = () => taken >= slowBufferBytes;
+  /** When the chunk that is being read was offered. */
+  let offeredAt = Number.POSITIVE_INFINITY;
+  const isFast = () => taken >= slowBufferBytes && performance.now() - offeredAt <= MAX_CHUNK_MS;
 
   async function* encodeInSlot(from: number, to: number): AsyncGenerator<Buffer> {
     const range = nextFrameRange(layout, from, to, segmentFrames);
@@ -82,9 +125,15 @@ async function* bytes(
     return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInSlot, maxBufferedBytes });
   };
 
-  /** For a slow client the next segment starts only when the current one is encoded. */
+  /** Segments that may be encoded ahead: what is encoded grows with what has been read. */
+  const mayEncode = (current: SegmentBuffer): number => {
+    // For a slow client the next segment starts only when the current one is encoded.
+    if (!isFast() || taken < fastBufferBytes * SHARE_BEFORE_NEXT) return Number(current.missingBytes === 0);
+    return taken < fastBufferBytes ? 1 : parallelism;
+  };
+
   const encodeAhead = (current: SegmentBuffer) => {
-    const wanted = isFast() ? parallelism : Number(current.missingBytes === 0);
+    const wanted = mayEncode(current);
     while (pending.length < wanted) {
       const next = startNext([current, ...pending]);
       if (!next) return;
@@ -98,9 +147,10 @@ async function* bytes(
     for (let chunk = await current.take(); chunk; chunk = await current.take()) {
       isUnanswered = false;
       encodeAhead(current);
-      const offered = performance.now();
+      offeredAt = performance.now();
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
-      taken = performance.now() - offered > MAX_CHUNK_MS ? 0 : taken + chunk.length;
+      taken = performance.now() - offeredAt > MAX_CHUNK_MS ? 0 : taken + chunk.length;
+      offeredAt = Number.POSITIVE_INFINITY;
       head = head.subarray(head.length);
     }
   }

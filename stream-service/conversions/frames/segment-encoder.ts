@@ -18,6 +18,8 @@ export interface FrameRangeEncode {
   readonly filters: string;
   readonly skipBytes: number;
   readonly bytes: number;
+  /** Bytes of a file that it takes from where it seeks to. */
+  readonly expectedBytes?: number;
 }
 
 /**
@@ -31,11 +33,11 @@ const FIXED_FORMAT = ['-reinit_filter', '0'];
  * takes for the end of the audio, so that silence never replaces missing audio.
  */
 export const encodeFrameRange = (
-  { source, encoding, inputArgs, filters, skipBytes, bytes }: FrameRangeEncode,
+  { source, encoding, inputArgs, filters, skipBytes, bytes, expectedBytes }: FrameRangeEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
-  withInput(source, encoder, (input) =>
+  withInput({ source, expectedBytes }, encoder, (input) =>
     cut(run(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal), skipBytes, bytes),
   );
 
@@ -46,14 +48,14 @@ export const encodeSequentially = (
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
-  withInput(source, encoder, (input) => run(input, [], encodeArgs(SEQUENTIAL_FILTERS, encoding), encoder, signal));
+  withInput({ source }, encoder, (input) => run(input, [], encodeArgs(SEQUENTIAL_FILTERS, encoding), encoder, signal));
 
 async function* withInput(
-  source: Source,
+  { source, expectedBytes }: Pick<FrameRangeEncode, 'source' | 'expectedBytes'>,
   { inputServer }: EncoderOptions,
   encode: (input: FfmpegInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const input = inputServer.serve(source, { selection: 'audio' });
+  const input = inputServer.serve(source, { selection: 'audio', expectedBytes });
   try {
     yield* encode(input);
   } finally {
@@ -71,6 +73,7 @@ const run = (
   runFfmpeg({
     path,
     args: [...input.args, ...inputArgs, '-i', input.url, ...outputArgs],
+    inputs: [input],
     signal: AbortSignal.any([signal, input.failed]),
     onFailure,
   });
@@ -100,6 +103,8 @@ export interface FrameRangeEncoderOptions {
   /** Identifies the content of the source and the FFmpeg build. */
   readonly entity: string;
   readonly encoding: FrameEncoding;
+  /** Of the source. @default unknown */
+  readonly durationSeconds?: number;
   readonly encoder: EncoderOptions;
   readonly cache: BlockCache;
   readonly starts: AudioStarts;
@@ -107,7 +112,8 @@ export interface FrameRangeEncoderOptions {
 
 /** Encodes frame ranges of one stream. The audio start that they all need is read once, with the first range. */
 export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
-  const { source, entity, encoding, encoder, cache, starts } = options;
+  const { source, entity, encoding, durationSeconds, encoder, cache, starts } = options;
+  const bytesPerSecond = (source.size ?? 0) / (durationSeconds ?? Number.POSITIVE_INFINITY);
   let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
@@ -120,14 +126,15 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
   return async function* encode(range: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
     opened ??= open(signal);
     const start = await opened.start;
-    const { readFromSeconds, filters, ...output } = planFrameRange(range, encoding);
+    const { readFromSeconds, readSeconds, filters, ...output } = planFrameRange(range, encoding);
 
     if (!opened.source.needsRemux) {
       // Without `-noaccurate_seek` FFmpeg would drop the run-up before the filters see it.
       const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
       const inputArgs = [...seek, '-copyts'];
+      const expectedBytes = Math.ceil(readSeconds * bytesPerSecond);
       yield* encodeFrameRange(
-        { ...output, encoding, source: opened.source, inputArgs, filters: filters(start) },
+        { ...output, encoding, source: opened.source, inputArgs, expectedBytes, filters: filters(start) },
         encoder,
         signal,
       );

@@ -34,6 +34,8 @@ export const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): stri
 export interface FrameRangePlan {
   /** Seconds from the first audio sample at which reading starts; 0: from the start of the source. */
   readonly readFromSeconds: number;
+  /** Seconds of the source that are needed from there. */
+  readonly readSeconds: number;
   /** The audio filters, by the timestamp that the first audio sample of the source has in what is read. */
   readonly filters: (start: AudioStart) => string;
   /** Bytes of output to drop at the start. */
@@ -60,8 +62,11 @@ export function planFrameRange(
   const startSample = (encodeFrame - decodeFrame) * MP3_SAMPLES_PER_FRAME;
   const endSample = (endFrame + lookAheadFrames - decodeFrame) * MP3_SAMPLES_PER_FRAME;
 
+  const readFromSeconds = Math.max(decodeSeconds - RUN_UP_SECONDS, 0);
+
   return {
-    readFromSeconds: Math.max(decodeSeconds - RUN_UP_SECONDS, 0),
+    readFromSeconds,
+    readSeconds: (endFrame + lookAheadFrames) * FRAME_SECONDS - readFromSeconds,
     filters({ sampleRate, firstSample }) {
       const first = firstSample + Math.round(decodeSeconds * sampleRate);
       return [

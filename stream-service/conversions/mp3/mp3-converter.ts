@@ -36,6 +36,8 @@ export const createMp3Converter = (streams: FrameStreams): Converter => ({
     return sizedHead(conversions.mp3, { layout: layoutOf(tag, frames, options), tag, entity, clip });
   },
 
+  requireRoom: streams.requireRoom,
+
   open(resource, track, source, { ffmpeg, client, ...options }) {
     const { clip, bitrateKbps = MP3_BITRATE_KBPS } = options;
     const input = { resource, track, source, ffmpeg, client };

@@ -28,6 +28,8 @@ export const createWavConverter = (streams: FrameStreams): Converter => ({
     return sizedHead(conversions.wav, { layout, tag: header, entity, clip });
   },
 
+  requireRoom: streams.requireRoom,
+
   open(resource, track, source, { ffmpeg, client, clip }) {
     if (!source.isSeekable) throw new UnsupportedRendition('The source can only be read from its beginning.');
     const { layout, header } = layOut(resource, clip);

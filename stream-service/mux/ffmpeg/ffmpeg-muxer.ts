@@ -53,7 +53,7 @@ const BUFFER_BYTES = 256 * 1024;
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
   const run = (path: string, sources: MuxJob['sources'], { second, output }: MuxArgs, release: () => void) => {
-    const inputs = sources.map((source) => loopback.serve(source));
+    const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
       ...[...args, ...queue, ...(index === 1 ? second : [])],
@@ -62,13 +62,13 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     const muxed = runFfmpeg({
       path,
       args: [...inputArgs, ...output],
+      inputs,
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
       onFailure(stderr) {
         meter.onFfmpegFailure();
         log.warn('FFmpeg failed to mux', { stderr });
       },
     });
-    muxed.once('error', () => undefined); // also reported to the reader, if there is one yet
     muxed.once('close', () => {
       for (const input of inputs) input.close();
       release();
@@ -89,26 +89,25 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       begin(plan.args());
       return outlet;
     }
-    peekAll(sources, outlet).then(
-      (peeked) => {
-        const end = () => {
-          for (const each of peeked) each.close();
-          release();
-        };
-        const args = plan.args(peeked.map(({ start }) => start));
-        if (outlet.destroyed) end();
-        else
-          begin(
-            args,
-            peeked.map(({ source }) => source),
-            end,
-          );
-      },
-      (error) => {
+    const beginWith = (peeked: readonly PeekedSource[]) => {
+      const end = () => {
+        for (const each of peeked) each.close();
+        release();
+      };
+      if (outlet.destroyed) return end();
+      const args = plan.args(peeked.map(({ start }) => start));
+      begin(
+        args,
+        peeked.map(({ source }) => source),
+        end,
+      );
+    };
+    peekAll(sources, outlet)
+      .then(beginWith)
+      .catch((error) => {
         release();
         outlet.destroy(error);
-      },
-    );
+      });
     outlet.once('error', () => undefined);
     return outlet;
   };

@@ -2,11 +2,13 @@ import {
   type Box,
   boxHeader,
   MDAT_HEADER_BYTES,
-  rewriteFragment,
+  SEQUENCE_NUMBER_AT,
   UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
+import { type ParsingOptions, REWRITE_FRAGMENT } from '../../../core/parsing/index.ts';
 import { readNextFragmentBox, readTopLevelBox } from './box-reader.ts';
 import type { ByteReader } from './byte-reader.ts';
+import { parseMp4 } from './parse-mp4.ts';
 import type { NextFragment } from './track-fragments.ts';
 
 /** A `moof` stays in memory until its samples have been sent. */
@@ -25,10 +27,12 @@ export interface FragmentedTrack {
   readonly defaults: Buffer;
   /** Track id in the output. */
   readonly id: number;
+  readonly parsing: ParsingOptions;
 }
 
 /** The fragments of one track of a fragmented file, as the file has them. @throws UnsupportedMp4, and what reading throws */
-export function demuxFragmented({ reader, start, timescale, sourceId, defaults, id }: FragmentedTrack): NextFragment {
+export function demuxFragmented(track: FragmentedTrack): NextFragment {
+  const { reader, start, timescale, sourceId, defaults, id, parsing } = track;
   let at = start;
   let endTime = 0n;
   let hasFragments = false;
@@ -43,7 +47,8 @@ export function demuxFragmented({ reader, start, timescale, sourceId, defaults, 
       const mdat = await readMediaData(reader, box.end);
       at = mdat.end;
       hasFragments = true;
-      const fragment = rewriteFragment({ moof, start: box.start, sourceId, id, defaults, fallbackTime: endTime });
+      const input = { moof, start: box.start, sourceId, id, defaults, fallbackTime: endTime };
+      const fragment = await parseMp4(REWRITE_FRAGMENT, input, parsing);
       endTime = fragment.endTime;
       if (fragment.bytes === 0) continue;
       if (fragment.bytes > MAX_MDAT_BYTES) throw new UnsupportedMp4('Fragment too large');
@@ -53,8 +58,10 @@ export function demuxFragmented({ reader, start, timescale, sourceId, defaults, 
       return {
         startSeconds: Number(fragment.startTime) / timescale,
         ranges: fragment.ranges,
-        header: (sequence) =>
-          Buffer.concat([fragment.moof(sequence), boxHeader('mdat', fragment.bytes + MDAT_HEADER_BYTES)]),
+        header(sequence) {
+          fragment.moof.writeUInt32BE(sequence, SEQUENCE_NUMBER_AT);
+          return Buffer.concat([fragment.moof, boxHeader('mdat', fragment.bytes + MDAT_HEADER_BYTES)]);
+        },
       };
     }
   };

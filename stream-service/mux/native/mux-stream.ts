@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { createSlices } from '../../../core/concurrency/index.ts';
 import { hasPausedReader } from '../../../core/egress/client/index.ts';
 import type { ByteSpan } from '../../../core/media/isobmff/index.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -23,6 +24,8 @@ export class MuxStream extends Readable {
   #nextRange = 0;
   #remainingBytes = 0;
   #sequence = 0;
+  /** A chunk of a source may have thousands of fragments. */
+  readonly #endSlice = createSlices();
   #isReading = false;
   /** Guards against re-entry: taking and pushing bytes can call `#advance`. Also set while a fragment begins. */
   #isBusy = false;
@@ -83,6 +86,7 @@ export class MuxStream extends Readable {
 
   /** Begins the fragment with the earliest decode time, once the current track's next one is known. */
   async #beginFragment(): Promise<void> {
+    await this.#endSlice();
     if (this.#current) this.#current.upcoming = await this.#current.nextFragment();
     if (this.destroyed) return;
     this.#current = earliest(this.#inputs);

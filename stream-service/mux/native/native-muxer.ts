@@ -1,22 +1,20 @@
 import type { Readable } from 'node:stream';
 import {
+  indexMovie,
   parseSampleTable,
   parseTrackHeader,
   type TrackHeader,
   UnsupportedMp4,
   writeMovieHeader,
 } from '../../../core/media/isobmff/index.ts';
-import {
-  checkSamples,
-  extendHeader,
-  fragmentSamples,
-  type LayoutExtras,
-} from '../../../core/media/virtual-mp4/index.ts';
+import { extendHeader, fragmentSamples, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
+import { CHECK_SAMPLES, type ParsingOptions } from '../../../core/parsing/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
 import { ByteReader } from './byte-reader.ts';
 import { demuxFragmented } from './fragmented-demuxer.ts';
 import { MuxStream, type TrackInput } from './mux-stream.ts';
+import { parseMp4 } from './parse-mp4.ts';
 import type { NextFragment } from './track-fragments.ts';
 
 /** A file and which track to take from it. */
@@ -25,6 +23,13 @@ export interface MuxInput {
   readonly kind: 'vide' | 'soun';
   /** Used when a fragmented file's header has no duration; undefined: unknown. */
   readonly durationSeconds: number | undefined;
+}
+
+/** For whom tracks are muxed, and until when. */
+export interface MuxReader {
+  /** The client whose share of parsing is used. @default the service itself */
+  readonly client?: string;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -36,7 +41,7 @@ export interface MuxInput {
  */
 export async function muxNatively(
   inputs: readonly MuxInput[],
-  signal: AbortSignal,
+  { client, signal }: MuxReader,
   extras: LayoutExtras = {},
 ): Promise<Readable> {
   const readers = inputs.map(({ source }) => new ByteReader(requireSizedFile(source)));
@@ -47,9 +52,16 @@ export async function muxNatively(
   try {
     signal.throwIfAborted();
     const tracks = await Promise.all(
-      inputs.map((input, index) => openTrack(input, readers[index] as ByteReader, index + 1)),
+      inputs.map((input, index) =>
+        openTrack(input, { reader: readers[index] as ByteReader, id: index + 1, parsing: { client, signal } }),
+      ),
     );
-    return new MuxStream(withExtras(writeMovieHeader(tracks), tracks, extras), tracks);
+    const header = withExtras(writeMovieHeader(tracks), tracks, extras);
+    // Without their headers, which are slices of the `moov`.
+    return new MuxStream(
+      header,
+      tracks.map(({ reader, nextFragment, upcoming }) => ({ reader, nextFragment, upcoming })),
+    );
   } catch (error) {
     destroyAll();
     throw error;
@@ -80,12 +92,19 @@ interface OpenTrack extends TrackInput, Demuxer {
   readonly header: TrackHeader;
 }
 
-async function openTrack({ kind, durationSeconds }: MuxInput, reader: ByteReader, id: number): Promise<OpenTrack> {
+interface TrackOutput {
+  readonly reader: ByteReader;
+  readonly id: number;
+  readonly parsing: ParsingOptions;
+}
+
+async function openTrack({ kind, durationSeconds }: MuxInput, output: TrackOutput): Promise<OpenTrack> {
+  const { reader } = output;
   const { moov, end } = await readFileHeader(reader);
-  const header = parseTrackHeader(moov, kind);
+  const header = parseTrackHeader(indexMovie(moov), kind);
   const demuxer = header.fragmentDefaults
-    ? openFragmented(header, header.fragmentDefaults, { reader, start: end, id, durationSeconds })
-    : openProgressive(header, reader, id);
+    ? openFragmented(header, header.fragmentDefaults, { ...output, start: end, durationSeconds })
+    : await openProgressive(header, output);
   const upcoming = await demuxer.nextFragment();
   if (!upcoming) throw new UnsupportedMp4('No samples');
   reader.seek(upcoming.ranges[0]?.first ?? 0);
@@ -93,20 +112,18 @@ async function openTrack({ kind, durationSeconds }: MuxInput, reader: ByteReader
   return { reader, header, ...demuxer, upcoming };
 }
 
-function openProgressive(header: TrackHeader, reader: ByteReader, id: number): Demuxer {
-  const table = parseSampleTable(header.sampleTable);
-  const samplesSeconds = checkSamples(table, reader.size) / header.timescale;
-  const fragments = fragmentSamples(table, id, header.timescale);
+async function openProgressive(header: TrackHeader, { reader, id, parsing }: TrackOutput): Promise<Demuxer> {
+  const { sampleTable, timescale } = header;
+  const samplesSeconds = (await parseMp4(CHECK_SAMPLES, { sampleTable, fileBytes: reader.size }, parsing)) / timescale;
+  const fragments = fragmentSamples(parseSampleTable(sampleTable), id, timescale);
   // With an edit list, the presentation is shorter or longer than its samples.
   const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? samplesSeconds) : samplesSeconds;
   return { nextFragment: async () => fragments.next().value ?? undefined, durationSeconds };
 }
 
-interface FragmentedInput {
-  readonly reader: ByteReader;
+interface FragmentedInput extends TrackOutput {
   /** Offset of the end of `moov`. */
   readonly start: number;
-  readonly id: number;
   readonly durationSeconds: number | undefined;
 }
 
@@ -114,8 +131,9 @@ function openFragmented(header: TrackHeader, defaults: Buffer, input: Fragmented
   if (parseSampleTable(header.sampleTable).count > 0) {
     throw new UnsupportedMp4('Samples both inside and outside of fragments');
   }
-  const { reader, start, id } = input;
   const { timescale, id: sourceId } = header;
-  const nextFragment = demuxFragmented({ reader, start, timescale, sourceId, defaults, id });
+  // A copy: a slice would keep the `moov` in memory until the end of the stream.
+  const own = Buffer.alloc(defaults.length, defaults);
+  const nextFragment = demuxFragmented({ ...input, timescale, sourceId, defaults: own });
   return { nextFragment, durationSeconds: header.durationSeconds ?? input.durationSeconds ?? 0 };
 }

@@ -31,8 +31,11 @@ export function createFileScheduler(options: FileSchedulerOptions): FetchSchedul
   let waiting = adopted;
   let onChange: () => void = () => undefined;
 
-  const nextBytes = () =>
-    parallelism.count === 1 ? chunks.next() : Math.min(chunks.limit(), limits.readAheadBytes / limits.maxConnections);
+  /** A reader that leaves early has not cost much more than it got: as many bytes again as were requested before. */
+  const nextBytes = () => {
+    const bytes = parallelism.count === 1 ? chunks.next() : limits.readAheadBytes / limits.maxConnections;
+    return Math.min(bytes, chunks.limit(), Math.max(cursor - first, limits.firstChunkBytes));
+  };
 
   const advanceTo = (end: number) => {
     cursor = end + 1;

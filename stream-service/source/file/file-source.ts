@@ -100,7 +100,12 @@ async function openChecked(options: OpenOptions): Promise<OpeningFetch> {
     // Only an exact size tells an offset within the file.
     if (!track.sizeIsExact) await opening;
     const offset = probeOffset(track, resource, track.sizeIsExact ? track.sizeBytes : target.entity.size);
-    if (offset !== undefined && offset > range.first) await probes.check({ ...options, offset, signal });
+    if (offset === undefined || offset <= range.first) return;
+    const { url } = await target.locate(signal);
+    await probes.check({ ...options, offset, signal });
+    await opening;
+    // Where the opening fetch has renewed the URL. One that the check itself has renewed is not read again.
+    if ((await target.locate(signal)).url !== url) await probes.check({ ...options, offset, signal });
   };
   try {
     const [opened] = await Promise.all([opening, check()]);
@@ -130,6 +135,9 @@ async function openFrom(options: OpenOptions): Promise<OpeningFetch> {
   return openAt({ first: 0 }, options);
 }
 
+const openingBytes = ({ target, limits }: OpenOptions): number =>
+  Math.min(target.chunks?.next() ?? 1, limits.firstChunkBytes);
+
 async function openAt(
   { first, last = Number.POSITIVE_INFINITY }: PredictedRange,
   options: OpenOptions,
@@ -138,7 +146,7 @@ async function openAt(
   signal.throwIfAborted();
   const fetch = new RangeFetch({
     ...options,
-    requested: { first, last: Math.min(last, first + (target.chunks?.next() ?? 1) - 1) },
+    requested: { first, last: Math.min(last, first + openingBytes(options) - 1) },
     bufferLimitBytes: OPENING_BUFFER_BYTES,
     onFullResponse: () => Number.POSITIVE_INFINITY,
     createCheck: createMediaCheck,

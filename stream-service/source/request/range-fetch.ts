@@ -266,6 +266,8 @@ export class RangeFetch {
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
     this.#body = undefined;
+    // Ends the response that was being read, whatever has failed.
+    if (outcome !== 'complete') this.#abort.abort(outcome);
     if (outcome === 'complete') this.#firstByte.resolve();
     else this.#firstByte.reject(outcome);
     this.#options.onSettled?.();

@@ -12,6 +12,8 @@ export interface RetryLimits {
   readonly maxBackoffMs: number;
   /** A longer Retry-After is cut to this. */
   readonly maxRetryAfterMs: number;
+  /** How often a URL that nothing shows to have expired is requested again after a 403, before it is renewed. */
+  readonly maxRefusals: number;
 }
 
 /** Counts consecutive failures. The reader of the body resets it when there was progress. */
@@ -68,6 +70,16 @@ export async function backOff(
   const delayMs = retryDelayMs(retryState.failures, retryAfter, limits, now());
   if (delayMs === undefined) throw failure;
   log.info('Retrying upstream request', { attempt: retryState.failures + 1, delayMs, reason: failure.message });
+  await sleep(delayMs, undefined, { signal });
+}
+
+/** Waits before a refused URL is requested again; longer after each further refusal. */
+export async function pauseAfterRefusal(
+  refusals: number,
+  { initialBackoffMs, maxBackoffMs }: RetryLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const delayMs = getRetryDelay(refusals, { initialDelayMs: initialBackoffMs, maxDelayMs: maxBackoffMs });
   await sleep(delayMs, undefined, { signal });
 }
 

@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream';
+import { discardResponse } from '../../../core/egress/client/index.ts';
 import type { Egress, GuardedResponse } from '../../../core/egress/index.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
-import type { Track } from '../../../core/state/index.ts';
+import { type Track, untilAvailable } from '../../../core/state/index.ts';
 import { classifyResponse, type Entity, type RequestedRange, type ResponseOutcome } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
 import { planHeaders, planRange, planRecovery, type RangePlan, type RangePolicy } from './request-plan.ts';
-import { backOff, type RetryState } from './retry-policy.ts';
+import { backOff, pauseAfterRefusal, type RetryState } from './retry-policy.ts';
 
 /** An entity at a source: a file, a segment, a playlist, a key. */
 export interface UpstreamTarget extends RangePolicy {
@@ -20,14 +21,14 @@ export interface UpstreamTarget extends RangePolicy {
 
 export interface Location {
   readonly url: string;
-  readonly track: Pick<Track, 'headers' | 'cookies' | 'urlExpiresAt'>;
+  readonly track: Pick<Track, 'egress' | 'headers' | 'cookies' | 'urlExpiresAt' | 'availableAt'>;
   /** As `ResolvedLocation.generation`. */
   readonly generation: number;
 }
 
 export interface UpstreamRequestDependencies {
-  readonly egress: Pick<Egress, 'request'>;
-  /** The egress identity that resolved the URLs: many sources bind URLs to an address. */
+  readonly egress: Pick<Egress, 'request' | 'ownsIdentity'>;
+  /** The egress identity that resolved the URLs, unless the track names its own: many sources bind URLs to an address. */
   readonly identity: string;
   readonly limits: SourceLimits;
   /** Epoch milliseconds. */
@@ -43,6 +44,7 @@ export interface UpstreamBody {
   readonly url: string;
   /** The source answered a range request with the whole entity. */
   readonly isFullResponse: boolean;
+  readonly headers: GuardedResponse['headers'];
   readonly body: Readable;
   readonly skip: number;
   readonly length: number | undefined;
@@ -67,10 +69,16 @@ export async function fetchRange(
   requested: RequestedRange,
   signal: AbortSignal,
 ): Promise<UpstreamBody> {
-  const { target } = options;
+  const { target, limits, now } = options;
+  const waiting = { maxWaitMs: limits.maxAvailabilityWaitMs, now, signal };
   let retryWithRange = false;
+  /** Unexplained 403 responses for the present URL. */
+  let refusals = 0;
+  const isExplained = (location: Location) =>
+    mayHaveExpired(location, now()) || !options.egress.ownsIdentity(location.track.egress ?? options.identity);
   for (;;) {
     const location = await target.locate(signal);
+    await untilAvailable(location.track, waiting);
     const plan = planRange(requested, target, retryWithRange);
     const response = await send(options, location, plan.range, signal);
     if (response instanceof UpstreamError) {
@@ -84,7 +92,7 @@ export async function fetchRange(
       return accept(target, plan, response, outcome);
     }
 
-    discard(response);
+    discardResponse(response);
     switch (outcome.kind) {
       case 'retry':
         if (outcome.isOverload) options.onOverload?.();
@@ -97,6 +105,12 @@ export async function fetchRange(
         retryWithRange = recovery === 'with-range';
         if (retryWithRange) break;
         if (outcome.kind === 'refused') throw refusal(outcome.total, target.entity);
+        if (response.status === 403 && refusals < limits.maxRefusals && !isExplained(location)) {
+          refusals += 1;
+          await pauseAfterRefusal(refusals, limits, signal);
+          break;
+        }
+        refusals = 0;
         await target.renew(location, outcome.isGone, signal);
         break;
       }
@@ -107,6 +121,12 @@ export async function fetchRange(
     }
   }
 }
+
+/** A URL that states no expiry may have expired, unless it was resolved for this stream, or not long ago. */
+const mayHaveExpired = ({ track, generation }: Location, now: number): boolean =>
+  track.urlExpiresAt === undefined
+    ? generation === 0 && track.availableAt === undefined
+    : track.urlExpiresAt * 1000 <= now;
 
 /** The entity is not the one whose first bytes were read: joining both would corrupt the stream. */
 export const entityChanged = (): UpstreamError => new UpstreamError('Upstream entity has changed');
@@ -124,7 +144,8 @@ async function send(
 ): Promise<GuardedResponse | UpstreamError> {
   try {
     const headersFor = planHeaders(url, track, range);
-    return await egress.request(url, { headersFor, identity, stallTimeoutMs: limits.stallTimeoutMs, signal });
+    const { stallTimeoutMs } = limits;
+    return await egress.request(url, { headersFor, identity: track.egress ?? identity, stallTimeoutMs, signal });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UpstreamError) return error;
@@ -145,20 +166,10 @@ function accept(
     status === 206 ||
     headers['content-length'] !== undefined ||
     /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
-  return { url, isFullResponse: status === 200 && isRange, body, skip, length, isSelfDelimited };
+  return { url, isFullResponse: status === 200 && isRange, headers, body, skip, length, isSelfDelimited };
 }
 
 const refusal = (total: number | undefined, { size }: Entity): UpstreamError =>
   total !== undefined && size !== undefined && total !== size
     ? entityChanged()
     : new RangeRefused('Upstream refuses the range');
-
-/** Bodies up to this size are read to their end, so that the connection can be reused. */
-const MAX_DRAINED_BYTES = 16 * 1024;
-
-/** Ends a body that is not needed. */
-function discard({ headers, body }: GuardedResponse): void {
-  body.on('error', () => undefined);
-  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MAX_DRAINED_BYTES) body.resume();
-  else body.destroy();
-}

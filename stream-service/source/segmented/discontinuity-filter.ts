@@ -4,6 +4,7 @@ import {
   type FragmentTime,
   fragmentTimes,
   type InitTrack,
+  indexContent,
   initTracks,
   isSameDescription,
   parseBoxes,
@@ -84,7 +85,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   };
 
   const readInit = (bytes: Buffer): Buffer => {
-    const isMp4 = [...parseBoxes(bytes)].some(({ type }) => type === 'moov');
+    const isMp4 = indexContent(bytes, 'file').children.some(({ type }) => type === 'moov');
     const isWebm = bytes.length >= 4 && bytes.readUInt32BE() === EBML;
     if (isWebm && !isFirst) throw new UpstreamError('Discontinuity in WebM');
     const found = isMp4 ? createBoxFilter(readers).update(bytes) : bytes;

@@ -1,7 +1,9 @@
-import { UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
-import { dashTimeline } from '../../../core/media/dash/index.ts';
-import { parseHlsPlaylist } from '../../../core/media/hls/index.ts';
+import { collectInSlices } from '../../../core/concurrency/index.ts';
+import { ParsingLimitExceeded, UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
+import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts';
+import { PlaylistError, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
 import type { Timeline } from '../../../core/media/timeline/index.ts';
+import { parse, READ_HLS_PLAYLIST } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import {
   createPlaylistCheck,
@@ -26,7 +28,8 @@ const MAX_PLAYLISTS = 2;
 
 /** Fetches and parses an HLS playlist; for a master playlist, its best variant. */
 export const loadHls: LoadTimeline = async (options, track, signal) => {
-  const { maxPlaylistBytes, maxSegments } = options.limits;
+  const { client, limits } = options;
+  const { maxPlaylistBytes, maxSegments } = limits;
   let url = track.url;
   for (let count = 0; count < MAX_PLAYLISTS; count++) {
     const location = { url, track, generation: 0 };
@@ -39,20 +42,25 @@ export const loadHls: LoadTimeline = async (options, track, signal) => {
       rangeRequirement: options.rangeRequirement,
     };
     const createCheck = createPlaylistCheck;
-    const playlist = await fetchBuffer({ ...options, target, createCheck }, maxPlaylistBytes, signal);
-    try {
-      const parsed = parseHlsPlaylist(playlist.bytes.toString('utf8'), { url: playlist.url, maxSegments });
-      if (parsed.kind === 'media') return parsed.timeline;
-      url = parsed.bestUrl;
-    } catch (error) {
-      throw new UpstreamError('Invalid HLS playlist', { cause: error });
-    }
+    const fetched = await fetchBuffer({ ...options, target, createCheck }, maxPlaylistBytes, signal);
+    const { bytes } = fetched;
+    const playlist = await parse(READ_HLS_PLAYLIST, { bytes, maxSegments }, { client, signal })
+      .then((packed) => unpackHlsPlaylist(packed, fetched.url))
+      .catch((error) => {
+        const isInvalid = error instanceof PlaylistError || error instanceof ParsingLimitExceeded;
+        throw isInvalid ? new UpstreamError('Invalid HLS playlist', { cause: error }) : error;
+      });
+    if (playlist.kind === 'media') return { ...playlist, segments: await collectInSlices(playlist.segments) };
+    url = playlist.bestUrl;
   }
   throw new UpstreamError('Master playlist names another master playlist');
 };
 
 /** Takes the fragments that resolving listed. None: the list was too long to store, or the manifest no longer has it. */
 export const loadDash: LoadTimeline = async ({ resource, previous }, { fragments, fragmentBaseUrl }) => {
-  if (!fragments || fragments.length === 0) throw new UrlExpired(false);
-  return dashTimeline(fragments, { isLive: resource.isLive, baseUrl: fragmentBaseUrl, previous });
+  // An earlier version stored them in another form.
+  if (!fragments?.urls) throw new UrlExpired(false);
+  const unpacked = await collectInSlices(unpackFragments(fragments));
+  const timeline = dashTimeline(unpacked, { isLive: resource.isLive, baseUrl: fragmentBaseUrl, previous });
+  return { ...timeline, segments: await collectInSlices(timeline.segments) };
 };

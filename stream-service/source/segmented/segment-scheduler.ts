@@ -7,6 +7,7 @@ import {
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
+import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
 import type { AdaptiveParallelism, FetchScheduler, Filter } from '../buffer/index.ts';
 import {
   createLengthCheck,
@@ -56,15 +57,21 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
   const { locator, timeline, keys, parallelism, limits, log, filter } = options;
   const closing = new AbortController();
   const filters = new WeakMap<RangeFetch, Filter>();
-  const queue: { readonly segment: Segment; readonly startSeconds: number }[] = [];
-  let endSeconds = options.startSeconds;
-  const enqueue = (segments: readonly Segment[]) => {
-    for (const segment of segments) {
-      if (isMedia(segment)) queue.push({ segment, startSeconds: endSeconds });
-      endSeconds += segment.seconds;
-    }
+  // A list may have 100,000 segments: the place in it, instead of a queue of them.
+  let { segments } = timeline;
+  let { from: at, startSeconds } = options;
+  const advance = () => {
+    startSeconds += segments[at]?.seconds ?? 0;
+    at += 1;
   };
-  enqueue(timeline.segments.slice(options.from));
+  /** The next segment with media; undefined at the end of the list. */
+  const nextSegment = (): Segment | undefined => {
+    for (let segment = segments[at]; segment; segment = segments[at]) {
+      if (isMedia(segment)) return segment;
+      advance();
+    }
+    return undefined;
+  };
   let { isComplete } = timeline;
   let lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
   let currentInit: MediaSection | undefined;
@@ -74,30 +81,29 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
   let onChange: (error?: Error) => void = () => undefined;
 
   const nextPart = (): SegmentPart | undefined => {
-    const [next] = queue;
-    if (!next) return undefined;
-    const { segment, startSeconds } = next;
+    const segment = nextSegment();
+    if (!segment) return undefined;
     if (segment.init && !isSameSection(segment.init, currentInit)) {
       currentInit = segment.init;
       isDiscontinuity = true;
       return { segment, side: 'init', section: currentInit, discontinuityAt: undefined };
     }
-    queue.shift();
     const discontinuityAt = isDiscontinuity || segment.isDiscontinuity ? startSeconds : undefined;
     isDiscontinuity = false;
+    advance();
     return { segment, side: 'content', section: segment.content, discontinuityAt };
   };
 
   /** Uses the URL in the latest list; a segment that is no longer listed may still be available. */
   const targetOf = (
     { segment, side }: SegmentPart,
-    urlOf: (section: MediaSection) => string | undefined,
+    urlOf: (section: MediaSection, track: Track) => string | undefined,
   ): UpstreamTarget => ({
     async locate(signal) {
       const { value, track, generation } = await locator.current(signal);
       const listed = segmentAt(value, segment.sequence);
       const section = (listed && isMedia(listed) ? listed : segment)[side];
-      return { url: (section && urlOf(section)) ?? '', track, generation };
+      return { url: (section && urlOf(section, track)) ?? '', track, generation };
     },
     renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
     entity: unknownEntity,
@@ -119,14 +125,14 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
     );
   };
 
-  const fetchKey = async (part: SegmentPart, keyUrl: string) => {
-    const target = targetOf(part, ({ cipher }) => cipher?.keyUrl);
+  const fetchKey = async (part: SegmentPart, url: string) => {
+    const target = targetOf(part, ({ cipher }, track) => cipher && keyUrl(track, cipher.keyUrl));
     const createCheck = () => createLengthCheck(KEY_BYTES);
     const { bytes } = await fetchBuffer({ ...options, target, createCheck }, KEY_BYTES, closing.signal);
     if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
     // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
     for (const oldest of keys.size >= MAX_KEYS ? keys.keys().take(1) : []) keys.delete(oldest);
-    keys.set(keyUrl, bytes);
+    keys.set(url, bytes);
   };
 
   const reload = createLiveReload({ ...options, signal: closing.signal }, (reloaded) => {
@@ -137,7 +143,8 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
     lastSequence = added.at(-1)?.sequence ?? lastSequence;
     const media = added.filter(isMedia);
     if (media.length < added.length) log.warn('Gap in live stream', { segments: added.length - media.length });
-    enqueue(added);
+    segments = [...segments.slice(at), ...added];
+    at = 0;
     isComplete = reloaded.isComplete;
     // A list that only adds gaps counts as stalled.
     return media.length > 0;
@@ -145,14 +152,16 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
 
   const startFetch = (part: SegmentPart): RangeFetch => {
     const { range, cipher } = part.section;
-    const key = cipher && keys.get(cipher.keyUrl);
+    const track = locator.track();
+    const key = cipher && (knownKey(track) ?? keys.get(cipher.keyUrl));
+    const decryption = key && { key, iv: initializationVector(track, cipher.iv) };
     const seconds = part.side === 'content' ? part.segment.seconds : 0;
     const fetch = new RangeFetch({
       ...options,
-      target: targetOf(part, ({ url }) => url),
+      target: targetOf(part, ({ url }, current) => segmentUrl(current, url)),
       requested: { first: range?.first ?? 0, last: range?.last },
       bufferLimitBytes: limits.readAheadBytes / limits.maxConnections,
-      createCheck: () => createMediaCheck({ seconds, cipher: key && { key, iv: cipher.iv } }),
+      createCheck: () => createMediaCheck({ seconds, cipher: decryption }),
       onBytes(count) {
         locator.progressed();
         parallelism.addBytes(count);
@@ -161,7 +170,7 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
       onSettled: () => onChange(),
     });
     const steps: Filter[] = [];
-    if (key) steps.push(createDecrypt(key, cipher.iv));
+    if (decryption) steps.push(createDecrypt(decryption.key, decryption.iv));
     if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
     if (steps.length > 0) filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
@@ -175,16 +184,16 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
         return undefined;
       }
       const part = pending;
-      const keyUrl = part.section.cipher?.keyUrl;
-      if (keyUrl && !keys.has(keyUrl)) {
-        startWork(() => fetchKey(part, keyUrl));
+      const url = part.section.cipher?.keyUrl;
+      if (url && !keys.has(url) && !knownKey(locator.track())) {
+        startWork(() => fetchKey(part, url));
         return undefined;
       }
       pending = undefined;
       return startFetch(part);
     },
     nextBytes: () => undefined,
-    isDone: () => isComplete && !pending && queue.length === 0,
+    isDone: () => isComplete && !pending && !nextSegment(),
     onChange(listener) {
       onChange = listener;
     },

@@ -1,3 +1,4 @@
+import { ownTurn } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   durationOf,
@@ -8,7 +9,7 @@ import {
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
-import type { Track } from '../../../core/state/index.ts';
+import { segmentUrl, type Track } from '../../../core/state/index.ts';
 import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
@@ -46,6 +47,8 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   let latest: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
     const loaded = await list.load({ ...request, rangeRequirement, previous: latest }, at, signal);
+    // A list of 100,000 segments takes some 30 ms to read, and what follows as long again.
+    await ownTurn();
     if (latest && !isSameMedia(latest, loaded)) throw new UpstreamError('Segment list has changed');
     latest = loaded;
     return loaded;
@@ -142,7 +145,7 @@ async function checkLaterSegment(
       async locate(signal) {
         const { value, track, generation } = await locator.current(signal);
         const { content } = segmentAt(value, segment.sequence) ?? segment;
-        return { url: content.url, track, generation };
+        return { url: segmentUrl(track, content.url), track, generation };
       },
       renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
     },

@@ -12,6 +12,8 @@ export type FailureKind =
   | 'maintenance'
   /** The stream host is starting. */
   | 'waking'
+  /** The site serves the media only later. */
+  | 'delayed'
   /** The instance is at its stream limit. */
   | 'busy'
   /** The connection was lost in the middle of a stream. */
@@ -27,6 +29,8 @@ export interface FailureFacts {
   /** From the problem details, in English. */
   readonly title?: string;
   readonly detail?: string;
+  /** The name in the `type`: what the page says of it. */
+  readonly problem?: string;
   /** Whole seconds. */
   readonly retryAfterSeconds?: number;
 }
@@ -37,6 +41,7 @@ export class ApiFailure extends Error implements FailureFacts {
   readonly kind: FailureKind;
   readonly title?: string;
   readonly detail?: string;
+  readonly problem?: string;
   readonly retryAfterSeconds?: number;
 
   constructor(kind: FailureKind, facts: FailureFacts = {}, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-import { ApiFailure, type FailureFacts } from './failure.ts';
+import { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
@@ -58,8 +58,10 @@ export async function failureOf(response: Response, asked: Endpoint): Promise<Ap
   };
   if (status === 429) return new ApiFailure('too-many', { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
   if (status === 503) {
-    const kind = asked !== 'stream' ? 'maintenance' : problem?.title === 'No Capacity' ? 'busy' : 'waking';
-    return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
+    return new ApiFailure(unavailableKind(problem, asked), {
+      retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS,
+      ...facts,
+    });
   }
   // The signature of a private instance's link has expired.
   if (status === 403 && asked === 'stream') return new ApiFailure('not-found', facts);
@@ -70,6 +72,13 @@ export async function failureOf(response: Response, asked: Endpoint): Promise<Ap
   return new ApiFailure('failed', facts);
 }
 
+/** What a 503 means. */
+function unavailableKind({ title, problem }: FailureFacts = {}, asked: Endpoint): FailureKind {
+  if (problem === 'delayed') return problem;
+  if (asked !== 'stream') return 'maintenance';
+  return title === 'No Capacity' ? 'busy' : 'waking';
+}
+
 /** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date, at most an hour. */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
@@ -77,12 +86,19 @@ export function parseRetryAfter(header: string | null, now = Date.now()): number
   return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS) : undefined;
 }
 
-async function readProblem(response: Response): Promise<Pick<FailureFacts, 'title' | 'detail'> | undefined> {
+async function readProblem(
+  response: Response,
+): Promise<Pick<FailureFacts, 'title' | 'detail' | 'problem'> | undefined> {
   try {
     const value: unknown = JSON.parse(await readText(response));
     if (typeof value !== 'object' || value === null || !('title' in value)) return undefined;
-    const { title, detail } = value as { title?: unknown; detail?: unknown };
-    return { ...(typeof title === 'string' && { title }), ...(typeof detail === 'string' && { detail }) };
+    const { type, title, detail } = value as { type?: unknown; title?: unknown; detail?: unknown };
+    const [, name] = /^\/problems\/([a-z-]+)$/.exec(String(type)) ?? [];
+    return {
+      ...(typeof title === 'string' && { title }),
+      ...(typeof detail === 'string' && { detail }),
+      ...(name && { problem: name }),
+    };
   } catch {
     // The status is enough.
     return undefined;

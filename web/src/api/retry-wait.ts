@@ -16,6 +16,7 @@ export interface Waiting {
 const REASONS = [
   'maintenance',
   'waking',
+  'delayed',
   'busy',
   'too-many',
   'offline',
@@ -180,4 +181,4 @@ function asRetryable(error: unknown): ApiFailure {
 
 /** Whether the failure comes with a Retry-After. */
 export const isRetryable = ({ kind }: ApiFailure): boolean =>
-  kind === 'maintenance' || kind === 'waking' || kind === 'busy' || kind === 'too-many';
+  kind === 'maintenance' || kind === 'waking' || kind === 'delayed' || kind === 'busy' || kind === 'too-many';

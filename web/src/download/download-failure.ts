@@ -11,11 +11,12 @@ const DISCARDING: readonly DownloadFailure['kind'][] = [...NOT_RETRYABLE, 'chang
 export function toDownloadFailure(error: unknown): DownloadFailure {
   if (error instanceof TransferFailure) return { kind: error.kind };
   if (error instanceof ApiFailure) {
-    const { kind, title, detail, retryAfterSeconds } = error;
+    const { kind, title, detail, problem, retryAfterSeconds } = error;
     return {
       kind,
       title,
       detail,
+      problem,
       retryAfterSeconds,
     };
   }

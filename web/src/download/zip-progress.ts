@@ -1,9 +1,12 @@
-/** Longest local header: folder and file name of 255 bytes each, and a number. */
-const MAX_HEADER_BYTES = 600;
-/** Fields of a local header before the path (PKWARE APPNOTE 6.3.10 §4.3.7). */
-const FIXED_BYTES = 30;
-const SIGNATURE = 0x04034b50;
-const SIGNATURE_BYTE = 0x50;
+/** Of a local header, before the path (PKWARE APPNOTE 6.3.10 §4.3.7). */
+const HEADER_BYTES = 30;
+const LOCAL_HEADER = 0x04034b50;
+/** Behind the data, with sizes of 32 and of 64 bits. */
+const DESCRIPTOR_BYTES = 16;
+const DESCRIPTOR_ZIP64_BYTES = 24;
+const MAX_32 = 0xffffffff;
+/** Before each block of data (RFC 1951 §3.2.4). */
+const BLOCK_HEADER_BYTES = 5;
 /** Paths in archives of the service. */
 const ENTRY = /^[^/]+\/(\d{2,}) - [^/]+$/;
 const INDEX = /^[^/]+\/index\.txt$/;
@@ -18,32 +21,41 @@ export interface ZipProgress {
 }
 
 /**
- * Finds the local headers of a ZIP archive, whose names have the numbers of the entries in their list. Lengths follow the
- * data, so headers are searched for.
+ * Follows the records of a ZIP archive of the service, whose paths have the numbers of the entries in their list. Its data are
+ * DEFLATE blocks that state their length, so what an entry contains is not taken for a record.
  * @param count of the entries of the list
  */
 export function createZipProgress(count: number): ZipProgress {
   let done = 0;
-  let folder: string | undefined;
-  /** The last bytes: a header may continue in the next chunk. */
-  let tail = new Uint8Array(0);
+  let records = readRecords();
+  let wanted = records.next().value;
+  let record: number[] = [];
+
+  function* readRecords(): Generator<Wanted, undefined, DataView> {
+    for (;;) {
+      const header = yield { bytes: HEADER_BYTES };
+      // The central directory.
+      if (header.getUint32(0, true) !== LOCAL_HEADER) return;
+      take(new TextDecoder().decode(yield { bytes: header.getUint16(26, true) }));
+      const extraBytes = header.getUint16(28, true);
+      yield { bytes: extraBytes, isSkipped: true };
+      let size = 0;
+      for (let isLast = false; !isLast; ) {
+        const block = yield { bytes: BLOCK_HEADER_BYTES };
+        isLast = block.getUint8(0) === 1;
+        const bytes = block.getUint16(1, true);
+        yield { bytes, isSkipped: true };
+        size += BLOCK_HEADER_BYTES + bytes;
+      }
+      const has64Bits = extraBytes > 0 || size > MAX_32;
+      yield { bytes: has64Bits ? DESCRIPTOR_ZIP64_BYTES : DESCRIPTOR_BYTES, isSkipped: true };
+    }
+  }
 
   const take = (path: string) => {
-    const [name] = path.split('/', 1);
-    // An entry may be an archive itself.
-    if (folder !== undefined && name !== folder) return;
     const number = Number(ENTRY.exec(path)?.[1]);
-    const next = INDEX.test(path) ? count : number >= 1 && number <= count ? number - 1 : -1;
-    if (next < done) return;
-    folder = name;
-    done = next;
-  };
-  /** Reads the headers that begin before `end`. */
-  const scan = (bytes: Uint8Array, end: number) => {
-    for (let at = bytes.indexOf(SIGNATURE_BYTE); at >= 0 && at < end; at = bytes.indexOf(SIGNATURE_BYTE, at + 1)) {
-      const path = pathAt(bytes, at);
-      if (path !== undefined) take(path);
-    }
+    if (INDEX.test(path)) done = count;
+    else if (number <= count) done = Math.max(done, number - 1);
   };
 
   return {
@@ -51,33 +63,27 @@ export function createZipProgress(count: number): ZipProgress {
       return done;
     },
     add(bytes) {
-      const joined = concat(tail, bytes.subarray(0, MAX_HEADER_BYTES));
-      scan(joined, tail.length);
-      const end = Math.max(0, bytes.length - MAX_HEADER_BYTES);
-      scan(bytes, end);
-      // Positions before `end` have been scanned.
-      tail = end > 0 ? bytes.slice(end) : concat(tail, bytes).slice(-MAX_HEADER_BYTES);
+      for (let at = 0; wanted; ) {
+        const part = bytes.subarray(at, at + wanted.bytes);
+        at += part.length;
+        if (!wanted.isSkipped) record.push(...part);
+        wanted = { ...wanted, bytes: wanted.bytes - part.length };
+        if (wanted.bytes > 0) return;
+        const read = new DataView(Uint8Array.from(record).buffer);
+        record = [];
+        wanted = records.next(read).value;
+      }
     },
     reset() {
       done = 0;
-      folder = undefined;
-      tail = new Uint8Array(0);
+      record = [];
+      records = readRecords();
+      wanted = records.next().value;
     },
   };
 }
 
-/** The path in the local header at an offset; undefined without a whole one. */
-function pathAt(bytes: Uint8Array, at: number): string | undefined {
-  if (at + FIXED_BYTES > bytes.length) return undefined;
-  const fields = new DataView(bytes.buffer, bytes.byteOffset + at);
-  if (fields.getUint32(0, true) !== SIGNATURE) return undefined;
-  const end = at + FIXED_BYTES + fields.getUint16(26, true);
-  return end > bytes.length ? undefined : new TextDecoder().decode(bytes.subarray(at + FIXED_BYTES, end));
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
+interface Wanted {
+  readonly bytes: number;
+  readonly isSkipped?: boolean;
 }

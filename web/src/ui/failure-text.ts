@@ -5,34 +5,57 @@ import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 export interface FailureText {
   readonly title: string;
   readonly what: string;
-  /** The service's English explanation, where the text above does not say the same. */
-  readonly detail?: string;
 }
 
 export interface FailureLike {
   readonly kind: DownloadFailureKind;
-  readonly detail?: string;
+  /** Name of the type of the problem. */
+  readonly problem?: string;
   /** Retry-After. */
   readonly retryAfterSeconds?: number;
   /** A download that continues where it stopped. */
   readonly canResume?: boolean;
 }
 
-type Word = Exclude<DownloadFailureKind, 'refused'> | 'protected' | 'login' | 'region' | 'refused' | 'unhandled';
+/** The words of each problem that its kind does not tell apart, by the name of its type. */
+const WORDS = {
+  'unknown-host': 'unknown-host',
+  'private-address': 'private-address',
+  'no-media': 'no-media',
+  'not-started': 'not-started',
+  ended: 'ended',
+  gone: 'removed',
+  login: 'login',
+  age: 'age',
+  private: 'private',
+  members: 'members',
+  payment: 'payment',
+  drm: 'protected',
+  region: 'region',
+  'bot-check': 'bot-check',
+  unsupported: 'unhandled',
+  'unsupported-rendition': 'format',
+  'too-large': 'too-large',
+  'rate-limited': 'rate-limited',
+  'site-timeout': 'site-timeout',
+  'site-changed': 'site-changed',
+  unauthorized: 'unauthorized',
+  'service-failed': 'service-failed',
+  internal: 'service-failed',
+} as const;
 
-/** `detail` is always English. DRM first: a protected item's detail may mention other reasons. */
-const REFUSALS: readonly (readonly [RegExp, Word])[] = [
-  [/\bDRM\b/i, 'protected'],
-  [/login/i, 'login'],
-  [/region/i, 'region'],
-  [/not handled/i, 'unhandled'],
-];
+type Word = DownloadFailureKind | (typeof WORDS)[keyof typeof WORDS];
 
-const wordOf = ({ kind, detail = '' }: FailureLike): Word =>
-  kind === 'refused' ? (REFUSALS.find(([said]) => said.test(detail))?.[1] ?? 'refused') : kind;
+const isNamed = (name: string): name is keyof typeof WORDS => Object.hasOwn(WORDS, name);
+
+/** Kinds of several types of problems. */
+const AMBIGUOUS_KINDS: readonly DownloadFailureKind[] = ['not-found', 'refused', 'failed'];
+
+const wordOf = ({ kind, problem = '' }: FailureLike): Word =>
+  AMBIGUOUS_KINDS.includes(kind) && isNamed(problem) ? WORDS[problem] : kind;
 
 /** Failures that come with a Retry-After. */
-const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking'];
+const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
 /** A shorter delay has been waited out already and did not help. */
 const MIN_ANNOUNCED_SECONDS = 60;
 
@@ -41,12 +64,9 @@ export function failureText({ t, locale }: Texts, failure: FailureLike): Failure
   const title = t(`failure.${word}` satisfies TextKey);
   const { kind, retryAfterSeconds = 0 } = failure;
   if (kind === 'interrupted' && failure.canResume) return { title, what: t('failure.interrupted.resume') };
-  if (!RETRY_LATER_KINDS.includes(kind) || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
-    return {
-      title,
-      what: t(`failure.${word}.what` satisfies TextKey),
-      detail: word === 'refused' || word === 'failed' ? failure.detail : undefined,
-    };
+  const isLater = RETRY_LATER_KINDS.includes(kind) || word === 'rate-limited';
+  if (!isLater || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
+    return { title, what: t(`failure.${word}.what` satisfies TextKey) };
   const duration = createFormat(locale).duration(retryAfterSeconds);
   return { title, what: t('failure.later.what', { duration }) };
 }
@@ -58,4 +78,5 @@ export const streamFailureText = (texts: Texts, failure: FailureLike): FailureTe
     : failureText(texts, failure);
 
 /** Whether a retry may succeed. */
-export const isWorthRetrying = ({ kind }: FailureLike): boolean => kind !== 'bad-link' && kind !== 'refused';
+export const isWorthRetrying = ({ kind, problem }: FailureLike): boolean =>
+  problem === 'bot-check' || (kind !== 'bad-link' && kind !== 'refused');

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Waiting } from '../../api/index.ts';
 
 /** Whole seconds until the next attempt. */
-export function useCountdown(waiting: Waiting): number {
+export function useCountdown(waiting: Pick<Waiting, 'retrySeconds'>): number {
   const [seconds, setSeconds] = useState(waiting.retrySeconds);
   useEffect(() => {
     setSeconds(waiting.retrySeconds);

@@ -29,6 +29,8 @@ export interface MediaDetails {
   readonly durationSeconds: number | null;
   /** Not over yet. */
   readonly isLive: boolean;
+  /** Whole seconds until the site serves the media; null when it does. */
+  readonly availableInSeconds: number | null;
   readonly description: string | null;
   /** `2026-11-22`. */
   readonly uploadDate: string | null;
@@ -63,17 +65,24 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
     coverUrl: asWebUrl,
     durationSeconds: asNumber,
     isLive: (field) => field === true,
+    availableInSeconds: asNumber,
     description: asText,
     uploadDate: asText,
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
   });
 
+export interface LoadedDetails extends MediaDetails {
+  /** When the site serves the media, in epoch milliseconds of this device. */
+  readonly availableAtMs: number;
+}
+
 /** Loads the details of one item. @throws ApiFailure, or the signal's reason */
-export async function loadDetails(api: Api, link: string, signal?: AbortSignal): Promise<MediaDetails> {
+export async function loadDetails(api: Api, link: string, signal?: AbortSignal): Promise<LoadedDetails> {
   const value = await api.getJson(`/api/Fetch/GetDetails?url=${encodeURIComponent(link)}`, signal);
   try {
-    return asMediaDetails(value);
+    const details = asMediaDetails(value);
+    return { ...details, availableAtMs: Date.now() + (details.availableInSeconds ?? 0) * 1000 };
   } catch (cause) {
     throw new ApiFailure('unreachable', {}, { cause });
   }

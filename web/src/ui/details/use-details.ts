@@ -2,12 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Api, ApiFailure } from '../../api/index.ts';
 import { createTtlCache, type Texts } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
-import { loadDetails, type MediaDetails, type SubtitleInformation } from './media-details.ts';
+import { type LoadedDetails, loadDetails, type SubtitleInformation } from './media-details.ts';
 
 /** Shared by the player and the result: each item is asked for once. */
-const recent = createTtlCache<Promise<MediaDetails>>({ maxEntries: 20, ttlMs: 600_000 });
+const recent = createTtlCache<Promise<LoadedDetails>>({ maxEntries: 20, ttlMs: 600_000 });
 
-function detailsOf(api: Api, link: string): Promise<MediaDetails> {
+function detailsOf(api: Api, link: string): Promise<LoadedDetails> {
   const key = `${api.base} ${link}`;
   const known = recent.get(key);
   if (known) return known;
@@ -19,7 +19,7 @@ function detailsOf(api: Api, link: string): Promise<MediaDetails> {
 }
 
 export interface DetailsState {
-  readonly details?: MediaDetails;
+  readonly details?: LoadedDetails;
   readonly failure?: ApiFailure;
   readonly retry: () => void;
 }

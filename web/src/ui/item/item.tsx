@@ -4,7 +4,7 @@ import type { MediaInformation } from '../../api/index.ts';
 import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Icon } from '../controls/index.ts';
+import { Icon, useCountdown } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
 import { useDetails } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
@@ -112,6 +112,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
                 {t('choices.noSeek')}
               </p>
             )}
+            {details?.availableInSeconds && <StartNote availableAtMs={details.availableAtMs} />}
             <Actions choice={selected} item={item} onPlay={() => play(selected)} />
           </>
         ) : (
@@ -119,6 +120,20 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         )}
       </div>
     </article>
+  );
+};
+
+/** Countdown to the moment from which the site serves the item. */
+const StartNote = ({ availableAtMs }: { readonly availableAtMs: number }) => {
+  const { texts } = usePage();
+  const wait = useMemo(() => ({ retrySeconds: Math.ceil((availableAtMs - Date.now()) / 1000) }), [availableAtMs]);
+  const seconds = useCountdown(wait);
+  if (seconds <= 0) return null;
+  return (
+    <p class="note figures">
+      <Icon name="clock" />
+      {texts.t('item.startsIn', { count: seconds })}
+    </p>
   );
 };
 

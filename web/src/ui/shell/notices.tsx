@@ -41,15 +41,10 @@ export interface FailureNoticeProps {
 /** A failure with its explanation and a retry button. */
 export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
   const { texts } = usePage();
-  const { title, what, detail } = failureText(texts, failure);
+  const { title, what } = failureText(texts, failure);
   return (
     <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
       <p>{what}</p>
-      {detail && (
-        <p class="quote" lang="en" dir="ltr">
-          {detail}
-        </p>
-      )}
       {isWorthRetrying(failure) && (
         <div class="notice-actions">
           <button type="button" class="button" onClick={onRetry}>

@@ -2,6 +2,7 @@
 import functools
 import re
 import socket
+import time
 
 from yt_dlp import YoutubeDL
 from yt_dlp.extractor.common import InfoExtractor
@@ -9,8 +10,11 @@ from yt_dlp.networking.exceptions import HTTPError, NoSupportingHandlers, ProxyE
 from yt_dlp.utils import ExtractorError, GeoRestrictedError, UnsupportedError, UserNotLive
 
 MAX_MESSAGE_LENGTH = 600
+SKIPPED_FORMATS = 'missing a URL'
+FAILED = 'Unable to '
+IMPERSONATION = 'impersonation'
 # The status of a failed CONNECT, in messages of urllib3, http.client and curl.
-TUNNEL_STATUS = re.compile(r'tunnel (?:connection )?failed\D*(\d{3})', re.IGNORECASE)
+TUNNEL_STATUS = re.compile(r'tunnel (?:connection )?failed\D{0,99}(\d{3})', re.IGNORECASE)
 
 
 def tag_reports():
@@ -20,12 +24,17 @@ def tag_reports():
     _tag(InfoExtractor, 'raise_geo_restricted', lambda *_: 'geo')
     _tag(InfoExtractor, 'raise_no_formats', lambda *_: 'no_formats')
     _tag(YoutubeDL, 'raise_no_formats', _kind_without_formats)
+    _note_messages('report_warning')
+    _note_messages('write_debug')
+    _drop_images()
 
 
 def _kind_without_formats(ydl, info, *_):
     if info.get('_has_drm'):
         return 'drm'
-    return 'upcoming' if info.get('live_status') == 'is_upcoming' else 'no_formats'
+    if info.get('live_status') == 'is_upcoming':
+        return 'upcoming'
+    return 'unreadable_formats' if getattr(ydl, 'reelay_skipped_formats', False) else 'no_formats'
 
 
 def _tag(owner, name, kind_of):
@@ -38,28 +47,85 @@ def _tag(owner, name, kind_of):
         except ExtractorError as error:
             # The outermost helper wins, since it is the most specific: report_drm calls raise_no_formats.
             error.reelay_kind = kind_of(self, *args)
+            error.reelay_starts_at = next((arg.get('release_timestamp') for arg in args if isinstance(arg, dict)), None)
             raise
 
     setattr(owner, name, tagged)
 
 
-def describe(error):
+def _note_messages(name):
+    """Notes of what an extractor only writes a message: that it has skipped formats without URLs (YouTube: SABR alone), and
+    the last failure after which it went on."""
+    write = getattr(InfoExtractor, name)
+
+    @functools.wraps(write)
+    def noting(self, message, *args, **kwargs):
+        if SKIPPED_FORMATS in str(message):
+            self._downloader.reelay_skipped_formats = True
+        elif str(message).startswith(FAILED):
+            self._downloader.reelay_failed = str(message)
+        return write(self, message, *args, **kwargs)
+
+    setattr(InfoExtractor, name, noting)
+
+
+def _drop_images():
+    """Removes storyboards: of a video with nothing else, yt-dlp says that the requested format is not available."""
+    process = YoutubeDL.process_video_result
+
+    @functools.wraps(process)
+    def process_media(self, info_dict, *args, **kwargs):
+        if formats := info_dict.get('formats'):
+            info_dict['formats'] = [each for each in formats if each.get('protocol') != 'mhtml']
+        return process(self, info_dict, *args, **kwargs)
+
+    YoutubeDL.process_video_result = process_media
+
+
+def describe(error, refusal=None, failed=None):
     """Describes an exception as WorkerFailure (worker-protocol.ts).
 
-    Returns {"kind", "httpStatus"?, "expected"?, "message"?, "extractor"?, "classes"}.
+    `refusal` is the last HTTPError by which the site refused a request of the same link: extractors that try several
+    addresses drop them, and then fail in a way that does not say so. `failed` is the message of the last failure after which
+    the extractor went on: what is left without formats has no other reason.
+    Returns {"kind", "httpStatus"?, "retryAfterSeconds"?, "expected"?, "message"?, "extractor"?, "classes"}.
     """
     chain = list(_chain(error))
     extractor_error = _first(chain, ExtractorError)
     http_error = _first(chain, HTTPError)
+    kind = _kind(chain, extractor_error, http_error)
+    message = getattr(extractor_error, 'orig_msg', None) or str(error)
+    # After a refusal, yt-dlp advises to install what imitates a browser.
+    is_reason = getattr(extractor_error, 'expected', False) and IMPERSONATION not in message
+    if refusal and kind in ('bug', 'no_formats', 'unreadable_formats') and not is_reason:
+        kind, http_error = 'http', refusal
+    if failed and kind == 'no_formats' and not is_reason:
+        message = f'{message} {failed}'
     failure = {
-        'kind': _kind(chain, extractor_error, http_error),
+        'kind': kind,
         'httpStatus': getattr(http_error, 'status', None),
+        'retryAfterSeconds': _retry_after(chain, http_error),
         'expected': getattr(extractor_error, 'expected', None),
-        'message': (getattr(extractor_error, 'orig_msg', None) or str(error))[:MAX_MESSAGE_LENGTH],
+        'message': message[:MAX_MESSAGE_LENGTH],
         'extractor': getattr(extractor_error, 'ie', None),
         'classes': [type(link).__name__ for link in chain],
     }
     return {name: value for name, value in failure.items() if value is not None}
+
+
+def is_refusal(error):
+    """Whether a site has refused a request, rather than failed. The egress proxy is no site."""
+    return isinstance(error, HTTPError) and error.status in (403, 429) and not _is_refused_by_proxy([], error)
+
+
+def _retry_after(chain, http_error):
+    """Seconds until another attempt may succeed, by Retry-After or by the start of a live stream, if known."""
+    starts_at = next((at for link in chain if (at := getattr(link, 'reelay_starts_at', None))), None)
+    if starts_at:
+        return max(1, int(starts_at - time.time()))
+    response = getattr(http_error, 'response', None)
+    value = response.headers.get('Retry-After') if response is not None else None
+    return int(value) if value and re.fullmatch(r'[0-9]{1,6}', value) else None
 
 
 def _kind(chain, extractor_error, http_error):
@@ -87,13 +153,22 @@ def _kind_of_request(chain, http_error):
     if http_error:
         return 'http'
     # Before ProxyError: a proxy that times out raises both.
-    if any(isinstance(link, TimeoutError) or 'Timeout' in type(link).__name__ for link in chain):
+    if _has_timeout(chain):
         return 'timeout'
     if _first(chain, ProxyError) or _tunnel_status(chain):
         return 'proxy'
     if _first(chain, socket.gaierror) or any(_is_invalid_host(link) for link in chain):
         return 'dns'
     return 'network' if _first(chain, (RequestError, OSError)) else None
+
+
+def is_timeout(error):
+    """Whether a request has failed because it took too long."""
+    return _has_timeout(_chain(error))
+
+
+def _has_timeout(chain):
+    return any(isinstance(link, TimeoutError) or 'Timeout' in type(link).__name__ for link in chain)
 
 
 def _is_invalid_host(link):

@@ -11,7 +11,9 @@ import select
 import signal
 import threading
 import time
+from urllib.parse import urlsplit
 
+from . import _reelay_challenges
 from ._reelay_limits import die_with_parent, limit_memory, limit_usage
 from ._reelay_resolve import resolve
 from ._reelay_warm import forget, rehearse
@@ -30,15 +32,24 @@ class Fork:
         self.requests = requests
         self.responses = responses
         self.id = None
+        self.proxy = None
         self.deadline = None
+        self.niceness = 0
         self.started_at = None
+        # Sent when the process has exited.
+        self.last_response = None
         self.response = bytearray()
+        # For the solvers of challenges: how many so far, and whether the last one is still without an answer.
+        self.questions = 0
+        self.is_asking = False
         self.stopped_checks = 0
 
     def send(self, request):
         """Starts the resolve of a request."""
         self.id = request['id']
+        self.proxy = request['proxy']
         self.deadline = request['deadline']
+        self.niceness = request.get('niceness', 0)
         self.started_at = time.monotonic()
         with contextlib.suppress(BrokenPipeError):  # it has ended: so will its response
             write(self.requests, json.dumps(request).encode() + b'\n')
@@ -57,24 +68,33 @@ class Fork:
         self.stopped_checks = self.stopped_checks + 1 if state == b'T' else 0
         return self.stopped_checks > MAX_STOPPED_CHECKS
 
-    def end(self):
-        """Ends the process and its children, such as a JavaScript runtime. Returns whether it had been killed before."""
-        os.close(self.requests)
-        os.close(self.responses)
+    def kill(self):
+        """Kills the process and its children, such as a JavaScript runtime."""
         # The group may not exist yet: the fork itself is killed too.
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(self.pid, signal.SIGKILL)
+
+    def end(self):
+        """Kills the process and waits for its end. Returns whether it had been killed before, not by its limits."""
+        os.close(self.requests)
+        os.close(self.responses)
+        self.kill()
         _, status = os.waitpid(self.pid, 0)
-        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        if not os.WIFSIGNALED(status):
+            return False
+        # The alarm of a rehearsal, which a busy machine delays until there is a request.
+        is_rehearsal = self.deadline is not None and time.monotonic() < self.deadline
+        return os.WTERMSIG(status) == signal.SIGKILL or (os.WTERMSIG(status) == signal.SIGALRM and is_rehearsal)
 
 
 class Forker:
     """Forks this process."""
 
-    def __init__(self, ydl, memory):
+    def __init__(self, ydl, memory, sandbox):
         self.ydl = ydl
         self.memory = memory
+        self.sandbox = sandbox
         # Only this process holds the write end: when it dies for any reason, its forks read the end of the pipe.
         self.lifeline, self.lifeline_writer = os.pipe()
 
@@ -104,7 +124,6 @@ class Forker:
         # processes (sched(7), autogroup).
         os.setpgrp()
         die_with_parent()
-        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         lift_memory_limit = limit_memory(self.memory)
         if ahead:
@@ -112,17 +131,28 @@ class Forker:
             rehearse(self.ydl, REHEARSED_AHEAD, until=lambda: select.select([requests], [], [], 0)[0])
             forget(self.ydl)
             signal.alarm(0)
-        with open(requests, 'rb') as lines:
-            line = lines.readline()
+        lines = open(requests, 'rb')
+        line = lines.readline()
         if not line:
             return
         request = json.loads(line)
+        # Before the thread starts: Landlock and the filter of system calls apply to threads.
+        self.sandbox.confine(urlsplit(request['proxy']).port)
+        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         os.nice(request.get('niceness', 0))
         # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
         signal.alarm(seconds)
         limit_usage(seconds)
+        if 'player' not in request:
+            _reelay_challenges.ask = lambda message: ask(lines, responses, message)
         write(responses, resolve(self.ydl, request, lift_memory_limit))
+
+
+def ask(lines, responses, message):
+    """Sends a message to the worker instead of the response. Returns its answer, None if it has none."""
+    write(responses, json.dumps(message).encode() + b'\n')
+    return json.loads(lines.readline() or 'null')
 
 
 def end_with_parent(lifeline):

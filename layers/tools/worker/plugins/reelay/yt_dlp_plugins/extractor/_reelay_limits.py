@@ -1,21 +1,26 @@
-"""Limits of the operating system on one fork: address space, processor time, open files, sizes of files, its parent."""
+"""Limits of the operating system on one process: address space, processor time, open files, sizes of files, its parent.
+
+It imports nothing of yt-dlp: it also limits versions that the worker does not fit (`process-per-link`).
+"""
 import contextlib
 import ctypes
 import signal
-
-from yt_dlp.utils import Popen
+import subprocess
 
 try:
     import resource
 except ImportError:  # missing in some frozen builds
     resource = None
 
-# The JavaScript runtime reserves far more address space than it uses, and does not start in the limit of a fork.
+# The JavaScript runtime reserves far more address space than it uses, and does not start in the limit of yt-dlp.
 CHILD_BYTES = 8 << 30
+# Memory that a process can write to, which bounds that runtime. Node maps 570 MB at its start, and 860 MB to prepare a
+# player of 2.5 MB.
+CHILD_DATA_BYTES = 1280 << 20
 MAX_OPEN_FILES = 256
 MAX_FILE_BYTES = 64 << 20  # of one file
 # Numbers on Linux, where a frozen build may lack the module `resource`.
-RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS = 0, 1, 4, 7, 9
+RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS = 0, 1, 2, 4, 7, 9
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -26,24 +31,32 @@ def die_with_parent():
 
 
 def limit_memory(limit):
-    """Limits this process to `limit` bytes and children to CHILD_BYTES. Returns a function that lifts the limit."""
-    before, hard = _get(RLIMIT_AS)
+    """Limits this process to `limit` bytes and children to CHILD_BYTES of addresses and CHILD_DATA_BYTES of memory.
 
-    def clamp(limit_bytes):
-        return limit_bytes if hard < 0 else min(limit_bytes, hard)
-
-    spawn = Popen.__init__
+    Returns a function that lifts the limit.
+    """
+    limit_data(max(limit, CHILD_DATA_BYTES))
+    _, before = _get(RLIMIT_AS)
+    hard = _lower(max(limit, CHILD_BYTES), before)
+    soft = _lower(limit, hard)
+    spawn = subprocess.Popen.__init__
 
     def spawn_with_larger_limit(self, *args, **kwargs):
-        _set(RLIMIT_AS, clamp(max(limit, CHILD_BYTES)), hard)
+        _set(RLIMIT_AS, hard, hard)
         try:
             spawn(self, *args, **kwargs)
         finally:
-            _set(RLIMIT_AS, clamp(limit), hard)
+            _set(RLIMIT_AS, soft, hard)
 
-    Popen.__init__ = spawn_with_larger_limit
-    _set(RLIMIT_AS, clamp(limit), hard)
-    return lambda: _set(RLIMIT_AS, before, hard)
+    subprocess.Popen.__init__ = spawn_with_larger_limit
+    _set(RLIMIT_AS, soft, hard)
+    return lambda: _set(RLIMIT_AS, hard, hard)
+
+
+def limit_data(limit=CHILD_DATA_BYTES):
+    """Limits the memory that this process and each of its children can write to, for good."""
+    lower = _lower(limit, _get(RLIMIT_DATA)[1])
+    _set(RLIMIT_DATA, lower, lower)
 
 
 def limit_usage(cpu_seconds):
@@ -51,8 +64,13 @@ def limit_usage(cpu_seconds):
     for kind, limit in ((RLIMIT_CPU, cpu_seconds), (RLIMIT_NOFILE, MAX_OPEN_FILES), (RLIMIT_FSIZE, MAX_FILE_BYTES),
                         (RLIMIT_CORE, 0)):
         _, hard = _get(kind)
-        lower = limit if hard < 0 else min(limit, hard)
+        lower = _lower(limit, hard)
         _set(kind, lower, lower)
+
+
+def _lower(limit, hard):
+    """The lower of two limits, of which `hard` may be infinite (negative)."""
+    return limit if hard < 0 else min(limit, hard)
 
 
 class _Limits(ctypes.Structure):
@@ -77,4 +95,4 @@ def _set(kind, soft, hard):
 def _number(kind):
     """The number of a limit on this system: they differ from those of Linux elsewhere."""
     return {RLIMIT_CPU: resource.RLIMIT_CPU, RLIMIT_FSIZE: resource.RLIMIT_FSIZE, RLIMIT_CORE: resource.RLIMIT_CORE,
-            RLIMIT_NOFILE: resource.RLIMIT_NOFILE, RLIMIT_AS: resource.RLIMIT_AS}[kind]
+            RLIMIT_NOFILE: resource.RLIMIT_NOFILE, RLIMIT_DATA: resource.RLIMIT_DATA, RLIMIT_AS: resource.RLIMIT_AS}[kind]

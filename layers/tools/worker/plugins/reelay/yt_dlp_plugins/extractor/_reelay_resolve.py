@@ -1,12 +1,16 @@
 """Resolves one request in a fork: changes that it makes to yt-dlp end with the process."""
+import functools
 import json
 import math
 import time
 
+from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError
 
 from ._reelay_bounds import TooLarge
-from ._reelay_failures import describe
+from ._reelay_challenges import prepare
+from ._reelay_cookies import CookieRecorder
+from ._reelay_failures import describe, is_refusal, is_timeout
 from ._reelay_subtitles import reduce_subtitles
 
 MAX_RESPONSE_BYTES = 16 << 20  # of one line: parsing it blocks the service for some 100 ms
@@ -21,17 +25,23 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         begun = time.monotonic()
         use_proxy(ydl, request['proxy'])
         impersonate(ydl, request.get('impersonate'))
+        if 'player' in request:
+            return encode({'id': request['id'], 'ok': True, 'info': prepare(ydl, **request['player'])})
+        cookies = CookieRecorder(ydl, request['cookies']) if 'cookies' in request else None
         info = extract(ydl, request)
         reduce_subtitles(info)
+        more = {'isIncomplete': True} if ydl.reelay_timeouts else {}
+        if cookies:
+            more['cookies'] = cookies.changes()
         durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
-        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info)), **durations})
+        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info)), **more, **durations})
         if len(line) <= MAX_RESPONSE_BYTES:
             return line
         return failure(request['id'], 'too_large', f'The response has {len(line)} bytes')
     except Exception as error:
         # After a MemoryError, encoding the failure needs memory too.
         lift_memory_limit()
-        described = describe(error)
+        described = describe(error, ydl.reelay_refusal, ydl.reelay_failed)
         # The message of an HTTP client may contain the proxy URL, with the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
         return encode({'id': request['id'], 'ok': False, 'error': described})
@@ -84,8 +94,53 @@ def keep_proxy(ydl):
     ydl.urlopen = urlopen_without_override
 
 
+def keep_lists():
+    """Makes links of lists give lists, although of a link that names a video and a list, only the video is wanted: Bilibili
+    says that the parts of a video are a list with the id of the video."""
+    yes_playlist = InfoExtractor._yes_playlist
+
+    @functools.wraps(yes_playlist)
+    def yes_playlist_of_one_id(self, playlist_id, video_id, *args, **kwargs):
+        is_list = bool(video_id) and video_id is not True and playlist_id == video_id
+        return is_list or yes_playlist(self, playlist_id, video_id, *args, **kwargs)
+
+    InfoExtractor._yes_playlist = yes_playlist_of_one_id
+
+
+def collect_failures(ydl):
+    """Collects the URLs whose last request took too long, for extractors omit what a manifest would have named, and the last
+    refusal of the site."""
+    ydl.reelay_timeouts = set()
+    ydl.reelay_refusal = ydl.reelay_failed = None
+    urlopen = ydl.urlopen
+
+    def collecting(url, attempt):
+        def attempt_or_collect(*args):
+            try:
+                result = attempt(*args)
+            except Exception as error:
+                if is_timeout(error):
+                    ydl.reelay_timeouts.add(url)
+                if is_refusal(error):
+                    ydl.reelay_refusal = error
+                raise
+            ydl.reelay_timeouts.discard(url)
+            return result
+        return attempt_or_collect
+
+    def urlopen_and_collect(request):
+        url = getattr(request, 'url', request)  # `request` may be a plain URL
+        response = collecting(url, urlopen)(request)
+        response.read = collecting(url, response.read)
+        return response
+
+    ydl.urlopen = urlopen_and_collect
+
+
 def extract(ydl, request):
     """Returns the info dict of yt-dlp. Raises what the extractor raises, also when every entry of a playlist failed."""
+    ydl.reelay_timeouts.clear()
+    ydl.reelay_refusal = ydl.reelay_failed = None
     ydl.params['extract_flat'] = 'in_playlist' if request['flat'] else False
     ydl.params['playlistend'] = request['playlistLimit']
     failed = skip_failed_entries(ydl)

@@ -1,12 +1,15 @@
 """The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
 
 Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?,
-           "impersonate"?}
+           "impersonate"?, "player"?: arguments of _reelay_challenges.prepare,
+           "cookies"?: those replaced since the start, as _reelay_cookies takes them}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
-Response  {"id", "ok": true, "info": {...}, "waitedMs", "extractedMs"} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
-Greeting  {"ready": true}, once
+Response  {"id", "ok": true, "info": {...}, "isIncomplete"?, "cookies"?, "waitedMs", "extractedMs"}
+          or {"id", "ok": false, "error": {"kind", "message"?, ...}}
+Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null}, once
 """
+import contextlib
 import json
 import os
 import selectors
@@ -14,50 +17,57 @@ import sys
 import time
 from collections import deque
 
-from ._reelay_forks import Forker, write
-from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, interrupted
+from ._reelay_forks import write
+from ._reelay_resolve import MAX_RESPONSE_BYTES, encode, failure, interrupted
+from ._reelay_sandbox import available
+from ._reelay_solvers import Solvers
 
 MAX_REQUEST_BYTES = 4 << 20  # of one line
 MAX_QUEUED_REQUESTS = 1024
 MAX_TIMEOUT_SECONDS = 600
 MAX_NICENESS = 19
+MAX_QUESTIONS = 64  # of one fork: some for each client of YouTube that an extractor tries
 CHECK_SECONDS = 1
 SETTLED_SECONDS = 0.5
+QUIET_SECONDS = 0.05
 
 
 class Server:
-    """Serves requests from the descriptor `requests`, in at most `concurrency` forks of `memory` bytes each."""
+    """Serves requests from the descriptor `requests`, in at most `concurrency` forks."""
 
-    def __init__(self, ydl, requests, responses, concurrency, memory):
+    def __init__(self, forker, requests, responses, concurrency):
         self.requests = requests
         self.responses = responses
         self.concurrency = concurrency
-        self.forker = Forker(ydl, memory)
+        self.forker = forker
         self.waiting = deque()
         self.forks = {}
+        # Killed forks, until they have exited: waiting for one of a low priority would delay all other requests.
+        self.ending = {}
         # Forked ahead of the next request while there is none. One that ends early is not replaced before that request.
         self.spare = None
         self.may_fork_ahead = True
+        self.fork_ahead_at = 0
         self.next_check = 0
         self.lines = LineReader()
         self.selector = selectors.DefaultSelector()
+        self.solvers = Solvers(os.path.join(os.environ['HOME'], 'players'), forker, self.selector,
+                               self.start_helper, self.answer)
 
     def run(self):
         self.selector.register(self.requests, selectors.EVENT_READ)
-        self.emit(b'{"ready":true}\n')
+        self.emit(encode({'ready': True, 'sandbox': available()}))
         try:
             while self.step():
                 pass
         finally:
-            for fork in (*self.forks.values(), *filter(None, [self.spare])):
+            for fork in (*self.forks.values(), *self.ending.values(), *filter(None, [self.spare])):
                 fork.end()
+            self.solvers.close()
 
     def step(self):
         """Handles the next events. Returns False once the requests have ended."""
-        events = self.selector.select(0) if self.should_fork_ahead() else None
-        if events == []:
-            self.spare = self.fork(ahead=True)
-        for key, _ in events or self.selector.select(self.seconds_to_next_check()):
+        for key, _ in self.selector.select(self.seconds_to_next_check()):
             if key.fd == self.requests:
                 data = os.read(self.requests, 1 << 16)
                 if not data:
@@ -66,12 +76,19 @@ class Server:
                     self.receive(line)
             elif key.fd in self.forks:
                 self.read_response(key.fd)
+            elif key.fd in self.ending:
+                self.read_end(key.fd)
             elif self.spare and key.fd == self.spare.responses:
                 self.drop_spare()
+            elif self.solvers.owns(key.fd):
+                self.solvers.read(key.fd)
+        self.solvers.check()
         self.end_overdue()
         self.end_stopped()
         while self.waiting and len(self.forks) < self.concurrency:
             self.start(self.waiting.popleft())
+        if self.should_fork_ahead() and time.monotonic() >= self.fork_ahead_at:
+            self.spare = self.fork(ahead=True)
         return True
 
     def receive(self, line):
@@ -101,28 +118,35 @@ class Server:
             self.waiting.remove(request)
             self.emit(failure(request_id, 'cancelled'))
         for fd in [fd for fd, fork in self.forks.items() if fork.id == request_id]:
-            self.end(fd, failure(request_id, 'cancelled'))
+            # Answered when it has exited: until then it uses the share of its client.
+            self.forks[fd].last_response = failure(request_id, 'cancelled')
+            self.stop(fd)
 
     def start(self, request):
-        fork = self.spare or self.fork()
-        self.spare = None
+        # Those of a low priority belong to clients with several links.
+        is_first = not request.get('niceness')
+        fork = (self.spare if is_first else None) or self.fork()
+        if is_first:
+            self.spare = None
         self.may_fork_ahead = True
         fork.send(request)
         self.forks[fork.responses] = fork
 
     def fork(self, ahead=False):
-        fork = self.forker.fork([self.requests, self.responses, *self.descriptors_of_forks()], ahead)
+        unneeded = [self.requests, self.responses, *self.descriptors_of_forks(), *self.solvers.descriptors()]
+        fork = self.forker.fork(unneeded, ahead)
         self.selector.register(fork.responses, selectors.EVENT_READ)
         return fork
 
     def descriptors_of_forks(self):
-        return [fd for fork in self.forks.values() for fd in (fork.requests, fork.responses)]
+        forks = (*self.forks.values(), *self.ending.values())
+        return [fd for fork in forks for fd in (fork.requests, fork.responses)]
 
     def should_fork_ahead(self):
         """Forks ahead once all forks have run long enough to wait for responses rather than for a processor."""
         settled = time.monotonic() - SETTLED_SECONDS
         return (self.may_fork_ahead and not self.spare and len(self.forks) < self.concurrency
-                and all(fork.started_at < settled for fork in self.forks.values()))
+                and all(fork.started_at < settled for fork in self.forks.values() if not fork.niceness))
 
     def drop_spare(self):
         spare, self.spare = self.spare, None
@@ -136,19 +160,69 @@ class Server:
         fork.response += data
         if len(fork.response) > MAX_RESPONSE_BYTES:
             self.end(fd, failure(fork.id, 'too_large'))
+        elif fork.is_answered() and is_question(fork.response):
+            self.read_question(fd)
         elif fork.is_answered():
             self.end(fd, fork.response)
         elif not data:
             # A process that has closed its end of the pipe is exiting: killing it does not change its status.
             self.emit(interrupted(fork.id) if self.remove(fd) else failure(fork.id, 'crash'))
 
+    def read_question(self, fd):
+        fork = self.forks[fd]
+        question = bytes(fork.response)
+        fork.response.clear()
+        fork.questions += 1
+        if fork.is_asking or fork.questions > MAX_QUESTIONS:
+            return self.end(fd, failure(fork.id, 'crash', 'Too many challenges'))
+        fork.is_asking = True
+        self.solvers.receive(fork, question)
+
+    def start_helper(self, url, fork):
+        """Starts a fork that prepares a player, with the proxy and the time of the fork that needs it."""
+        helper = self.fork()
+        now = time.monotonic()
+        helper.send({'id': '', 'player': {'url': url}, 'proxy': fork.proxy, 'receivedAt': now, 'deadline': fork.deadline})
+        return helper
+
+    def answer(self, fork, line):
+        """Answers a question of a fork, which may have ended."""
+        line = line or b'null\n'
+        if fork not in self.forks.values():
+            return
+        fork.is_asking = False
+        # A fork that does not read must not block this process.
+        os.set_blocking(fork.requests, False)
+        sent = 0
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            sent = os.write(fork.requests, line)
+        if sent < len(line):
+            self.end(fork.responses, failure(fork.id, 'crash'))
+
     def end(self, fd, response):
         # Before the process has ended: to release its memory takes milliseconds.
         self.emit(response)
-        self.remove(fd)
+        self.stop(fd)
+
+    def stop(self, fd):
+        """Kills a fork. It is removed when it has exited."""
+        fork = self.forks.pop(fd)
+        fork.kill()
+        self.ending[fd] = fork
+        # A fork ahead would compete with what follows a resolve.
+        self.fork_ahead_at = time.monotonic() + QUIET_SECONDS
+
+    def read_end(self, fd):
+        if os.read(fd, 1 << 20):
+            return  # of a response that nobody waits for
+        fork = self.ending.pop(fd)
+        self.selector.unregister(fd)
+        fork.end()
+        if fork.last_response:
+            self.emit(fork.last_response)
 
     def remove(self, fd):
-        """Ends a fork. Returns whether it had been killed before."""
+        """Ends a fork that is exiting. Returns whether it had been killed."""
         fork = self.forks.pop(fd)
         self.selector.unregister(fd)
         return fork.end()
@@ -172,13 +246,24 @@ class Server:
     def seconds_to_next_check(self):
         deadlines = [request['deadline'] for request in self.waiting]
         deadlines += [fork.deadline for fork in self.forks.values()]
-        return max(0, min(CHECK_SECONDS, min(deadlines) - time.monotonic())) if deadlines else None
+        if deadlines:
+            deadlines.append(time.monotonic() + CHECK_SECONDS)
+        if self.should_fork_ahead():
+            deadlines.append(self.fork_ahead_at)
+        if (check_at := self.solvers.next_check()) is not None:
+            deadlines.append(check_at)
+        return max(0, min(deadlines) - time.monotonic()) if deadlines else None
 
     def emit(self, line):
         try:
             write(self.responses, line)
         except BrokenPipeError:
             pass  # the client is gone; the end of the requests follows
+
+
+def is_question(line):
+    """Whether a line of a fork is for its solvers, rather than the response."""
+    return line.startswith(b'{"playerUrl":')
 
 
 class LineReader:

@@ -1,13 +1,14 @@
 """Warms the process up before the first fork: saves each request 150 ms of imports and regular expressions."""
 import contextlib
 import gc
+import re
 import socket
 import threading
 
 from yt_dlp.utils import unified_timestamp
 
 from ._reelay_bounds import bound_manifests, bound_responses
-from ._reelay_resolve import encode, extract, keep_proxy, plain, use_proxy
+from ._reelay_resolve import collect_failures, encode, extract, keep_lists, keep_proxy, plain, use_proxy
 
 ORIGIN = 'http://warm.invalid'
 MASTER = (b'#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,RESOLUTION=640x360,CODECS="avc1.4d401e,mp4a.40.2"\n'
@@ -24,6 +25,7 @@ DOCUMENTS = {
     '/master.m3u8': ('application/vnd.apple.mpegurl', MASTER),
     '/feed': ('application/rss+xml', FEED),
 }
+MAX_PATTERNS = 8192  # more than there are extractors
 
 
 class SilentLogger:
@@ -38,6 +40,8 @@ def warm_up(ydl):
     # Nearly all that is allocated here stays: collections in between, a tenth of the start, would find little.
     gc.disable()
     ydl.params.update(logger=SilentLogger(), quiet=True, simulate=True, skip_download=True, ignoreerrors=False)
+    # An extractor that a fork loads compiles its pattern again, large for YouTube, unless `re` still has it.
+    re._MAXCACHE = MAX_PATTERNS
     for extractor in ydl._ies.values():
         with contextlib.suppress(Exception):
             extractor.suitable(f'{ORIGIN}/page')
@@ -46,6 +50,8 @@ def warm_up(ydl):
     bound_responses(ydl)
     bound_manifests()
     keep_proxy(ydl)
+    keep_lists()
+    collect_failures(ydl)
     rehearse(ydl)
     forget(ydl)
     gc.collect()

@@ -15,11 +15,15 @@ import {
   WAVE,
   WEBM,
 } from 'mediabunny';
-import { duration, plausibleDuration } from '../../media/index.ts';
-import { parseBoxHeader, readTableDuration, type TableDuration } from '../../media/isobmff/index.ts';
-import type { AudioTraits, Track, VideoTraits } from '../../state/index.ts';
-import { positiveInteger, positiveNumber, withoutAbsent } from '../yt-dlp/index.ts';
-import type { Block } from './guarded-reader.ts';
+import { duration, plausibleDuration, positiveInteger, positiveNumber, withoutAbsent } from '../media/index.ts';
+import { parseBoxHeader, readTableDuration, type TableDuration } from '../media/isobmff/index.ts';
+import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
+
+/** Bytes of a file at the offset `start`. */
+export interface Block {
+  readonly start: number;
+  readonly bytes: Buffer;
+}
 
 /** The parts of a file that have been read. */
 export interface ContainerRequest {
@@ -66,7 +70,7 @@ const AUDIO_CONTAINERS = new Map<InputFormat, string>([
   [ADTS, 'aac'],
 ]);
 
-/** Reads the container of a file. A hostile file may cause an endless loop or exhaust the memory: see `probe-process`. */
+/** See `READ_CONTAINER`. */
 export async function readContainer({
   size,
   blocks,

@@ -1,0 +1,37 @@
+import { BlockList, isIP, SocketAddress } from 'node:net';
+import { defineParser, SettingError, splitList } from './parsers.ts';
+
+const SOURCE_ADDRESSES = 'a comma list of IP addresses of this machine, or of IPv6 prefixes such as 2001:db8:1:2::/64';
+
+/** A shorter prefix belongs to no single machine. */
+const MIN_PREFIX_BITS = 32;
+/** Unspecified, link-local, multicast and broadcast. Not by a library: functions of 200 KB read the settings too. */
+const UNUSABLE = new BlockList();
+UNUSABLE.addSubnet('0.0.0.0', 8, 'ipv4');
+UNUSABLE.addSubnet('169.254.0.0', 16, 'ipv4');
+UNUSABLE.addSubnet('224.0.0.0', 3, 'ipv4');
+UNUSABLE.addSubnet('::', 128, 'ipv6');
+UNUSABLE.addSubnet('fe80::', 10, 'ipv6');
+UNUSABLE.addSubnet('ff00::', 8, 'ipv6');
+
+/** Addresses and IPv6 prefixes in their shortest form. */
+export const sourceAddresses = defineParser(SOURCE_ADDRESSES, (name, text): string[] =>
+  splitList(text).map((item, index) => {
+    const normalized = normalize(item);
+    if (normalized !== undefined) return normalized;
+    throw new SettingError(`${name} must be ${SOURCE_ADDRESSES}; entry ${index + 1} is something else`);
+  }),
+);
+
+function normalize(item: string): string | undefined {
+  const [address = '', bits, ...more] = item.split('/');
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  if (isIP(address) === 0 || address.includes('%') || more.length > 0 || UNUSABLE.check(address, family))
+    return undefined;
+  const shortest = new SocketAddress({ address, family }).address;
+  if (shortest.startsWith('::ffff:')) return undefined; // IPv4-mapped
+  if (bits === undefined) return shortest;
+  const isPrefix =
+    family === 'ipv6' && /^\d{1,3}$/.test(bits) && Number(bits) >= MIN_PREFIX_BITS && Number(bits) <= 128;
+  return isPrefix ? `${shortest}/${Number(bits)}` : undefined;
+}

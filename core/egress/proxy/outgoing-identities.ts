@@ -1,0 +1,55 @@
+import type { BlockedAddress } from '../egress.ts';
+
+/**
+ * Outgoing identities: one for each configured proxy and for each source address of this machine, and `direct`, which is
+ * used where neither is configured.
+ */
+export interface ProxyPool {
+  /**
+   * The id that the rules name for a link, even if its proxy failed. Else `preferred`, else the ids of the proxies in turn,
+   * else those of the source addresses, without those that failed a short while ago and those that rest for the site of the
+   * link. If that leaves none: the one whose rest ends first.
+   */
+  next(link?: string, preferred?: string): string;
+  /** As `next`, for a link whose site has blocked others; undefined when none is left. */
+  nextAfter(link: string, tried: ReadonlySet<string>): string | undefined;
+  /** Whether an id is one of this process: another one that shares the table, or an earlier one, may have had others. */
+  owns(id: string): boolean;
+  /**
+   * The proxy of an id; undefined for a connection without one. An id whose proxy is no longer configured maps to another
+   * one, always the same, which is logged once.
+   */
+  resolve(id: string): URL | undefined;
+  /** The source address of an id; undefined: the system chooses it. */
+  sourceAddress(id: string): string | undefined;
+  readonly proxies: readonly URL[];
+  /**
+   * To be called when a proxy of the pool cannot be reached or rejects its credentials, and not for a failure of the
+   * destination: `next` leaves the proxy out for a while, each time twice as long.
+   */
+  reportFailure(proxy: URL): void;
+  /** To be called when a proxy has connected to a destination. */
+  reportSuccess(proxy: URL): void;
+  /**
+   * To be called when the site of a link has blocked an id rather than the link: it rests for the site.
+   * @param minRestSeconds as the site says
+   */
+  reportBlocked(link: string, id: string, minRestSeconds?: number): void;
+  /** To be called when the site of a link has served an id. */
+  reportServed(link: string, id: string): void;
+  /** The addresses that rest for a site, without credentials. */
+  blocked(): readonly BlockedAddress[];
+}
+
+export interface ProxyPoolOptions {
+  /** Addresses of this machine, or IPv6 prefixes, to connect from when no proxy is left. @default none */
+  readonly sourceAddresses?: readonly string[];
+  /** The id of direct connections of this process. @default `direct` */
+  readonly directId?: string;
+}
+
+/** The identity of direct connections; followed by `@` and a name, that of another process. */
+export const DIRECT = 'direct';
+
+/** Whether an identity is that of direct connections, of whatever process. */
+export const isDirect = (id: string): boolean => id === DIRECT || id.startsWith(`${DIRECT}@`);

@@ -1,0 +1,31 @@
+/** Above any file size, in bytes. */
+const MAX_NUMBER = 1e13;
+
+/** A number above zero. yt-dlp writes 0 for a missing track, and null for an unknown value. */
+export const positiveNumber = (value: unknown, max = MAX_NUMBER): number | undefined =>
+  typeof value === 'number' && value > 0 && value < max ? value : undefined;
+
+/** For pixels and hertz: rounded up, within 32 bits. */
+export const positiveInteger = (value: unknown): number | undefined => {
+  const number = positiveNumber(value, 2 ** 31 - 1);
+  return number === undefined ? undefined : Math.ceil(number);
+};
+
+/** Drops undefined fields: an unknown value is absent, in the table too. */
+export const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;
+
+/** What Python writes for numbers that JSON has not. Strings are matched too, so that they are left as they are. */
+const STRING_OR_CONSTANT = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g;
+
+/** Parses JSON, or what Python writes as such, with null for NaN and Infinity; undefined for other text. */
+export const parsePythonJson = (text: string): unknown =>
+  parseJson(text) ?? parseJson(text.replaceAll(STRING_OR_CONSTANT, (part) => (part[0] === '"' ? part : 'null')));
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+export type { Block, ContainerRequest, ContainerResponse, Contents } from './container-reader.ts';
+export {
+  type ExtractedInfo,
+  type Info,
+  InvalidExtraction,
+  infoList,
+  isInfo,
+  isList,
+  isResolvedEntry,
+  readExtraction,
+  text,
+  webUrl,
+} from './extraction/index.ts';
+export {
+  CHECK_SAMPLES,
+  LAY_OUT_CLIP,
+  LAY_OUT_HLS,
+  LAY_OUT_PAIR,
+  PATCH_FRAGMENT,
+  REWRITE_FRAGMENT,
+} from './mp4-tasks.ts';
+export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
+export type { ParsingTask } from './task.ts';
+export {
+  CONVERT_SUBTITLES,
+  FIND_ENCRYPTED_ENTRY,
+  PARSE_EXTRACTION,
+  READ_CONTAINER,
+  READ_CUES,
+  READ_HLS_PLAYLIST,
+  SCAN_HLS_PLAYLIST,
+} from './tasks.ts';

@@ -1,0 +1,113 @@
+import {
+  type FragmentInput,
+  indexContent,
+  listTrackKinds,
+  parseSampleTable,
+  type RewrittenFragment,
+  rewriteFragment,
+  UnsupportedMp4,
+} from '../media/isobmff/index.ts';
+import { type ClipOptions, type ClipSource, type ClipTimes, layOutClipSources } from '../media/mp4-clip/index.ts';
+import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
+import { TextTooLarge } from '../media/timed-text/index.ts';
+import {
+  checkSamples,
+  createLayout,
+  type FragmentPatch,
+  type LayoutData,
+  type LayoutExtras,
+  layoutData,
+  type PackedSource,
+  patchFragment,
+  sourceWeight,
+  unpackSource,
+} from '../media/virtual-mp4/index.ts';
+import type { ParsingTask } from './task.ts';
+
+/** Every export is a task, as in `tasks.ts`. */
+
+const errors = [UnsupportedMp4, TextTooLarge];
+/** Bytes of the tables of a sample, of which a short table may declare millions. */
+const SAMPLE_BYTES = 4;
+
+const weigh = (sources: readonly PackedSource[]): number =>
+  sources.reduce((sum, source) => sum + sourceWeight(source), 0);
+
+export interface PairInput {
+  readonly video: PackedSource;
+  readonly audio: PackedSource;
+  readonly extras?: LayoutExtras;
+}
+
+/** The layout of a pair. */
+export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
+  name: 'lay out pair',
+  run: ({ video, audio, extras }) => layoutData(createLayout(unpackSource(video), unpackSource(audio), extras)),
+  weigh: ({ video, audio }) => weigh([video, audio]),
+  errors,
+};
+
+export interface ClipInput {
+  readonly sources: readonly ClipSource[];
+  readonly times: ClipTimes;
+  readonly options: ClipOptions;
+}
+
+/** The layout of a clip, and the times that it shows. */
+export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } & ClipTimes> = {
+  name: 'lay out clip',
+  run({ sources, times, options }) {
+    const layout = layOutClipSources(sources, times, options);
+    const { startSeconds, endSeconds } = layout;
+    return { data: layoutData(layout), startSeconds, endSeconds };
+  },
+  weigh: ({ sources }) =>
+    // A short `moof` may declare a million samples.
+    sources.some(({ fragments }) => fragments) ? Number.POSITIVE_INFINITY : weigh(sources.map(({ header }) => header)),
+  errors,
+};
+
+/** The layout of an HLS presentation of a file, or of a pair. */
+export const LAY_OUT_HLS: ParsingTask<
+  readonly PackedSource[],
+  { readonly data: LayoutData; readonly streams: readonly HlsStream[] }
+> = {
+  name: 'lay out HLS',
+  run(packed) {
+    const sources = packed.map(unpackSource);
+    const present = sources.flatMap(({ movie }) => listTrackKinds(movie));
+    const kinds = (['vide', 'soun'] as const).filter((kind) => sources.length > 1 || present.includes(kind));
+    if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
+    const layout = layOutHls(sources, kinds);
+    return { data: layoutData(layout), streams: layout.streams };
+  },
+  weigh,
+  errors,
+};
+
+/** The duration of the samples of an `stbl`, given its content, once all of them are checked. */
+export const CHECK_SAMPLES: ParsingTask<{ readonly sampleTable: Buffer; readonly fileBytes: number }, number> = {
+  name: 'check samples',
+  run: ({ sampleTable, fileBytes }) => checkSamples(parseSampleTable(sampleTable), fileBytes),
+  weigh: ({ sampleTable }) => sampleTable.length + declaredCount(sampleTable) * SAMPLE_BYTES,
+  errors,
+};
+
+function declaredCount(sampleTable: Buffer): number {
+  const stsz = indexContent(sampleTable, 'stbl').require('stsz', 12);
+  return sampleTable.readUInt32BE(stsz.content + 8);
+}
+
+/** A fragment of one track for another file. */
+export const REWRITE_FRAGMENT: ParsingTask<FragmentInput, RewrittenFragment> = {
+  name: 'rewrite fragment',
+  run: rewriteFragment,
+  errors,
+};
+
+/** A fragment in its place in a layout. */
+export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
+  name: 'patch fragment',
+  run: ({ moof, patch }) => patchFragment(moof, patch),
+  errors,
+};

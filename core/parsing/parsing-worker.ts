@@ -1,0 +1,14 @@
+import * as mp4Tasks from './mp4-tasks.ts';
+import { serveTasks } from './serve-tasks.ts';
+import * as tasks from './tasks.ts';
+
+/** Entry of the processes that parse. */
+serveTasks([
+  ...Object.values(tasks),
+  ...Object.values(mp4Tasks),
+  // Loaded when the first container is read: loading the library takes longer than most tasks.
+  {
+    ...tasks.READ_CONTAINER,
+    run: async (request) => (await import('./container-reader.ts')).readContainer(request),
+  },
+]);

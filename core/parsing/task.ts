@@ -1,0 +1,64 @@
+/**
+ * A pure function of what a stranger sent, which may take long, exhaust the memory or never end. Input and output can be
+ * cloned (structured clone); a large output is compact (typed arrays instead of many objects): this process reads it in one
+ * turn of its event loop.
+ */
+export interface ParsingTask<Input, Output> {
+  /** Unique among all tasks. */
+  readonly name: string;
+  /** Absent: too dangerous for this process, whatever its input. */
+  readonly run?: (input: Input) => Output | Promise<Output>;
+  /** Classes of the errors that it throws; those of other classes become an Error with the same message. */
+  readonly errors?: readonly (new (
+    message: string,
+  ) => Error)[];
+  /** Bytes that the work is proportional to. @default the bytes of the input */
+  readonly weigh?: (input: Input) => number;
+}
+
+/** Bytes of an unknown or a number. */
+const VALUE_BYTES = 8;
+
+/** Bytes of the buffers, texts and values of an input, roughly. */
+export function inputBytes(input: unknown): number {
+  if (typeof input === 'string') return input.length;
+  if (ArrayBuffer.isView(input)) return input.byteLength;
+  if (typeof input !== 'object' || input === null) return VALUE_BYTES;
+  return Object.values(input).reduce((sum, value) => sum + inputBytes(value), 0);
+}
+
+/** What a process is sent. */
+export interface TaskRequest {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** What it responds with. */
+export type TaskResponse =
+  | { readonly output: unknown }
+  | { readonly error: { readonly className: string; readonly message: string } };
+
+/** The output of a response. @throws the error of the task, as an instance of its class */
+export function readResponse<Input, Output>(
+  response: TaskResponse,
+  { errors = [] }: ParsingTask<Input, Output>,
+): Output {
+  if ('output' in response) return withOwnBytes(response.output) as Output;
+  const { className, message } = response.error;
+  const ErrorClass = errors.find(({ name }) => name === className) ?? Error;
+  throw new ErrorClass(message);
+}
+
+/**
+ * Replaces buffers and typed arrays, in place, by copies. Those of a message share its memory: one of a few bytes that is kept
+ * would keep all of it.
+ */
+function withOwnBytes(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return Buffer.from(new Uint8Array(value).buffer);
+  // Of whatever type: a process sends no DataView.
+  if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
+  if (typeof value !== 'object' || value === null) return value;
+  const parts = value as Record<string, unknown>;
+  for (const name of Object.keys(parts)) if (typeof parts[name] === 'object') parts[name] = withOwnBytes(parts[name]);
+  return value;
+}

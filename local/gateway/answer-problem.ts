@@ -1,0 +1,29 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Problem } from '../../core/api/index.ts';
+import { mergeVary, renderJson } from '../../core/http/index.ts';
+
+/** A request and its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Answers a request with a problem before it is routed. */
+export function answerProblem(
+  { request, response }: Exchange,
+  problem: Problem,
+  { vary, ...more }: OutgoingHttpHeaders = {},
+): void {
+  const { headers, body } = renderJson(problem.details, request.headers.accept);
+  request.resume();
+  response.writeHead(problem.details.status, {
+    ...problem.headers,
+    ...headers,
+    ...more,
+    vary: mergeVary(headers.vary, vary?.toString()),
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
