@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import nodeEnvironment from '../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
 import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
@@ -36,12 +37,14 @@ export interface Bench {
 }
 
 export type Case = (bench: Bench) => AsyncIterable<Figure>;
+/** Starts what it needs by itself. */
+export type StandaloneCase = () => AsyncIterable<Figure>;
 
 interface Side {
   readonly bestQualityKey: string | null;
   readonly urlType?: 'Media' | 'Combined';
 }
-interface ResourceAnswer {
+export interface ResourceAnswer {
   readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
 }
 
@@ -95,11 +98,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     }),
   );
 
-  const resolveLink = async (link: string): Promise<ResourceAnswer> => {
-    const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
-    if (!response.ok) throw new Error(`${response.status} for ${link}: ${await response.text()}`);
-    return (await response.json()) as ResourceAnswer;
-  };
+  const resolveLink = (link: string) => resolveBy(service, link);
   return {
     origin,
     service,
@@ -118,6 +117,13 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   };
 }
 
+/** @throws unless the service answers 200 */
+export async function resolveBy({ baseUrl }: Server, link: string): Promise<ResourceAnswer> {
+  const response = await fetch(`${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
+  if (!response.ok) throw new Error(`${response.status} for ${link}: ${await response.text()}`);
+  return (await response.json()) as ResourceAnswer;
+}
+
 /**
  * The service in a process of its own, with its tools in place.
  * @param hosts what it may reach, `host:port`, separated by commas
@@ -130,6 +136,7 @@ export async function startReelay(hosts: string, data: string, env: NodeJS.Proce
   const service = await startServer(process.execPath, args, {
     port,
     env: {
+      ...nodeEnvironment,
       NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/node'),
       PORT: String(port),
       HOST: '127.0.0.1',
@@ -139,6 +146,7 @@ export async function startReelay(hosts: string, data: string, env: NodeJS.Proce
       EGRESS_ALLOW: hosts,
       MAX_STREAMS: '2000',
       MAX_STREAMS_PER_CLIENT: '2000',
+      MAX_REQUESTS_PER_CLIENT: '0',
       ...env,
     },
   });

@@ -1,18 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { HOSTILE_LINKS, serveHostileLinks } from '../test/attacks/hostile-links.ts';
+import type { OriginHandler } from '../test/origin/handler.ts';
+import { ensureMedia } from '../test/origin/media.ts';
+import { startOrigin } from '../test/origin/server.ts';
+import { createHostileItems } from './hostile-items.ts';
 
 /** A source whose every page and file is designed to exhaust memory. */
 export interface HostileOrigin {
   /** `host:port`. */
   readonly host: string;
-  /** Links to resolve; each is another one with every call. */
+  /** Pages that expand to far more than they are. Each call makes other links. */
   links(): readonly string[];
+  /** The corpus of `test/attacks`, and items with its largest files. */
+  corpus(): readonly string[];
   /** A playlist whose segments hold pictures of 8192 × 8192 pixels beside their sound. */
   pictures(): string;
   close(): Promise<void>;
@@ -74,32 +78,36 @@ function makePictures(): Buffer {
 export async function startHostileOrigin(): Promise<HostileOrigin> {
   const pages = createPages();
   const huge = makePictures();
+  const mediaDir = await ensureMedia();
+  const items = createHostileItems(mediaDir);
   let made = 0;
 
-  const answer = (path: string, response: ServerResponse) => {
+  const answer: OriginHandler = ({ path, response }) => {
     const name = path.split('/').at(-1) ?? '';
-    if (name === 'huge.ts') return response.writeHead(200, { 'content-type': 'video/mp2t' }).end(huge);
+    if (name === 'huge.ts') return void response.writeHead(200, { 'content-type': 'video/mp2t' }).end(huge);
     const page = pages[name];
-    if (!page) return response.writeHead(404).end();
+    if (!page) return void response.writeHead(404).end();
     const [type, body, encoding] = page;
     const headers = { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) };
-    return response.writeHead(200, headers).end(body);
+    response.writeHead(200, headers).end(body);
   };
-  const server = createServer((request, response) => {
-    answer(new URL(request.url ?? '/', 'http://origin').pathname, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const link = (name: string) => `http://${host}/${made++}/${name}`;
+  const { host, close } = await startOrigin({
+    mediaDir,
+    mounts: {
+      '/expanding/': answer,
+      '/hostile/': serveHostileLinks(),
+      '/site-api/': items.describe,
+      '/generated/': items.serve,
+    },
+  });
+  const link = (name: string) => `http://${host}/expanding/${made++}/${name}`;
+  const listed = [...HOSTILE_LINKS.map(({ name }) => `hostile/${name}`), ...items.names.map((name) => `site/${name}`)];
 
   return {
     host,
     links: () => Object.keys(pages).map(link),
+    corpus: () => listed.map((path) => `http://${host}/${path}?${made++}`),
     pictures: () => link('pictures.m3u8'),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

@@ -79,11 +79,14 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'hour.m4a': [...TONE(3600), ...AAC, '-movflags', '+faststart'],
 };
 
-/** Generates missing files. @returns bytes of each file */
-export async function makeMedia(): Promise<Readonly<Record<string, number>>> {
+/** Generates missing files. @param names those needed, and what they are made of @returns bytes of each file */
+export async function makeMedia(
+  names: readonly string[] = Object.keys(RECIPES),
+): Promise<Readonly<Record<string, number>>> {
   await mkdir(MEDIA_DIR, { recursive: true });
   const sizes: Record<string, number> = {};
   for (const [name, recipe] of Object.entries(RECIPES)) {
+    if (!names.includes(name)) continue;
     const path = join(MEDIA_DIR, name);
     if (!existsSync(path)) {
       process.stderr.write(`Making ${name}\n`);

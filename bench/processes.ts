@@ -11,6 +11,7 @@ import { onExit } from './on-exit.ts';
 export interface Server {
   readonly baseUrl: string;
   readonly host: string;
+  readonly pid: number;
   /** User and system seconds so far, children and children of children too. */
   cpuSeconds(): number;
   /** Bytes resident now, children too; pages that processes share, as forks of the worker do, count once (PSS). */
@@ -70,8 +71,9 @@ export async function startServer(
   return {
     baseUrl,
     host: `127.0.0.1:${port}`,
+    pid,
     cpuSeconds: () => familyCpuSeconds(pid),
-    residentBytes: () => sum(family(pid).map(residentOf)),
+    residentBytes: () => sum(family(pid).map((entry) => residentBytesOf(entry.pid))),
     processes: () => family(pid).length,
     descendants: () => family(pid).flatMap((entry) => (entry.pid === pid ? [] : [entry.pid])),
     descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
@@ -186,7 +188,7 @@ export function endedChildrenCpuSeconds(): number {
 
 const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;
 /** `Pss` of /proc/PID/smaps_rollup (proc_pid_smaps_rollup(5)), in kB there. */
-const residentOf = ({ pid }: Stat): number => {
+export const residentBytesOf = (pid: number): number => {
   try {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {

@@ -2,9 +2,10 @@
  * `npm run bench`: side by side with what a user would take instead, in one run on one machine. Needs nginx, FFmpeg and
  * curl. Arguments name cases: `npm run bench -- mux mp3`.
  */
-import { type Case, startBench } from './bench.ts';
+import { type Case, type StandaloneCase, startBench } from './bench.ts';
 import { archive } from './cases/archive.ts';
 import { campaign } from './cases/campaign.ts';
+import { challenge } from './cases/challenge.ts';
 import { coldStart } from './cases/cold-start.ts';
 import { crowd } from './cases/crowd.ts';
 import { fairness } from './cases/fairness.ts';
@@ -13,13 +14,16 @@ import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
 import { page } from './cases/page.ts';
 import { passThrough } from './cases/pass-through.ts';
+import { processStart } from './cases/process-start.ts';
 import { resolve } from './cases/resolve.ts';
+import { sites } from './cases/sites.ts';
 import { slowArchive } from './cases/slow-archive.ts';
 import { soak } from './cases/soak.ts';
 import { throttled } from './cases/throttled.ts';
 import { twin } from './cases/twin.ts';
 import { type Figure, reached, table } from './figures.ts';
 
+/** Run beside rivals and the origin that feeds all of them. */
 const CASES: Readonly<Record<string, Case>> = {
   resolve,
   'pass-through': passThrough,
@@ -28,33 +32,44 @@ const CASES: Readonly<Record<string, Case>> = {
   twin,
   mp3,
   crowd,
+  archive,
+  page,
+};
+/** Start what they need by themselves. */
+const STANDALONE_CASES: Readonly<Record<string, StandaloneCase>> = {
   soak,
   memory,
-  archive,
   'slow-archive': slowArchive,
   fairness,
-  page,
   campaign,
   'cold-start': coldStart,
+  'process-start': processStart,
+  challenge,
+  sites,
 };
 
+const names = [...Object.keys(CASES), ...Object.keys(STANDALONE_CASES)];
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in CASES));
+const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`No such case: ${unknown.join(', ')}. There are ${Object.keys(CASES).join(', ')}\n`);
+  process.stderr.write(`No such case: ${unknown.join(', ')}. There are ${names.join(', ')}\n`);
   process.exit(1);
 }
+const chosen = <T>(cases: Readonly<Record<string, T>>) =>
+  Object.entries(cases).filter(([name]) => wanted.length === 0 || wanted.includes(name));
 
-const bench = await startBench();
 const figures: Figure[] = [];
+const collect = async (name: string, measured: AsyncIterable<Figure>) => {
+  process.stderr.write(`Measuring ${name}\n`);
+  for await (const figure of measured) figures.push(figure);
+};
+const compared = chosen(CASES);
+const bench = compared.length > 0 ? await startBench() : undefined;
 try {
-  for (const [name, measure] of Object.entries(CASES)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    process.stderr.write(`Measuring ${name}\n`);
-    for await (const figure of measure(bench)) figures.push(figure);
-  }
+  if (bench) for (const [name, measure] of compared) await collect(name, measure(bench));
 } finally {
-  await bench.close();
+  await bench?.close();
 }
+for (const [name, measure] of chosen(STANDALONE_CASES)) await collect(name, measure());
 process.stdout.write(`${table(figures)}\n`);
 process.exitCode = figures.every(reached) ? 0 : 1;

@@ -7,7 +7,7 @@ import { request } from 'undici';
 import type { Origin } from '../../test/origin/server.ts';
 import { atRest } from '../at-rest.ts';
 import { attack, from, RequestFailed, startMixedOrigin, streamPath } from '../attackers.ts';
-import { type Case, startReelay } from '../bench.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
 import type { Server } from '../processes.ts';
 
 const SECONDS = Number(process.env.CAMPAIGN_SECONDS ?? 600);
@@ -31,7 +31,7 @@ interface Task {
  * Well-behaved clients, hostile clients and killed processes together: no request is lost, no byte is wrong, no
  * resource leaks.
  */
-export const campaign: Case = async function* () {
+export const campaign: StandaloneCase = async function* () {
   const origin = await startMixedOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-campaign-'));
   const service = await startReelay(origin.host, data, { TRUSTED_PROXIES: '1', MAX_STREAMS_PER_CLIENT: '16' });

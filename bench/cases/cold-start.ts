@@ -2,7 +2,7 @@ import { bareEvent } from '../../test/bundled/documented-event.ts';
 import { startFunctionFixture } from '../../test/bundled/function-fixture.ts';
 import { startOrigin } from '../../test/origin/server.ts';
 import { frozenYtDlp } from '../../test/support/frozen-yt-dlp.ts';
-import type { Case } from '../bench.ts';
+import type { StandaloneCase } from '../bench.ts';
 import { median } from '../figures.ts';
 import { familyCpuSeconds } from '../processes.ts';
 
@@ -16,7 +16,7 @@ const MAX_START_SECONDS = 1.5;
  * its first resolve. Each run is a new process on one core. Files are in the page cache, where Lambda first has to load them,
  * and yt-dlp is the package, where Lambda has the frozen release.
  */
-export const coldStart: Case = async function* () {
+export const coldStart: StandaloneCase = async function* () {
   const origin = await startOrigin();
   const fixture = await startFunctionFixture(['get-resource']);
   try {

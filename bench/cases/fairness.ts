@@ -1,67 +1,189 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { request } from 'undici';
-import { attack, from, startMixedOrigin, streamPath } from '../attackers.ts';
-import { type Case, startReelay } from '../bench.ts';
+import { join, resolve } from 'node:path';
+import { readSettings } from '../../core/config/settings.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
+import { ATTACKS, busySeconds, divideCores, moveTo, rawGet, runQueueSeconds, streamPath } from '../fairness/index.ts';
 import { median, seconds } from '../figures.ts';
+import { MEDIA_DIR, makeMedia } from '../media.ts';
+import { freePort, type Server, startNginx, startServer } from '../processes.ts';
 
+/** Parts of the names of attacks, separated by commas. @default all attacks */
+const WANTED = (process.env.FAIRNESS_ATTACKS ?? '').split(',').map((name) => name.trim());
 const ROUNDS = Number(process.env.FAIRNESS_ROUNDS ?? 4);
+/** Of each phase. */
 const REQUESTS = 5;
-const FILE = 'long-video.mp4';
-const GOOD = '192.0.2.1';
-const HOSTILE = '198.51.100.1';
+const FILE = 'both.mp4';
+const GOOD = '127.0.0.10';
+const HOSTILE = '127.0.0.20';
 /** Until the hostile client has reached its limits. */
-const WARM_UP_MS = 3_000;
+const WARM_UP_MS = 2_000;
+/** Until what it has left behind has ended. */
+const COOL_DOWN_MS = 1_000;
+/** Of one client: other cases raise them. */
+const { maxStreamsPerClient, maxRequestsPerClient } = readSettings({});
+const DEFAULT_LIMITS = {
+  MAX_STREAMS_PER_CLIENT: String(maxStreamsPerClient),
+  MAX_REQUESTS_PER_CLIENT: String(maxRequestsPerClient),
+};
 
-/** One hostile client beside a good one: phases with and without it alternate, so that the machine's speed affects both. */
-export const fairness: Case = async function* () {
-  const origin = await startMixedOrigin();
-  const data = await mkdtemp(join(tmpdir(), 'bench-fairness-'));
-  const service = await startReelay(origin.host, data, { TRUSTED_PROXIES: '1', MAX_STREAMS_PER_CLIENT: '16' });
-  const times = { quiet: { resolve: [], stream: [] }, beside: { resolve: [], stream: [] } } as Record<
-    'quiet' | 'beside',
-    Record<'resolve' | 'stream', number[]>
-  >;
-  const { size: bytes } = await stat(join(origin.mediaDir, FILE));
-  let links = 0;
-  const measure = async ({ resolve, stream }: (typeof times)['quiet']) => {
-    for (let count = 0; count < REQUESTS; count += 1) {
-      const link = origin.url(`/files/${FILE}?${links++}`);
-      resolve.push(await seconds(() => streamPath(service, link, GOOD)));
-      const path = await streamPath(service, link, GOOD);
-      stream.push(
-        await seconds(async () => {
-          const { statusCode, body } = await request(service.baseUrl + path, { headers: from(GOOD) });
-          const { byteLength } = await body.arrayBuffer();
-          if (statusCode !== 200 || byteLength !== bytes) throw new Error(`${statusCode} with ${byteLength} bytes`);
-        }),
-      );
-    }
-  };
+const KINDS = ['resolve', 'stream'] as const;
+/** Seconds of single requests. */
+type Times = Record<(typeof KINDS)[number], readonly number[]>;
+
+/** Requests of the good client, and what else the time of the phase was used for. */
+interface Phase {
+  readonly times: Times;
+  /** Of the phase, in which the core of the service was in use by other programs. */
+  readonly othersShare: number;
+  /** Of the phase, waiting for a processor. */
+  readonly clientWaited: number;
+}
+
+/**
+ * One hostile client beside a good one: phases with and without it alternate, so that the machine's speed affects both.
+ *
+ * The service and its children have a core of their own, so that clients take none of its time. The hostile client and its
+ * origins run on the other cores while nothing else does (SCHED_IDLE), so that they take none from the good client and its
+ * origin. Where
+ * programs that do not belong to the measurement use the core of the service, their share of each phase is deducted.
+ */
+export const fairness: StandaloneCase = async function* () {
+  await makeMedia(['clip.mp4', 'video.mp4', 'audio.m4a', FILE, 'hour.m4a']);
+  const parts = await startParts();
   try {
-    await measure({ resolve: [], stream: [] });
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await measure(times.quiet);
-      const over = new AbortController();
-      const attacking = attack({ service, origin, address: HOSTILE, signal: over.signal });
-      await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
-      await measure(times.beside);
-      over.abort();
-      await attacking;
+    const wanted = Object.keys(ATTACKS).filter((name) => WANTED.some((part) => name.includes(part)));
+    await parts.measure();
+    for (const name of wanted) {
+      const rounds = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const alone = await parts.measure();
+        const attack = await parts.startAttack(name);
+        const before = await achieved(attack);
+        const beside = await parts.measure();
+        rounds.push({ alone, beside, before, after: await achieved(attack) });
+        await attack.close();
+        await pause(COOL_DOWN_MS);
+      }
+      process.stderr.write(`${name}: ${JSON.stringify(rounds, shorten)}\n`);
+      const times = (phases: readonly Phase[], kind: (typeof KINDS)[number]) =>
+        phases.flatMap(({ times, othersShare }) => times[kind].map((each) => each * (1 - othersShare) * 1000));
+      for (const kind of KINDS)
+        yield {
+          what: `${kind} beside ${name}`,
+          ours: median(
+            times(
+              rounds.map(({ beside }) => beside),
+              kind,
+            ),
+          ),
+          rival: median(
+            times(
+              rounds.map(({ alone }) => alone),
+              kind,
+            ),
+          ),
+          rivalName: 'alone',
+          unit: 'ms',
+          atMost: 2,
+        };
     }
   } finally {
-    await service.close();
-    await origin.close();
-    await rm(data, { recursive: true, force: true });
+    await parts.close();
   }
-  for (const what of ['resolve', 'stream'] as const)
-    yield {
-      what: `a good client's ${what} beside a hostile client`,
-      ours: median(times.beside[what]) * 1000,
-      rival: median(times.quiet[what]) * 1000,
-      rivalName: 'alone',
-      unit: 'ms',
-      atMost: 2,
-    };
 };
+
+/** The service, and everything around it on other cores. */
+async function startParts() {
+  const cores = divideCores();
+  const moveBack = moveTo(cores.clients);
+  const data = await mkdtemp(join(tmpdir(), 'bench-fairness-'));
+  const started: Pick<Server, 'close'>[] = [];
+  const keep = <T extends Pick<Server, 'close'>>(server: T): T => {
+    started.unshift(server);
+    return server;
+  };
+  const close = async () => {
+    for (const server of started) await server.close();
+    moveBack();
+    await rm(data, { recursive: true, force: true });
+  };
+  try {
+    const files = `root ${MEDIA_DIR};`;
+    const media = keep(await startNginx(files));
+    const hostileMedia = keep(await startNginx(files));
+    for (const pid of hostileMedia.descendants()) execFileSync('chrt', ['--idle', '--pid', '0', String(pid)]);
+    const attackPort = await freePort();
+    // A process runs on the cores of the one that starts it.
+    moveTo(cores.service);
+    const hosts = `${media.host},${hostileMedia.host},127.0.0.1:${attackPort}`;
+    const service = keep(await startReelay(hosts, data, DEFAULT_LIMITS));
+    moveTo(cores.clients);
+    const client = await createGoodClient(service, media);
+    const clientPids = [process.pid, ...media.descendants()];
+
+    const measure = async (): Promise<Phase> => {
+      const before = [service.cpuSeconds(), busySeconds(cores.service), runQueueSeconds(clientPids)] as const;
+      const start = performance.now();
+      const times = await client.request();
+      const elapsed = (performance.now() - start) / 1000;
+      const used = service.cpuSeconds() - before[0];
+      return {
+        times,
+        othersShare: Math.max(0, busySeconds(cores.service) - before[1] - used) / elapsed,
+        clientWaited: (runQueueSeconds(clientPids) - before[2]) / elapsed,
+      };
+    };
+    const startAttack = async (name: string): Promise<Server> => {
+      const program = resolve(import.meta.dirname, '../fairness/attack-process.ts');
+      const args = [program, name, String(attackPort), service.host, hostileMedia.host, HOSTILE];
+      const attack = keep(await startServer('chrt', ['--idle', '0', process.execPath, ...args], { port: attackPort }));
+      await begun(attack);
+      await pause(WARM_UP_MS);
+      return attack;
+    };
+    return { measure, startAttack, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Resolves new links, and streams a file of 150 MB. */
+async function createGoodClient(service: Server, media: Server) {
+  let links = 0;
+  const resolveNext = (file: string) =>
+    streamPath(service.host, `http://${media.host}/${file}?${links++}`, { from: GOOD });
+  const stream = await resolveNext(FILE);
+  return {
+    async request(): Promise<Times> {
+      const times = { resolve: [] as number[], stream: [] as number[] };
+      for (let count = 0; count < REQUESTS; count += 1) {
+        times.resolve.push(await seconds(() => resolveNext('clip.mp4')));
+        times.stream.push(
+          await seconds(async () => {
+            const { status } = await rawGet(service.host, stream, { from: GOOD });
+            if (status !== 200) throw new Error(`The good client got ${status}`);
+          }),
+        );
+      }
+      return times;
+    },
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const shorten = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(3)) : value);
+
+/** Waits until the hostile client has achieved something. @throws Error when it does not */
+async function begun(attack: Server): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (Object.keys(await achieved(attack)).length > 0) return;
+    await pause(100);
+  }
+  throw new Error('The attack has not begun');
+}
+
+/** What the hostile client has achieved so far. */
+const achieved = async ({ baseUrl }: Server) => (await (await fetch(baseUrl)).json()) as Record<string, number>;

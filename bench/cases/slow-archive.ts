@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Case, startReelay } from '../bench.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
 import { take } from '../clients.ts';
 import { inTurn, seconds } from '../figures.ts';
 import { startPacedOrigin } from '../paced-origin.ts';
@@ -14,7 +14,7 @@ const MAX_RATIO = 1.1;
  * A new list of slow sources as one file, resolved on the way, beside curl: the pages and files of the entries, of known
  * addresses, one after another and two at a time.
  */
-export const slowArchive: Case = async function* () {
+export const slowArchive: StandaloneCase = async function* () {
   const origin = await startPacedOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-slow-archive-'));
   const service = await startReelay(origin.host, data);

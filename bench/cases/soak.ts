@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atRest } from '../at-rest.ts';
-import { type Case, startReelay } from '../bench.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
 import { median } from '../figures.ts';
 import type { Server } from '../processes.ts';
 import { FAULTS, HOPELESS, type SoakOrigin, startSoakOrigin } from '../soak-origin.ts';
@@ -28,7 +28,7 @@ interface Tally {
 }
 
 /** Hundreds of slow clients of sources that fail in every way: memory stays constant, and no resource leaks. */
-export const soak: Case = async function* () {
+export const soak: StandaloneCase = async function* () {
   const origin = await startSoakOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-soak-'));
   const service = await startReelay(origin.host, data, { MAX_FFMPEG: String(CONVERSIONS) });

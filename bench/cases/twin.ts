@@ -185,7 +185,7 @@ async function withoutTwin(bench: Bench): Promise<Figure> {
 async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure> {
   const headers = await Promise.all(
     [video, audio].map(async (file) =>
-      readLayoutSource(await openFile(join(MEDIA_DIR, file)), new AbortController().signal),
+      readLayoutSource(await openFile(join(MEDIA_DIR, file)), { signal: new AbortController().signal }),
     ),
   );
   const [videoHeader, audioHeader] = headers;
