@@ -353,14 +353,13 @@ export const HOSTILE_LINKS: readonly HostileLink[] = [
   },
 ];
 
-/** Serves the links below a mount, and counts requests. */
+/** Makes the bodies of the links, and serves them below a mount. */
 export function serveHostileLinks(): OriginHandler {
-  const bodies = new Map<string, string | Buffer>();
+  const bodies = new Map(HOSTILE_LINKS.map(({ name, body }) => [name, body()]));
   return ({ path, response }) => {
     const link = HOSTILE_LINKS.find(({ name }) => name === path);
-    if (!link) return void response.writeHead(404).end();
-    const body = bodies.get(path) ?? link.body();
-    bodies.set(path, body);
+    const body = bodies.get(path);
+    if (!link || body === undefined) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': link.type, 'content-length': Buffer.byteLength(body), ...link.headers });
     response.end(body);
   };

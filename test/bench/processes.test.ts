@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort, startServer } from '../../bench/processes.ts';
+import { takeCrashReports } from '../support/crash-reports.ts';
 import { runProgram } from '../support/media-tools.ts';
 
 const PROCESSES = resolve(import.meta.dirname, '../../bench/processes.ts');
@@ -60,6 +61,7 @@ it('ends its servers when it throws', async () => {
   const { starter, server } = await startStarter(`throw new Error('the next one does not start');`);
   if (starter.exitCode === null) await once(starter, 'exit');
   expect(starter.exitCode).toBe(1);
+  expect(takeCrashReports()).toEqual([expect.stringContaining('the next one does not start')]);
   await expect.poll(() => isRunning(server)).toBe(false);
 });
 

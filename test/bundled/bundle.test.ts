@@ -17,8 +17,9 @@ afterAll(() => rm(dist, { recursive: true, force: true }));
 const ENTRIES = (await readdir(join(ROOT, 'lambdas/entries'))).map((file) => file.replace(/\.ts$/, ''));
 const PROGRAMS = [
   ...ENTRIES.map((name) => `functions/${name}/index.mjs`),
-  'functions/get-resource/probe-worker.mjs',
+  'functions/get-resource/parsing-worker.mjs',
   'stream-service/main.mjs',
+  'stream-service/parsing-worker.mjs',
 ];
 
 /** Packages whose sources a bundle contains. */
@@ -75,11 +76,14 @@ describe('contents', () => {
 
 describe('folder', () => {
   it.each([
-    ['functions/get-resource', ['index.mjs', 'plugins', 'probe-worker.mjs']],
+    ['functions/get-resource', ['index.mjs', 'parsing-worker.mjs', 'plugins']],
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
-    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins', 'scratch', 'strip-elf.ts']],
+    [
+      'stream-service',
+      ['Dockerfile', 'health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins', 'scratch', 'strip-elf.ts'],
+    ],
   ])('%s contains only files that its program or the build of its image reads', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);

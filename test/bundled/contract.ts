@@ -9,6 +9,7 @@ import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { startContractContainer } from '../images/one-machine-image.ts';
 import { containersUnavailable } from '../images/programs.ts';
+import { takeCrashReports, watchCrashes } from '../support/crash-reports.ts';
 import { freePort } from '../support/free-port.ts';
 import { startBundledFixture } from './bundled-fixture.ts';
 
@@ -26,6 +27,7 @@ interface Instance {
   close(): Promise<void>;
 }
 
+watchCrashes();
 // The instance has to know every media origin before it starts: one port for each worker.
 const ports = await Promise.all(Array.from({ length: WORKERS }, freePort));
 const originHosts = ports.map((port) => `127.0.0.1:${port}`);
@@ -45,6 +47,10 @@ async function check(instance: Instance, narrowed: readonly string[], files: rea
       process.exitCode ||= await runVitest(instance, args);
   } finally {
     await instance.close();
+    for (const report of takeCrashReports()) {
+      process.stderr.write(`${report}\n`);
+      process.exitCode = 1;
+    }
   }
 }
 

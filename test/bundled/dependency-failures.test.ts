@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Result } from '../../lambdas/middleware/event.ts';
+import { takeCrashReports } from '../support/crash-reports.ts';
 import { documented } from './documented-event.ts';
 import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
@@ -49,6 +50,7 @@ describe('a layer', () => {
     });
     expect(result.statusCode).toBe(503);
     expect(jsonOf(result)).toEqual({
+      type: '/problems/maintenance',
       title: 'Fetching yt-dlp',
       status: 503,
       detail: expect.stringMatching(/Try again/),
@@ -63,7 +65,10 @@ describe('a layer', () => {
   it('whose program only prints its version is answered with 502 and logged', async () => {
     const program = '#!/bin/sh\ncase "$*" in *--version*) echo 2026.11.20;; *) exit 3;; esac\n';
     const { result, lines } = await ask('get-resource', GET_RESOURCE, { TOOLS_LAYER_DIR: await layerWith(program) });
-    expect([result.statusCode, jsonOf(result)]).toEqual([502, { title: 'Fetch Failed', status: 502 }]);
+    expect([result.statusCode, jsonOf(result)]).toEqual([
+      502,
+      { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 },
+    ]);
     expect(lines.join('\n')).toContain('yt-dlp runs as one process per link');
     expect(lines.join('\n')).not.toContain('ReferenceError');
   });
@@ -92,7 +97,10 @@ describe('an unreachable table', () => {
       AWS_ENDPOINT_URL_DYNAMODB: nowhere,
       TOOLS_LAYER_DIR: await layerWith(),
     });
-    expect([result.statusCode, jsonOf(result)]).toEqual([502, { title: 'Fetch Failed', status: 502 }]);
+    expect([result.statusCode, jsonOf(result)]).toEqual([
+      502,
+      { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 },
+    ]);
     expect(lines.join('\n')).toContain('ECONNREFUSED');
   });
 
@@ -118,6 +126,7 @@ describe('a function with a missing or invalid variable', () => {
     const changes = { ...functionFixture.environment, [variable]: value };
     const failure = String(await functionFixture.start(name, changes).catch((error) => error));
     expect(failure).toContain(`SettingError: ${message}`);
+    expect(takeCrashReports()).toEqual([expect.stringContaining(message)]);
     // The message, not the quoted source line.
     expect(failure.length).toBeLessThan(20_000);
   });

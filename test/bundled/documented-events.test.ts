@@ -32,7 +32,7 @@ const send = async (name: Name, event: unknown) => (await functionFixture.functi
 const fromEdge = (path: string, { headers = {}, ...changes }: Changes = {}): Event =>
   documented(path, { ...changes, headers: { 'x-reelay-origin': SECRET, ...headers } });
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
-const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
+const NOT_FOUND = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
 
 /** A path that the HTTP API routes to each function, and its status while the layer has no tools. */
 const ROUTED: readonly [Name, string, number, string][] = [
@@ -99,7 +99,10 @@ describe('get-resource', () => {
     'rejects the query %j',
     async (query) => {
       const result = await send('get-resource', fromEdge(PATH, { query }));
-      expect([result.statusCode, jsonOf(result)]).toEqual([400, { title: 'Bad Request', status: 400 }]);
+      expect([result.statusCode, jsonOf(result)]).toEqual([
+        400,
+        { type: '/problems/bad-url', title: 'Bad Request', status: 400 },
+      ]);
     },
   );
 

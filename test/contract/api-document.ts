@@ -66,7 +66,8 @@ export function createApiDocument(json: OpenApi): ApiDocument {
 /** The rules of an error body that the schema does not express. */
 export function expectProblem(status: number, value: unknown): void {
   const problem = value as Record<string, unknown>;
-  expect(problem).toMatchObject({ status, title: expect.stringMatching(/\S/) });
+  const type = expect.stringMatching(/^\/problems\/[a-z-]+$/);
+  expect(problem).toMatchObject({ type, status, title: expect.stringMatching(/\S/) });
   if (status === 415 || status === 503) expect(problem.detail).toEqual(expect.stringMatching(/\S/));
   else expect(problem).not.toHaveProperty('detail');
   // Absent fields are omitted.

@@ -48,6 +48,13 @@ describe('GET /api/App/requests', () => {
     expect(await countOf(target)).toBe(before + 3);
   });
 
+  it.each(['Get', 'Feed'])('does not count %s, nor HEAD of it', async (name) => {
+    const before = await countOf(target);
+    const path = `/api/${name}?url=${encodeURIComponent(target.origin.url('/files/clip.mp4'))}`;
+    for (const method of ['GET', 'HEAD']) expect((await target.get(path, { method })).status).toBeLessThan(400);
+    expect(await countOf(target)).toBe(before);
+  });
+
   it('does not count failures', async () => {
     const before = await countOf(target);
     expect((await target.resolve('/trouble/404')).status).toBe(404);

@@ -34,7 +34,11 @@ describe('missing or malformed link: 400', () => {
   ])('%s', async (_, query) => {
     const answer = await target.get(GET_RESOURCE + query);
     expect(answer.status).toBe(400);
-    expect(target.api.expectAnswer('GET', GET_RESOURCE, answer)).toEqual({ title: 'Bad Request', status: 400 });
+    expect(target.api.expectAnswer('GET', GET_RESOURCE, answer)).toEqual({
+      type: '/problems/bad-url',
+      title: 'Bad Request',
+      status: 400,
+    });
   });
 });
 
@@ -77,80 +81,90 @@ describe('accepted links', () => {
 
 describe('link without media: 404', () => {
   it.each([
-    '/trouble/404',
-    '/trouble/410',
-    '/site/status/404',
-    'http://nowhere.invalid/video',
-    'http://no..where.invalid/video',
-    `http://${'x'.repeat(64)}.invalid/video`,
-    'https://nowhere.invalid/video',
-    '/plain/image',
-    '/plain/image.jpg',
-    '/plain/image-as-octets',
-    '/plain/image-as-video',
-    '/plain/json',
-    '/plain/data.json',
-    '/plain/zip',
-    '/plain/archive.zip',
-    '/plain/text',
-    '/plain/empty',
-    '/plain/empty-video',
-    '/plain/empty-page',
-    '/plain/noise',
-    '/pages/dead-video',
-    '/feeds/empty.xml',
-    '/site/list/empty?n=0',
-    '/site/upcoming/x',
-    '/site/not-live/x',
-    '/site/nothing/x',
-    '/site/gone/x',
-    '/site/no-formats/x',
-  ])('%s', async (link) => {
+    ['/trouble/404', 'not-found'],
+    ['/trouble/410', 'gone'],
+    ['/site/status/404', 'not-found'],
+    ['http://nowhere.invalid/video', 'unknown-host'],
+    ['http://no..where.invalid/video', 'unknown-host'],
+    [`http://${'x'.repeat(64)}.invalid/video`, 'unknown-host'],
+    ['https://nowhere.invalid/video', 'unknown-host'],
+    ['/plain/image', 'no-media'],
+    ['/plain/image.jpg', 'no-media'],
+    ['/plain/image-as-octets', 'no-media'],
+    ['/plain/image-as-video', 'no-media'],
+    ['/plain/json', 'no-media'],
+    ['/plain/data.json', 'no-media'],
+    ['/plain/zip', 'no-media'],
+    ['/plain/archive.zip', 'no-media'],
+    ['/plain/text', 'no-media'],
+    ['/plain/empty', 'no-media'],
+    ['/plain/empty-video', 'no-media'],
+    ['/plain/empty-page', 'no-media'],
+    ['/plain/noise', 'no-media'],
+    ['/pages/dead-video', 'not-found'],
+    ['/feeds/empty.xml', 'no-media'],
+    ['/site/list/empty?n=0', 'no-media'],
+    ['/site/upcoming/x', 'not-started'],
+    ['/site/premiere/x', 'not-started'],
+    ['/site/not-live/x', 'not-started'],
+    ['/site/ended/x', 'ended'],
+    ['/site/nothing/x', 'no-media'],
+    ['/site/gone/x', 'gone'],
+    ['/site/no-formats/x', 'not-found'],
+  ])('%s is %s', async (link, name) => {
     const { status, problem } = await target.resolve(link);
-    expect(problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Resource Not Found', status: 404 });
     expect(status).toBe(404);
   });
 });
 
 describe('undeliverable media: 415 with the reason', () => {
   it.each([
-    ['/site/drm/x', /protected|DRM/i],
-    ['/site/all-drm/x', /protected|DRM/i],
-    ['/hls/drm.m3u8', /protected|DRM/i],
-    ['/dash/drm/manifest.mpd', /protected|DRM/i],
-    ['/site/login/x', /refuse|sign|log/i],
-    ['/site/private/x', /refuse|private|sign|log/i],
-    ['/site/geo/x', /refuse|countr|region|where/i],
-    ['/trouble/401', /refuse|sign|log/i],
-    ['/trouble/403', /refuse/i],
-    ['/trouble/451', /refuse|legal/i],
-    ['/site/status/403', /refuse/i],
-    ['/site/only-odd/x', /not handled/i],
-    ['/pages/words', /link|page/i],
-  ])('%s', async (link, reason) => {
+    ['/site/drm/x', 'drm', /protected|DRM/i],
+    ['/site/all-drm/x', 'drm', /protected|DRM/i],
+    ['/hls/drm.m3u8', 'drm', /protected|DRM/i],
+    ['/dash/drm/manifest.mpd', 'drm', /protected|DRM/i],
+    ['/site/login/x', 'members', /refuse.*member/i],
+    ['/site/private/x', 'private', /refuse.*private/i],
+    ['/site/geo/x', 'region', /refuse.*region/i],
+    ['/site/bot/x', 'bot-check', /refuse.*bot/i],
+    ['/site/age/x', 'age', /refuse.*age/i],
+    ['/site/members/x', 'members', /refuse.*member/i],
+    ['/site/rental/x', 'payment', /refuse.*paid/i],
+    ['/trouble/401', 'login', /refuse.*login/i],
+    ['/trouble/403', 'refused', /refuse/i],
+    ['/trouble/451', 'region', /refuse.*region/i],
+    ['/site/status/403', 'refused', /refuse/i],
+    ['/site/only-odd/x', 'unsupported', /not handled/i],
+    ['/pages/words', 'unsupported', /link|page/i],
+  ])('%s is %s', async (link, name, reason) => {
     const { status, problem } = await target.resolve(link);
-    expect(problem).toEqual({ title: 'Unsupported Media Type', status: 415, detail: expect.stringMatching(reason) });
+    const detail = expect.stringMatching(reason);
+    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Unsupported Media Type', status: 415, detail });
     expect(status).toBe(415);
   });
 });
 
 describe('any other failure: 502', () => {
   it.each([
-    '/trouble/429',
-    '/trouble/500',
-    '/trouble/503',
-    '/trouble/reset',
-    '/trouble/short',
-    '/redirects/loop',
-    '/redirects/endless',
-    '/site/status/500',
-    '/site/bug/x',
-    '/site/puzzled/x',
-    '/site/exit/x',
-    '/site/kill/x',
-  ])('%s', async (link) => {
+    ['/trouble/429', 'rate-limited'],
+    ['/trouble/500', 'site-error'],
+    ['/trouble/503', 'site-error'],
+    ['/trouble/reset', 'site-error'],
+    ['/trouble/short', 'site-error'],
+    ['/redirects/loop', 'site-error'],
+    ['/redirects/endless', 'site-error'],
+    ['/site/status/500', 'site-error'],
+    ['/site/rate-limit/x', 'rate-limited'],
+    ['/site/refused-api/x', 'rate-limited'],
+    ['/site/skipped/x', 'site-changed'],
+    ['/site/bug/x', 'site-changed'],
+    ['/site/puzzled/x', 'site-changed'],
+    ['/site/exit/x', 'service-failed'],
+    ['/site/kill/x', 'service-failed'],
+  ])('%s is %s', async (link, name) => {
     const { status, problem } = await target.resolve(link);
-    expect(problem).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Fetch Failed', status: 502 });
     expect(status).toBe(502);
   });
 
@@ -173,7 +187,10 @@ describe('any other failure: 502', () => {
   it.each(['/site/memory/x', '/trouble/huge?again'])('exceeded limit: 415 for %s', async (link) => {
     const { status, problem } = await target.resolve(link);
     const detail = 'This kind of link is not handled: what its source answers is too large.';
-    expect({ status, problem }).toEqual({ status: 415, problem: { title: 'Unsupported Media Type', status, detail } });
+    expect({ status, problem }).toEqual({
+      status: 415,
+      problem: { type: '/problems/too-large', title: 'Unsupported Media Type', status, detail },
+    });
   });
 });
 
@@ -217,10 +234,11 @@ describe('private addresses', () => {
     'http://[::ffff:127.0.0.1]:PORT/clip.mp4',
     'http://0.0.0.0:PORT/clip.mp4',
     'http://user@INSIDE/clip.mp4',
-  ])('%s is answered like a name that does not resolve', async (pattern) => {
+  ])('%s is a private address, and a name like one that does not resolve', async (pattern) => {
     const link = pattern.replace('INSIDE', inside).replace('PORT', inside.split(':')[1] ?? '');
     const { problem } = await target.resolve(link);
-    expect(problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    const name = pattern.includes('localhost') ? 'unknown-host' : 'private-address';
+    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Resource Not Found', status: 404 });
     expect(visits).toBe(0);
   });
 
@@ -233,7 +251,8 @@ describe('private addresses', () => {
     'http://[fe80::1]/clip.mp4',
     'http://[64:ff9b::7f00:1]/clip.mp4',
   ])('%s is never requested', async (link) => {
-    expect((await target.resolve(link)).problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    const { problem } = await target.resolve(link);
+    expect(problem).toEqual({ type: '/problems/private-address', title: 'Resource Not Found', status: 404 });
   });
 
   it.each(['redirect', 'video', 'playlist', 'segment', 'key', 'mpd'])('in a %s are never requested', async (way) => {

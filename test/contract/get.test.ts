@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { itWith } from '../support/clients.ts';
+import { runProgram } from '../support/media-tools.ts';
+import type { ReceivedResponse, RequestOptions } from '../support/request.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
-const get = (path: string, more = '') =>
-  target.get(`/api/Get?url=${encodeURIComponent(target.origin.url(path))}${more}`);
+const get = (path: string, more = '', options: RequestOptions = {}) =>
+  target.get(`/api/Get?url=${encodeURIComponent(target.origin.url(path))}${more}`, options);
+const withoutDate = ({ date: _, ...headers }: ReceivedResponse['headers']) => headers;
 
 describe('GET /api/Get', () => {
   it('redirects to the same bytes as the key of GetResource', async () => {
@@ -72,10 +76,26 @@ describe('GET /api/Get', () => {
     expect(rest.body.equals(whole.body.subarray(first))).toBe(true);
   });
 
-  it('answers failures as GetResource does, and 405 to HEAD', async () => {
+  it('answers HEAD with the headers of GET, whatever its range', async () => {
+    const [head, whole] = await Promise.all([
+      get('/site/combined/head', '', { method: 'HEAD', headers: { range: 'bytes=0-9' } }),
+      get('/site/combined/head'),
+    ]);
+    expect([head.status, head.body.length]).toEqual([302, 0]);
+    expect(withoutDate(head.headers)).toEqual(withoutDate(whole.headers));
+    expect((await get('/site/drm/head', '', { method: 'HEAD' })).status).toBe(415);
+  });
+
+  itWith('curl')('leads curl -I to the headers of the stream', async () => {
+    const url = `${target.baseUrl}/api/Get?url=${encodeURIComponent(target.origin.url('/site/combined/head'))}`;
+    const { code, output } = await runProgram('curl', ['-sSIL', url]);
+    expect([code, [...output.matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)]).toEqual([0, ['302', '200']]);
+    expect(output).toMatch(/^content-length: [1-9]\d*\r$/im);
+  });
+
+  it('answers failures as GetResource does', async () => {
     expect((await get('/site/drm/one-shot')).status).toBe(415);
     expect((await get('/site/combined/one-shot', '&quality=none')).status).toBe(400);
-    expect((await target.get('/api/Get?url=x', { method: 'HEAD' })).status).toBe(405);
   });
 });
 
@@ -105,10 +125,27 @@ describe('GET /api/Feed', () => {
     expect([again.status, again.body.length]).toEqual([304, 0]);
   });
 
+  it('is checked by HEAD before it is read, as podcast clients do', async () => {
+    const path = `/api/Feed?url=${encodeURIComponent(target.origin.url('/feeds/podcast.xml'))}`;
+    const head = await target.get(path, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
+    const whole = await target.get(path);
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(withoutDate(head.headers)).toEqual(withoutDate(whole.headers));
+    expect(head.headers['content-length']).toBe(String(whole.body.length));
+    const known = { method: 'HEAD', headers: { 'if-none-match': head.headers.etag ?? '' } };
+    const unchanged = await target.get(path, known);
+    expect([unchanged.status, unchanged.headers['content-length']]).toEqual([304, undefined]);
+  });
+
+  itWith('wget')('is there for link checkers: wget --spider', async () => {
+    const url = `${target.baseUrl}/api/Feed?url=${encodeURIComponent(target.origin.url('/feeds/podcast.xml'))}`;
+    const { code, output } = await runProgram('wget', ['--spider', '-nv', url]);
+    expect([code, output]).toEqual([0, expect.stringContaining('200 OK')]);
+  });
+
   it('answers failures as GetResource does', async () => {
     expect((await feed('/site/drm/feed')).status).toBe(415);
     expect((await feed('/feeds/dead.xml')).status).toBe(404);
     expect((await feed('/feeds/podcast.xml', '&format=atom')).status).toBe(400);
-    expect((await target.get('/api/Feed?url=x', { method: 'HEAD' })).status).toBe(405);
   });
 });

@@ -182,6 +182,35 @@ describe('CORS', () => {
   );
 });
 
+describe('pages of other sites', () => {
+  const link = '?url=http%3A%2F%2Fx.invalid%2F';
+  const paths = ['Fetch/GetResource', 'Fetch/GetDetails', 'Get', 'Feed'].map((name) => `/api/${name}${link}`);
+
+  it.each([
+    ['a fetch', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'https://evil.example' }],
+    ['an image', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
+  ])('cause no resolve by %s', async (_, sent) => {
+    for (const path of paths) {
+      const answer = await target.get(path, { headers: { 'sec-fetch-site': 'cross-site', ...sent } });
+      expect(answer.status, path).toBe(403);
+      const problem = JSON.parse(answer.body.toString());
+      expect(problem).toMatchObject({ title: 'Forbidden', status: 403, detail: expect.stringMatching(/\.$/) });
+    }
+  });
+
+  it.each([
+    ['a navigation', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
+    ['an extension', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'chrome-extension://abc' }],
+    ['an allowed page', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: ALLOWED_ORIGINS[0] ?? '' }],
+  ])('may resolve by %s', async (_, sent) => {
+    for (const path of paths) {
+      const answer = await target.get(path, { headers: { 'sec-fetch-site': 'cross-site', ...sent } });
+      expect(answer.status, path).toBe(404);
+    }
+  });
+});
+
 describe('API description', () => {
   it('has an interactive page in development', async () => {
     const { status, headers, body } = await target.get('/swagger');

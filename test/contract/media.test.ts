@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'content-disposition';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { MediaDetails } from '../../core/api/schemas.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
@@ -197,5 +198,41 @@ describe('file name', () => {
     const { headers } = await target.get((await conversionOf(target, '/site/combined/name')).path, { method: 'HEAD' });
     expect(parse(headers['content-disposition'] ?? '').parameters.filename).toMatch(/^Ärtist Example - .*\.mp3$/);
     expect(headers['content-type']).toBe('audio/mpeg');
+  });
+});
+
+describe('media that its site serves from a moment on', () => {
+  const detailsOf = async (link: string) => {
+    const answer = await target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(link))}`);
+    return JSON.parse(answer.body.toString()) as MediaDetails;
+  };
+  const requestsOf = (link: string) => ({
+    resolves: target.origin.requestsTo(link.replace('/site/', '/site-api/')).length,
+    media: target.origin.requestsTo('/site-media/').filter(({ path }) => path.includes('from=')).length,
+  });
+
+  it.each([
+    ['a file', '/site/combined/file?wait=1.5', '?'],
+    ['a pair', '/site/open/pair?wait=1.5', '?'],
+    ['an MP3', '/site/music/mp3?wait=1.5', '?format=mp3'],
+  ])('is waited for as %s: one resolve, no request before', async (_, link, query) => {
+    const before = requestsOf(link);
+    const { path } = await renditionOf(target, link, query === '?' ? 'video' : 'audio');
+    expect((await detailsOf(link)).availableInSeconds).toBeGreaterThanOrEqual(1);
+    const head = await target.get(`${path}${query}`, { method: 'HEAD' });
+    expect([head.status, requestsOf(link)]).toEqual([200, { resolves: 1, media: before.media }]);
+    const { status, headers, body } = await target.get(`${path}${query}`);
+    expect([status, requestsOf(link).resolves]).toEqual([200, 1]);
+    expect(body.length).toBe(Number(headers['content-length']));
+    expect((await detailsOf(link)).availableInSeconds).toBeNull();
+  });
+
+  it('is refused with the seconds when they are more than 20', async () => {
+    const { path } = await renditionOf(target, '/site/combined/far?wait=60');
+    const { status, headers, body } = await target.get(path);
+    const problem = JSON.parse(body.toString());
+    expectProblem(503, problem);
+    expect([status, problem.type]).toEqual([503, '/problems/delayed']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(20);
   });
 });

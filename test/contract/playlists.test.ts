@@ -48,7 +48,11 @@ describe('a playlist', () => {
   });
 
   it('with only missing entries is answered with 404', async () => {
-    expect((await target.resolve('/feeds/dead.xml')).problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect((await target.resolve('/feeds/dead.xml')).problem).toEqual({
+      type: '/problems/not-found',
+      title: 'Resource Not Found',
+      status: 404,
+    });
   });
 
   it('is truncated at playlistLimit', async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
 import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import type { ServiceOptions } from '../../local/service.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { usesSharedService } from '../support/leftovers.ts';
 import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
@@ -139,6 +140,7 @@ const remoteUrl = (): string => (process.env.REELAY_BASE_URL ?? '').replace(/\/$
 export async function startOwnService(
   { host }: Pick<Origin, 'host'>,
   changes: Partial<Settings> & Pick<Settings, 'dataDir'>,
+  options: Partial<ServiceOptions> = {},
 ) {
   // Imported here: a remote target does not need them.
   const { startService } = await import('../../local/service.ts');
@@ -157,6 +159,7 @@ export async function startOwnService(
     settings: { ...settings, port: 0, ...changes },
     log: silentLog,
     pluginDirs: [PLUGIN_DIR],
+    ...options,
   });
   await service.ready;
   return service;

@@ -79,6 +79,10 @@ const DEAD: Row[] = [
   ['never sends the requested range', { name: 'wrong-range', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
   ['never sends Content-Range', { name: 'no-range-header', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
   ['applies a content coding', { name: 'encoded' }, everywhere('502')],
+  ['redirects to an invalid host', { name: 'redirect', location: 'http://[' }, everywhere('502')],
+  ['redirects to no host', { name: 'redirect', location: 'http://' }, everywhere('502')],
+  ['redirects to a script', { name: 'redirect', location: 'javascript:alert(1)' }, everywhere('404')],
+  ['redirects to a private address', { name: 'redirect', location: 'http://127.0.0.1:1/' }, everywhere('404')],
 ];
 
 describe('upstream from the start', () => {

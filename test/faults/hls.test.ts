@@ -11,6 +11,7 @@ const FIRST = /\/0\.ts$/;
 const LATER = /\/100\.ts$/;
 const KEY = /key\.bin$/;
 const status = (status: number): Fault => ({ name: 'status', status, times: ALWAYS });
+const redirect = (location: string): Fault => ({ name: 'redirect', location });
 
 const ROWS: [name: string, fault: Fault, befallen: RegExp, item: Item, outcome: Outcome][] = [
   ['a playlist that is gone', status(404), LIST, 'HLS-short', '404'],
@@ -51,6 +52,11 @@ const ROWS: [name: string, fault: Fault, befallen: RegExp, item: Item, outcome: 
   ['a key that is missing', status(404), KEY, 'HLS-encrypted', '404'],
   ['a key that is refused', status(403), KEY, 'HLS-encrypted', '502'],
   ['a key that is truncated', { name: 'short-body', by: 4, times: ALWAYS }, KEY, 'HLS-encrypted', '502'],
+  ['a first segment that redirects to an invalid host', redirect('http://['), FIRST, 'HLS-short', '502'],
+  ['a first segment that redirects to no host', redirect('http://'), FIRST, 'HLS-short', '502'],
+  ['a later segment that redirects to an invalid host', redirect('http://['), LATER, 'HLS-long', 'broken'],
+  ['a key that redirects to an invalid host', redirect('http://['), KEY, 'HLS-encrypted', '502'],
+  ['a key that redirects to no host', redirect('http://'), KEY, 'HLS-encrypted', '502'],
   ['a key that is too long', { name: 'long-body', by: 4 }, KEY, 'HLS-encrypted', '502'],
 ];
 

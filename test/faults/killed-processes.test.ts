@@ -71,7 +71,7 @@ async function processes(command: string): Promise<number[]> {
     { timeout: 60_000, interval: 20 },
   );
   return rows
-    .filter((row) => /python|yt_dlp|probe-worker/.test(row.command) && row.command.includes(command))
+    .filter((row) => /python|yt_dlp|parsing-worker/.test(row.command) && row.command.includes(command))
     .map(({ pid }) => pid);
 }
 const parentOf = async (pid: number) =>
@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
 
   it('of the probe, a file keeps its facts', async () => {
     await resolveLink(`/files/clip.mp4?before-${signal}`);
-    const [probe] = await processes('probe-worker');
+    const [probe] = await processes('parsing-worker');
     await signalled(probe, signal);
     expect(await resolveLink(`/files/clip.mp4?after-${signal}`)).toMatchObject(media);
     await hasEnded(probe ?? 0);

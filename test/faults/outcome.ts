@@ -31,6 +31,7 @@ export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOpt
     }
   } catch {
     const bytes = soFar();
+    if (bytes.length === 0) return 'broken before the first byte';
     // The bytes before must be correct: a client keeps them and requests the rest.
     return bytes.equals(right.subarray(0, bytes.length)) ? 'broken' : `broken after wrong bytes, ${bytes.length}`;
   }

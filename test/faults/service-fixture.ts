@@ -17,7 +17,7 @@ import { openTemporaryState } from '../support/temporary-state.ts';
 import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';
 
 /** Production limits scaled down, so that each fault affects each stream within milliseconds. */
-const LIMITS: Partial<SourceLimits> = {
+export const SCALED_LIMITS: Partial<SourceLimits> = {
   defaultChunkBytes: 128 * 1024,
   minChunkBytes: 32 * 1024,
   readAheadBytes: 256 * 1024,
@@ -49,7 +49,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
   const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
   const service = await createStreamService({
     state,
-    openSource: createSourceOpeners({ egress, refresh: resolver.refresh, limits: LIMITS }).openSource,
+    openSource: createSourceOpeners({ egress, refresh: resolver.refresh, limits: SCALED_LIMITS }).openSource,
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,
     limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },

@@ -7,6 +7,7 @@ import { requests } from './targets/requests.ts';
 import type { FuzzTargets } from './targets/target.ts';
 import { textTracks } from './targets/text-tracks.ts';
 import { upstream } from './targets/upstream.ts';
+import { urls } from './targets/urls.ts';
 
 /** Every parser of text or bytes that a client or a source chooses. */
 export const targets: FuzzTargets = {
@@ -16,6 +17,7 @@ export const targets: FuzzTargets = {
   ...textTracks,
   ...extraction,
   ...upstream,
+  ...urls,
   ...requests,
   ...output,
 };

@@ -20,7 +20,7 @@ export async function buildah(command: string, ...args: readonly string[]): Prom
   await writeFile(POLICY_FILE, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
   const storage = ['--root', join(IMAGES_DIR, 'storage'), '--runroot', join(IMAGES_DIR, 'run')];
   const options = [...storage, '--storage-driver', 'vfs'];
-  const takesPolicy = ['build', 'commit', 'from', 'push'].includes(command);
+  const takesPolicy = ['build', 'commit', 'from', 'pull', 'push'].includes(command);
   const policy = takesPolicy ? ['--signature-policy', POLICY_FILE] : [];
   try {
     const { stdout } = await run('buildah', [...options, command, ...policy, ...args], { maxBuffer: MAX_OUTPUT_BYTES });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { reportCrash } from '../support/crash-reports.ts';
 import type { Image } from './image.ts';
 
 export interface ContainerOptions {
@@ -52,6 +53,9 @@ export async function startContainer(image: Image, options: ContainerOptions = {
   return new Container(child, () => firstChildOf(child));
 }
 
+/** The end of what Node writes about an uncaught exception, and the message of the service for one machine. */
+const UNCAUGHT = /^Node\.js v\d|"msg":"Service failed"/m;
+
 /** A running container, and its log lines: JSON as objects, other lines as `msg`. */
 export class Container {
   readonly lines: Record<string, unknown>[] = [];
@@ -66,7 +70,10 @@ export class Container {
   constructor(process: ChildProcess, findPid = () => process.pid ?? 0) {
     this.#process = process;
     this.#findPid = findPid;
-    this.ended = once(process, 'close').then(([code]) => code);
+    this.ended = once(process, 'close').then(([code]) => {
+      if (UNCAUGHT.test(this.#stderr)) reportCrash(this.#stderr);
+      return code;
+    });
     const { stdout, stderr } = process;
     if (!stdout || !stderr) throw new Error('No output');
     stderr.setEncoding('utf8').on('data', (text: string) => {

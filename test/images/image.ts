@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { withLock } from '../../layers/tools/install/lock.ts';
+import { reproducibleBuild } from '../../scripts/release/container-image.ts';
 import { ensureBaseImages } from './base-images.ts';
 import { buildah, IMAGES_DIR } from './buildah.ts';
 import { requirePrograms } from './programs.ts';
@@ -45,6 +46,8 @@ export interface BuildOptions {
 }
 
 const BUILD_TIMEOUT_MS = 600_000;
+/** 1 January 2026. */
+const EPOCH_SECONDS = 1_767_225_600;
 const OWN_PLATFORM = `linux/${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
 const MIN_KEPT_BYTES = 4 * 2 ** 20;
 
@@ -59,7 +62,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const file = join(IMAGES_DIR, name, `${key}.json`);
   const build = async () => {
     if (await isThere(file)) return;
-    await removeOthers(name);
+    await removeImages(name);
     const image = await buildUnpacked({ ...options, dockerfile });
     await writeFile(`${file}.new`, JSON.stringify(image));
     await rename(`${file}.new`, file);
@@ -85,7 +88,7 @@ async function buildUnpacked({
   const tag = `localhost/${name}`;
   await buildah(
     'build',
-    ...['--isolation', 'chroot', '--pull=never', '--format', 'docker', '--layers=false', '--tag', tag],
+    ...[...reproducibleBuild(EPOCH_SECONDS), '--pull=never', '--tag', tag],
     ...(platform ? ['--platform', platform] : []),
     ...[...replaced, '--file', file, context],
   );
@@ -101,8 +104,8 @@ const withoutStages = (dockerfile: string, names: readonly string[]): string =>
     dockerfile,
   );
 
-/** Removes earlier builds of the name: containers, images and their records. */
-async function removeOthers(name: string): Promise<void> {
+/** Removes the builds of a name: containers, images and their records. */
+export async function removeImages(name: string): Promise<void> {
   for (const file of await readdir(join(IMAGES_DIR, name))) await rm(join(IMAGES_DIR, name, file), { recursive: true });
   await buildah('rm', name).catch(() => undefined);
   await buildah('rmi', `localhost/${name}`).catch(() => undefined);

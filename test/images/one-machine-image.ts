@@ -15,8 +15,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
  * The image for one machine. The stage that installs the dependencies and runs `scripts/build-container.ts` is replaced: the
  * script runs here, with a frozen yt-dlp instead of the newest release.
  * @param architecture of the image, whose yt-dlp is a text file where it is not that of this machine
+ * @param name of the image: another one is built again
  */
-export async function oneMachineImage(architecture: ImageArchitecture = OWN_ARCHITECTURE): Promise<Image> {
+export async function oneMachineImage(
+  architecture: ImageArchitecture = OWN_ARCHITECTURE,
+  name = 'one-machine',
+): Promise<Image> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-one-machine-image-'));
   try {
     const isOwn = architecture === OWN_ARCHITECTURE;
@@ -32,7 +36,7 @@ export async function oneMachineImage(architecture: ImageArchitecture = OWN_ARCH
       ['scripts/build-container.ts', '--architecture', platform, '--out', out, '--yt-dlp', ytDlpDir],
       { cwd: sources, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
-    const image = await imageOf('one-machine', architecture);
+    const image = await imageOf(name, architecture);
     return await buildImage({
       ...image,
       context: join(dir, 'context'),

@@ -11,6 +11,8 @@ export const DOMAIN = {
   certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555',
 };
 export const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-AbCdEf';
+export const PLUGINS_LAYER = 'arn:aws:lambda:eu-central-1:111111111111:layer:plugins:3';
+export const EXTRACTOR_ARGS = 'youtube:player_client=web,mweb;skip=dash provider:url=https://tokens.example';
 /** A release of yt-dlp. */
 export const PINNED_RELEASE = '2026.11.01';
 
@@ -23,6 +25,7 @@ const PRIVATE = { ...ARM, accessKeysSecret: 'arn:aws:secretsmanager:us-east-1:11
 const FULL = {
   ...{ corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
   accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
+  securityContact: 'mailto:security@media.example',
   toolsVersion: '2026.11.20',
   canaryLinks: 'https://site.example/watch',
   ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
@@ -45,6 +48,7 @@ export const DEPLOYMENTS = {
     {
       ...{ profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET },
       ...{ entriesAtOnce: 60, resolverConcurrency: 90 },
+      ...{ pluginsLayerArn: PLUGINS_LAYER, ytDlpExtractorArgs: EXTRACTOR_ARGS },
     },
     EUROPE,
   ],

@@ -62,6 +62,7 @@ const TRACES = [
   'OTEL_TRACES_SAMPLER',
   'OTEL_TRACES_SAMPLER_ARG',
 ];
+const OF_THE_EDGE = ['SECURITY_CONTACT'];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'ALLOWED_HOSTS',
@@ -72,24 +73,29 @@ const OF_ONE_MACHINE = [
   'DATA_MAX_BYTES',
   'TOOLS_DIR',
   'TOOLS_UPDATE_HOURS',
+  'CANARY_LINKS',
+  'EXTRA_CA_FILE',
   'YT_DLP_PATH',
-  'YT_DLP_PLUGINS',
-  'YT_DLP_EXTRACTOR_ARGS',
   'FFMPEG_PATH',
+  'MAX_REQUESTS_PER_CLIENT',
+  'SOURCE_ADDRESSES',
   'METRICS_PORT',
   'METRICS_HOST',
   ...TRACES,
 ];
 const OF_STREAMS = ['PROBED_HOSTS', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
-/** Values of secrets, or set only with a secret. */
+/** Values of secrets, or set only for single sites. */
 const SECRETS = [
   'ACCESS_KEYS',
   'ACCESS_KEYS_FILE',
   'OUTGOING_PROXIES',
   'COOKIES_FILE',
   'COOKIES_DIR',
+  'COOKIES_WRITE_BACK',
   'PROXY_RULES',
   'IMPERSONATE',
+  'YT_DLP_PLUGINS',
+  'YT_DLP_EXTRACTOR_ARGS',
   'OUTGOING_PROXIES_SECRET',
   'COOKIES_SECRET',
 ];
@@ -128,7 +134,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
     const read = await load();
     expect(Object.keys(given)).toEqual(expect.arrayContaining(COMMON));
     expect(Object.keys(given).filter((key) => !COMMON.includes(key) && !read.has(key))).toEqual([]);
-    const intended = [...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(LEFT_AT_DEFAULT[name] ?? [])];
+    const intended = [...OF_THE_EDGE, ...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(LEFT_AT_DEFAULT[name] ?? [])];
     const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL', 'MAX_RESOLVES_PER_CLIENT'] : OF_RESOLVES;
     const unset = [...read].filter((key) => !(key in given) && !OTHERS.test(key));
     expect(unset.filter((key) => ![...intended, ...elsewhere].includes(key))).toEqual([]);
@@ -157,18 +163,21 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     const intended = [
       'TOOLS_CHANNEL',
       'TOOLS_UPDATE_HOURS',
+      'CANARY_LINKS',
+      'EXTRA_CA_FILE',
       'YT_DLP_PATH',
       'ORIGIN_SECRET',
       'DATA_MAX_BYTES',
       ...SECRETS,
       'ALLOWED_HOSTS',
-      'YT_DLP_PLUGINS',
-      'YT_DLP_EXTRACTOR_ARGS',
+      'MAX_REQUESTS_PER_CLIENT',
+      'SOURCE_ADDRESSES',
       'METRICS_PORT',
       'METRICS_HOST',
       ...TRACES,
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
+      ...OF_THE_EDGE,
     ];
     expect(unset.filter((key) => !intended.includes(key))).toEqual([]);
   });
@@ -203,6 +212,7 @@ describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => 
   it('are checked by the edge function, which has the store', () => {
     const edge = onlyResource(deployed[profile], 'AWS::CloudFront::Function');
     expect(edge.FunctionCode).toMatch(/admit\(request/);
+    expect(edge.FunctionCode).toContain('Contact: mailto:security@media.example');
     expect(edge.FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [expect.anything()] });
     expect(resourcesOfType(deployed[profile], 'Custom::AccessKeys')).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DOMAIN, SECRET } from './deployment-settings.ts';
+import { DOMAIN, EXTRACTOR_ARGS, PLUGINS_LAYER, SECRET } from './deployment-settings.ts';
 import { PROFILE_NAMES, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { resourcesByRole, type Template, withoutHash } from './permissions.ts';
@@ -48,6 +48,22 @@ export function checkSettings(): void {
       expect(onlyResource(regionalTemplate('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({
         RuntimePlatform: { CpuArchitecture: 'ARM64' },
       });
+    });
+
+    it('pluginsLayerArn and ytDlpExtractorArgs reach what resolves links', () => {
+      const of = regionalTemplate('public');
+      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+      expect(resolver?.properties).toMatchObject({
+        Layers: [PLUGINS_LAYER],
+        Environment: { Variables: { YT_DLP_PLUGINS: '/opt/yt-dlp-plugins', YT_DLP_EXTRACTOR_ARGS: EXTRACTOR_ARGS } },
+      });
+      const [container] = onlyResource(of, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as {
+        Environment: unknown;
+      }[];
+      expect(container?.Environment).toContainEqual({ Name: 'YT_DLP_EXTRACTOR_ARGS', Value: EXTRACTOR_ARGS });
+      // Lambda asks for it when a function with the layer gets another release of yt-dlp.
+      const layers = Object.values(resourcesByRole(of, 'lambda:GetLayerVersion'));
+      expect(layers.filter((of) => of.includes(PLUGINS_LAYER))).toHaveLength(2);
     });
 
     it('cookiesSecret is readable by the resolver and the task, and no other secret is', () => {

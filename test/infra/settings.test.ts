@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
 import { profileOf, profiles } from '../../infra/config/profiles.ts';
 import { checkPlace, readContext } from '../../infra/config/settings.ts';
+import { PLUGINS_LAYER } from './deployment-settings.ts';
 import { flags } from './synth.ts';
 
 const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';
@@ -18,12 +19,15 @@ describe('readContext', () => {
       architecture: 'arm64',
       reelayEnvironment: 'Production',
       corsAllowedOrigins: [],
-      toolsChannel: 'stable',
+      securityContact: [],
+      toolsChannel: 'auto',
+      canaryLinks: [],
       toolsUpdateHours: 12,
       egressAllow: [],
       proxyRules: [],
       probedHosts: ['googlevideo.com'],
       impersonate: [],
+      ytDlpExtractorArgs: [],
       playlistLimit: 200,
       search: false,
       resolverMemory: 2048,
@@ -50,6 +54,7 @@ describe('readContext', () => {
     [{ architecture: 'x86_64' }, { architecture: 'x86_64' }],
     [{ corsAllowedOrigins: 'https://a.example, *' }, { corsAllowedOrigins: ['https://a.example', '*'] }],
     [{ corsAllowedOrigins: ['https://a.example'] }, { corsAllowedOrigins: ['https://a.example'] }],
+    [{ securityContact: 'mailto:s@a.example' }, { securityContact: ['mailto:s@a.example'] }],
     [
       { domain: 'media.example.com', certificateArn: CERTIFICATE },
       { domain: 'media.example.com', certificateArn: CERTIFICATE, publicUrl: 'https://media.example.com' },
@@ -66,6 +71,8 @@ describe('readContext', () => {
     [{ toolsUpdateHours: 0 }, { toolsUpdateHours: 0 }],
     [{ toolsVersion: '2026.11.20' }, { toolsVersion: '2026.11.20' }],
     [{ search: true }, { search: true }],
+    [{ ytDlpExtractorArgs: ['a:b=1,2', 'c:d=3'] }, { ytDlpExtractorArgs: ['a:b=1,2', 'c:d=3'] }],
+    [{ pluginsLayerArn: PLUGINS_LAYER }, { pluginsLayerArn: PLUGINS_LAYER }],
     [{ egressAllow: 'media.lan:8000,[::1]:81' }, { egressAllow: ['media.lan:8000', '[::1]:81'] }],
     [
       { taskCpu: 256, taskMemory: 512 },
@@ -101,6 +108,7 @@ describe('readContext', () => {
     ['certificateArn', { domain: 'a.example.com', certificateArn: CERTIFICATE.replace('us-east-1', 'eu-west-1') }],
     ['outgoingProxiesSecret', { outgoingProxiesSecret: 'http://user:pass@proxy.example' }],
     ['cookiesSecret', { cookiesSecret: 'cookies.txt' }],
+    ['pluginsLayerArn', { pluginsLayerArn: PLUGINS_LAYER.replace(/:3$/, '') }],
     ['accessKeysSecret', { accessKeysSecret: 'a-key-0123456789' }],
     ['alarmEmail', { alarmEmail: 'ops' }],
     ['monthlyBudget', { monthlyBudget: '-1' }],
@@ -244,6 +252,11 @@ describe('checkPlace', () => {
       { cookiesSecret: SECRET },
       { region: 'us-east-1' },
       'cookiesSecret must be a secret in us-east-1, where the stack is, not in eu-central-1',
+    ],
+    [
+      { pluginsLayerArn: PLUGINS_LAYER },
+      { region: 'us-east-1' },
+      'pluginsLayerArn must be a layer in us-east-1, where the stack is, not in eu-central-1',
     ],
     [
       { domain: 'a.example.com', certificateArn: CERTIFICATE },

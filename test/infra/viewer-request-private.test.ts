@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { securityText } from '../../core/api/security-text.ts';
 import { linkSignerFor, signerFor } from '../../core/http/access.ts';
-import { MAX_FUNCTION_BYTES } from '../../infra/constructs/edge/viewer-request-source.ts';
+import { MAX_FUNCTION_BYTES, viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
-import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs } from '../support/edge.ts';
+import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs, SECURITY_CONTACTS } from '../support/edge.ts';
 
 const KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456';
 
@@ -95,10 +96,22 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     );
   });
 
+  it('sends the contact for vulnerabilities without a key, as one machine does', async () => {
+    const { result, choice } = await ask('/.well-known/security.txt');
+    expect(choice).toBeUndefined();
+    expect(result).toMatchObject({ statusCode: 200, body: securityText(SECURITY_CONTACTS, now) });
+    expect(result.headers?.['content-type']?.value).toBe('text/plain; charset=utf-8');
+  });
+
+  it('is refused when settings make it longer than CloudFront takes', () => {
+    const corsAllowedOrigins = Array.from({ length: 40 }, (_, index) => `https://page-${index}.example`);
+    expect(() => viewerRequestSource({ mode, access: { corsAllowedOrigins } })).toThrow('shorten corsAllowedOrigins');
+  });
+
   it('has nothing of another instance in it, and fits in a function', () => {
     expect(Buffer.byteLength(edgeSource(mode, true))).toBeLessThan(MAX_FUNCTION_BYTES);
     expect(Buffer.byteLength(edgeSource(mode))).toBeLessThan(MAX_FUNCTION_BYTES);
-    expect(edgeSource(mode)).not.toMatch(/crypto|__/);
+    expect(edgeSource(mode)).not.toMatch(/crypto|security|__/);
     expect(edgeSource(mode, true)).not.toMatch(/__/);
   });
 
@@ -115,6 +128,11 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     const expected = await Promise.all(
       requests.map((request) => createEdge(mode, () => HASH, Date.now, true)(request)),
     );
-    expect(await runInNjs(mode, cases, true)).toEqual(JSON.parse(JSON.stringify(expected)));
+    const contact = { request: requestOf('/.well-known/security.txt') };
+    const outcomes = await runInNjs(mode, [...cases, contact], true);
+    expect(outcomes.at(-1)?.result.body).toMatch(
+      /^Contact: mailto:.*\nContact: https:.*\nExpires: \d{4}-\d\d-\d\dT.*Z\n$/,
+    );
+    expect(outcomes.slice(0, -1)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 });

@@ -75,6 +75,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     ['/', '/index.html'],
     ['/status', '/status.html'],
     ['/status/', '/status.html'],
+    ['/problems/bot-check', '/problems/bot-check.html'],
+    ['/problems/', '/problems/'],
     ['/assets/Index-1a2B.js', '/assets/Index-1a2B.js'],
     ['/abc/defghi/x.png', '/abc/defghi/x.png'],
     ['/apis/App', '/apis/App'],
@@ -134,7 +136,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
         vary: { value: 'Accept' },
       },
     });
-    const body = JSON.stringify({ title: 'Method Not Allowed', status: 405 });
+    const body = JSON.stringify({ type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 });
     expect(result.body).toBe(method === 'HEAD' ? undefined : body);
   });
 
@@ -142,7 +144,11 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     const { result, choice } = await handle(mode, { uri: '/api/New', method });
     expect(choice).toBeUndefined();
     expect(result.headers).not.toHaveProperty('allow');
-    expect(JSON.parse(result.body ?? '')).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect(JSON.parse(result.body ?? '')).toEqual({
+      type: '/problems/not-found',
+      title: 'Resource Not Found',
+      status: 404,
+    });
   });
 
   it.each([

@@ -9,13 +9,16 @@ import { checkCookies } from '../../local/doctor/cookies.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkMemory, checkMetricsPort, checkPlugins, checkPort } from '../../local/doctor/machine.ts';
 import { checkClock, checkExposure, checkTraces } from '../../local/doctor/network.ts';
-import { checkNode, checkPython } from '../../local/doctor/programs.ts';
+import { checkNode, checkPython, checkYtDlp } from '../../local/doctor/programs.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
+import { checkSandboxes, describeSandboxes } from '../../local/doctor/sandbox.ts';
+import { checkTokenProvider } from '../../local/doctor/token-provider.ts';
 import { startService } from '../../local/service.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { ytDlpWithoutScripts } from '../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createToolsFolder } from '../support/tools-folder.ts';
+import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
 
 const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
@@ -37,7 +40,7 @@ async function listening(server: Server) {
 
 let folders = 0;
 const environmentWith = (more: Record<string, string> = {}) => ({
-  ...{ DATA_DIR: join(root, String(folders++)), PORT: '0', EGRESS_ALLOW: origin.host },
+  ...{ DATA_DIR: join(root, String(folders++)), PORT: '0', EGRESS_ALLOW: origin.host, TOOLS_UPDATE_HOURS: '0' },
   ...more,
 });
 async function findingsOf(environment: Record<string, string>, unknownVariables: string[] = []): Promise<Finding[]> {
@@ -75,14 +78,18 @@ describe('runChecks', () => {
       `# Netscape HTTP Cookie File\n.site.example\tTRUE\t/\tTRUE\t${expires}\tname\tvalue\n`;
     await writeFile(join(dir, 'a.example.txt'), cookiesOf(0), { mode: 0o600 });
     await writeFile(join(dir, 'b.example.txt'), cookiesOf(1), { mode: 0o600 });
+    const nightly = { ...ytDlp, version: '2026.11.22.233000' };
+    await addYtDlp(toolsDir, nightly, 'yt-dlp-nightly');
     const more = { TOOLS_DIR: toolsDir, COOKIES_DIR: dir, IMPERSONATE: 'chrome' };
     const findings = await findingsOf(environmentWith(more));
+    expect(on('Sandbox', findings)).toHaveLength(process.platform === 'linux' ? 1 : 0);
     expect(on('Tools', findings)).toMatchObject([
       { severity: 'ok', text: `FFmpeg ${ffmpeg.version} (${ffmpeg.source})` },
       {
         severity: 'ok',
         text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link; its JavaScript runtime is Node ${process.versions.node}`,
       },
+      { severity: 'ok', text: expect.stringMatching(/^yt-dlp nightly 2026\.11\.22\.233000 \(pypi\) resolves a link/) },
       { severity: 'problem', text: expect.stringContaining('lacks curl_cffi') },
     ]);
     expect(on('Cookies', findings)).toMatchObject([
@@ -90,6 +97,15 @@ describe('runChecks', () => {
       { severity: 'problem', text: expect.stringMatching(/b\.example\.txt has expired/) },
     ]);
   });
+
+  it('reports a yt-dlp of the system without the scripts that YouTube needs', async () =>
+    expect(await checkYtDlp(ytDlpWithoutScripts({ ...ytDlp, source: 'system' }))).toEqual({
+      severity: 'warning',
+      subject: 'Tools',
+      text: expect.stringMatching(
+        / lacks what YouTube needs \(yt-dlp-ejs is missing .*\): install the package yt-dlp-ejs /,
+      ),
+    }));
 
   it('reports tools that are missing from a folder in use', async () => {
     const dir = join(root, 'empty');
@@ -126,6 +142,14 @@ describe('runChecks', () => {
       { severity: 'problem', text: expect.stringContaining('by outgoing proxy 1') },
     ]);
     expect(JSON.stringify(findings)).not.toContain('secret');
+  });
+
+  it('names the source address that is not of this machine', async () => {
+    const findings = await findingsOf(environmentWith({ SOURCE_ADDRESSES: '127.0.0.2,192.0.2.1' }));
+    expect(on('Outgoing', findings)).toMatchObject([
+      { severity: 'ok', text: expect.stringMatching(/ from 127\.0\.0\.2$/) },
+      { severity: 'problem', text: expect.stringMatching(/ from 192\.0\.2\.1 .*SOURCE_ADDRESSES/) },
+    ]);
   });
 
   it('reports a data folder that is a file or readable for other users', async () => {
@@ -166,6 +190,38 @@ describe('single checks', () => {
     expect(await checkPlugins(settings)).toMatchObject([
       { severity: 'warning', text: expect.stringMatching(/provider, .* chmod go-w$/) },
     ]);
+  });
+
+  it('report whether the plugin and the server of a PO token provider are in place', async () => {
+    let answer = '{"version":"2.0.2"}';
+    const { port, close } = await listening(
+      createServer((request, response) => response.writeHead(request.url === '/ping' ? 200 : 404).end(answer)),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const ytDlpExtractorArgs = [`youtubepot-bgutilhttp:base_url=${url}/`];
+    const folderOf = async (...names: string[]) => {
+      const dir = await temporaryFolder();
+      for (const name of names) await writeFile(join(dir, name), '');
+      return { ytDlpPlugins: dir, ytDlpExtractorArgs };
+    };
+    const both = await folderOf('bgutil_ytdlp_pot_provider-2.0.2-py3-none-any.whl');
+    const other = await folderOf('bgutil_ytdlp_pot_provider-1.3.1-py3-none-any.whl');
+    expect(await checkTokenProvider(readSettings({}))).toEqual([]);
+    expect(await checkTokenProvider({ ...(await folderOf('other.zip')), ytDlpExtractorArgs: [] })).toEqual([]);
+    expect(await checkTokenProvider(await folderOf('other.zip'))).toMatchObject([
+      { severity: 'problem', text: expect.stringContaining('put its wheel into') },
+    ]);
+    expect(await checkTokenProvider(both)).toMatchObject([
+      { severity: 'ok', text: expect.stringContaining('2.0.2 answers') },
+    ]);
+    expect(await checkTokenProvider(other)).toMatchObject([
+      { severity: 'warning', text: expect.stringContaining('its plugin 1.3.1') },
+    ]);
+    answer = 'something else';
+    const silent = [{ severity: 'problem', text: expect.stringContaining('does not answer') }];
+    expect(await checkTokenProvider(both)).toMatchObject(silent);
+    await close();
+    expect(await checkTokenProvider(both)).toMatchObject(silent);
   });
 
   it('report whether the receiver of traces accepts them', async () => {
@@ -241,4 +297,31 @@ describe('single checks', () => {
 
   it('are printed in columns', () =>
     expect(formatFinding({ severity: 'ok', subject: 'Port', text: 'free' })).toBe('ok       Port           free'));
+});
+
+describe('checkSandboxes', () => {
+  const all = { files: true, syscalls: true, privileges: true };
+  const newest = { landlock: 7, seccomp: true };
+
+  it.each([
+    [all, newest, 'ok', 'FFmpeg reads no files, yt-dlp only its own and it connects to its proxy alone'],
+    [all, undefined, 'ok', 'FFmpeg reads no files'],
+    [
+      { ...all, files: false },
+      newest,
+      'warning',
+      /^FFmpeg is not kept from files of this user: needs util-linux 2\.41/,
+    ],
+    [{ ...all, files: false, syscalls: false }, newest, 'warning', /^FFmpeg is not kept from files and processes of/],
+    [{ files: false, syscalls: false, privileges: false }, newest, 'warning', /^FFmpeg runs with all rights/],
+    [all, { ...newest, landlock: 0 }, 'warning', /the kernel has no Landlock; .*Linux 6\.7; .*Linux 6\.12$/],
+    [all, { ...newest, landlock: 4 }, 'warning', 'yt-dlp can signal processes of this user: needs Linux 6.12'],
+    [all, { ...newest, seccomp: false }, 'warning', 'system calls of yt-dlp are not filtered'],
+  ] as const)('names what is missing of FFmpeg (%o) and yt-dlp (%o)', (ffmpegSandbox, ytDlpSandbox, severity, text) => {
+    const expected = text instanceof RegExp ? expect.stringMatching(text) : text;
+    expect(describeSandboxes(ffmpegSandbox, ytDlpSandbox)).toEqual({ subject: 'Sandbox', severity, text: expected });
+  });
+
+  it('is silent on systems without such a sandbox', async () =>
+    expect(await checkSandboxes({ ffmpeg: ffmpeg.path, ytDlp: undefined }, 'darwin')).toEqual([]));
 });

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'cert.pem'), certificate.cert);
   await writeFile(join(root, 'key.pem'), certificate.key);
   const settings = readSettings({
-    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0' },
+    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0', TOOLS_CHANNEL: 'stable' },
     ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
   });
   service = await startService({ settings, hasPage: false });
@@ -155,6 +155,20 @@ describe.each([
     first.body.on('error', () => undefined).destroy();
   });
 
+  it.each<Record<string, string>>([
+    { 'x-forwarded-host': 'evil.example' },
+    { 'x-forwarded-host': `${NAME}:1` },
+    { 'x-forwarded-host': 'localhost' },
+    { 'x-forwarded-proto': 'http' },
+    { 'x-forwarded-host': `evil.example, ${NAME}`, 'x-forwarded-proto': 'http, http' },
+  ])('has the links of a feed name the instance, whatever a client claims: %j', async (headers) => {
+    const query = new URLSearchParams({ url: origin.url('/feeds/podcast.xml') });
+    const { status, body } = await get(proxy.url, `/api/Feed?${query}`, headers);
+    expect(status).toBe(200);
+    const bases = [...body.toString().matchAll(/"([^"]*)\/api\/(?:Feed|Get)\?/g)].map(([, base]) => base);
+    expect(new Set(bases)).toEqual(new Set([`https://${NAME}`]));
+  });
+
   /** A stream that its client does not read to the end. */
   async function slowStream(): Promise<string> {
     const query = new URLSearchParams({ url: origin.url('/files/long-video.mp4') });
@@ -187,6 +201,7 @@ describe('the example for systemd', () => {
         PORT: String(port),
         DATA_DIR: join(root, 'unit'),
         TOOLS_DIR: tools,
+        TOOLS_CHANNEL: 'stable',
       },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -167,7 +167,11 @@ describe('failures', () => {
     const { status, headers, body } = await sendRequest(`${baseUrl}/api/thing`, { headers: { accept: 'text/json' } });
     expect(status).toBe(500);
     expect(headers['content-type']).toBe('text/json; charset=utf-8');
-    expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
+    expect(JSON.parse(body.toString())).toEqual({
+      type: '/problems/internal',
+      title: 'Internal Server Error',
+      status: 500,
+    });
     expect(logged).toEqual(['Handler failed']);
   });
 

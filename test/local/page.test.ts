@@ -28,8 +28,11 @@ const logged: string[] = [];
 const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void logged.push(message) };
 
 /** The page on a server of its own; what is not the page's is answered `api`. */
-async function serve(built: Promise<string>): Promise<{ page: Page; baseUrl: string; port: number }> {
-  const page = createPage({ built, log });
+async function serve(
+  built: Promise<string>,
+  securityContacts?: readonly string[],
+): Promise<{ page: Page; baseUrl: string; port: number }> {
+  const page = createPage({ built, log, ...(securityContacts && { securityContacts }) });
   const server = createServer((request, response) => {
     if (page.owns(request)) page.handle(request, response);
     else response.end('api');
@@ -65,6 +68,7 @@ describe('existing files', () => {
     ['/', START, 'text/html; charset=utf-8', 'no-cache'],
     ['/?url=https://a.example/', START, 'text/html; charset=utf-8', 'no-cache'],
     ['/status', FILES['status.html'], 'text/html; charset=utf-8', 'no-cache'],
+    ['/problems/drm', expect.stringContaining('<h1>Protected content</h1>'), 'text/html; charset=utf-8', 'no-cache'],
     [
       '/assets/index-abc.js',
       FILES['assets/index-abc.js'],
@@ -76,7 +80,7 @@ describe('existing files', () => {
   ])('%s is sent with its type and Cache-Control', async (path, content, type, cacheControl) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(200);
-    expect(body.toString()).toBe(content);
+    expect(body.toString()).toEqual(content);
     expect(headers).toMatchObject({ 'content-type': type, 'cache-control': cacheControl });
     expect(headers['content-length']).toBe(String(body.length));
   });
@@ -176,7 +180,11 @@ describe('missing files', () => {
       expect(status).toBe(405);
       expect(headers.allow).toBe('GET, HEAD');
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
-      expect(JSON.parse(body.toString())).toEqual({ title: 'Method Not Allowed', status: 405 });
+      expect(JSON.parse(body.toString())).toEqual({
+        type: '/problems/method-not-allowed',
+        title: 'Method Not Allowed',
+        status: 405,
+      });
     }
   });
 });
@@ -220,4 +228,29 @@ it('keeps serving the loaded files when the folder is rebuilt', async () => {
   await rm(own, { recursive: true });
   expect((await sendRequest(`${at}/`)).body.toString()).toBe('here');
   expect(await readdir(folder)).not.toContain('short-lived');
+});
+
+describe('/.well-known/security.txt', () => {
+  it('has the contacts, the preferred first, and a date within a year, before the page is built too', async () => {
+    const building = Promise.withResolvers<string>();
+    const { page, baseUrl: at } = await serve(building.promise, ['mailto:first@a.example', 'https://a.example/second']);
+    const { status, headers, body } = await sendRequest(`${at}/.well-known/security.txt`);
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    const [first, second, expires = '', ...rest] = body.toString().split('\n');
+    expect([first, second, rest]).toEqual([
+      'Contact: mailto:first@a.example',
+      'Contact: https://a.example/second',
+      [''],
+    ]);
+    const days = (Date.parse(expires.replace('Expires: ', '')) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(170);
+    expect(days).toBeLessThan(365);
+    expect((await sendRequest(`${at}/.well-known/security.txt`, { method: 'HEAD' })).body.length).toBe(0);
+    building.resolve(dir);
+    await page.ready;
+  });
+
+  it('is missing without a contact', async () => {
+    expect((await sendRequest(`${baseUrl}/.well-known/security.txt`)).status).toBe(404);
+  });
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const settings = readSettings({
     ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
     ...{ TOOLS_DIR: await createToolsFolder(join(folder, 'tools')), EGRESS_ALLOW: origin.host },
-    ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0' },
+    ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0', TRUSTED_PROXIES: '1' },
   });
   service = await startService({ settings: { ...settings, port: 0 }, log, hasPage: false });
   await service.ready;
@@ -221,6 +221,46 @@ describe('a link of a private instance', () => {
       status: 403,
       detail: expect.stringMatching(detail),
     });
+  });
+});
+
+describe('guesses of a key', () => {
+  const from = (address: string, key: string) => ({ 'x-forwarded-for': address, 'x-api-key': key });
+  const guess = (address: string, number: number) =>
+    get('/api/App/requests', from(address, `wrong-key-0123456789-${number}`));
+
+  it('are 429 after ten different ones of a client in a minute, whether they are right or wrong', async () => {
+    const attacker = '203.0.113.1';
+    for (let number = 0; number < 10; number++) expect((await guess(attacker, number)).status).toBe(401);
+    const refused = await guess(attacker, 10);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toEqual({ type: '/problems/too-many', title: 'Too Many Requests', status: 429 });
+
+    const link = `/api/Stream/Media/${await keyOf()}`;
+    for (const path of ['/api/App/requests', resolvePath(), `${link}x`, '/swagger/v1/swagger.json'])
+      expect((await get(path, from(attacker, KEY))).status, path).toBe(429);
+    // Known to be wrong; no guess at all; another client.
+    expect((await guess(attacker, 0)).status).toBe(401);
+    for (const path of ['/api/App', link])
+      expect((await get(path, from(attacker, KEY), { method: 'HEAD' })).status).toBe(200);
+    expect((await get('/api/App/requests', from('203.0.113.2', KEY))).status).toBe(200);
+  });
+
+  it('do not end the access of a client that has a key', async () => {
+    const shared = '203.0.113.3';
+    expect((await get('/api/App/requests', from(shared, OTHER))).status).toBe(200);
+    for (let number = 0; number < 10; number++) await guess(shared, number);
+    expect((await guess(shared, 10)).status).toBe(429);
+    expect((await get('/api/App/requests', from(shared, OTHER))).status).toBe(200);
+  });
+
+  it('beside a valid signature count too', async () => {
+    const link = `/api/Stream/Media/${await keyOf()}`;
+    const attacker = '203.0.113.4';
+    for (let number = 0; number < 10; number++)
+      expect((await get(link, from(attacker, `wrong-key-${number}`), { method: 'HEAD' })).status).toBe(200);
+    expect((await guess(attacker, 10)).status).toBe(429);
   });
 });
 

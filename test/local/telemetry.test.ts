@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { silentLog, withSpan } from '../../core/log/index.ts';
 import { createLabelValues } from '../../local/metrics/label-values.ts';
+import { startMetricsServer } from '../../local/metrics/metrics-server.ts';
 import { operationOf } from '../../local/metrics/operation-of.ts';
 import { type Service, startService } from '../../local/service.ts';
 import { createTracing } from '../../local/tracing/create-tracing.ts';
@@ -26,6 +27,7 @@ beforeAll(async () => {
   receiver = await startOtlpReceiver();
   const settings = readSettings({
     ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+    TOOLS_CHANNEL: 'stable',
     ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
   });
@@ -76,7 +78,7 @@ describe('metrics', () => {
 
     const samples = await scrape();
     expect(samples.get('reelay_resolves_total{outcome="resolved",site="Generic"}')).toBe(1);
-    expect(samples.get('reelay_resolves_total{outcome="not found",site="unknown"}')).toBe(1);
+    expect(samples.get('reelay_resolves_total{outcome="not found",problem="not-found",site="unknown"}')).toBe(1);
     expect(samples.get('reelay_resolve_seconds_count')).toBe(2);
     expect(samples.get('reelay_streams_total')).toBe(1);
     expect(samples.get('reelay_streams_running')).toBe(0);
@@ -107,6 +109,14 @@ describe('metrics', () => {
     expect(samples.get('reelay_ffmpeg_limit')).toBe(3);
   });
 
+  it('name the outgoing address that a site blocks', async () => {
+    const problem = await resolveLink(origin.url('/trouble/429'));
+    expect(problem).toMatchObject({ type: '/problems/rate-limited' });
+    const samples = await scrape();
+    const rest = samples.get('reelay_outgoing_address_rest_seconds{site="127.0.0.1",address="direct"}');
+    expect(rest).toBeGreaterThan(200);
+  });
+
   it('have labels without links, keys and other text of clients', async () => {
     await sendRequest(`${service.baseUrl}/api/Stream/Media/SECRET-KEY?token=SECRET`, { method: 'GET' });
     await sendRequest(`${service.baseUrl}/SECRET`, { method: 'PROPFIND' });
@@ -120,6 +130,27 @@ describe('metrics', () => {
     expect((await sendRequest(`${service.baseUrl}/metrics`)).status).toBe(404);
     expect((await sendRequest(metricsUrl.replace('/metrics', '/'))).status).toBe(404);
     expect((await sendRequest(metricsUrl, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('are answered to known hosts only, so that no page can read them by DNS rebinding', async () => {
+    const { port } = new URL(metricsUrl);
+    const statusFor = async (host: string) => (await sendRequest(metricsUrl, { headers: { host } })).status;
+    expect(await statusFor(`rebound.example:${port}`)).toBe(421);
+    expect(await statusFor(`localhost:${port}`)).toBe(200);
+  });
+
+  it.each([
+    [[], '0.0.0.0', 'metrics.lan', 200],
+    [['media.example'], '0.0.0.0', 'metrics.lan', 421],
+    [['media.example'], '0.0.0.0', 'media.example', 200],
+    [['media.example'], '127.0.0.2', '127.0.0.2', 200],
+  ])('with ALLOWED_HOSTS %j on %s are answered to %s with %d', async (allowedHosts, metricsHost, host, status) => {
+    const rendering = { render: async () => ({ contentType: 'text/plain', text: '' }) };
+    const server = await startMetricsServer(rendering, { metricsHost, metricsPort: 0, allowedHosts }, silentLog);
+    const address = metricsHost === '0.0.0.0' ? '127.0.0.1' : metricsHost;
+    const answer = await sendRequest(`http://${address}:${server.port}/metrics`, { headers: { host } });
+    await server.close();
+    expect(answer.status).toBe(status);
   });
 
   it('have the operation of a path as label', () => {

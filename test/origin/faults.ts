@@ -34,6 +34,8 @@ export type Fault =
   /** Milliseconds before the head of each response. */
   | { readonly name: 'slow-start'; readonly milliseconds: number }
   | { readonly name: 'status'; readonly status: number; readonly times: number; readonly retryAfter?: string }
+  /** Redirects to the text of `Location`, with a body that is never complete. */
+  | { readonly name: 'redirect'; readonly location: string }
   /** Content-Encoding: gzip. */
   | { readonly name: 'encoded' }
   /** Correct ranges without Content-Length. */
@@ -93,6 +95,8 @@ export function createFaultHandler(options: FaultOptions): FaultHandler {
     if (fault?.name === 'slow-start') await sleep(fault.milliseconds);
     if (fault?.name === 'status' && happens(fault.times))
       return refuse(fault.status, fault.retryAfter ? { 'retry-after': fault.retryAfter } : {});
+    if (fault?.name === 'redirect')
+      return void response.writeHead(302, { location: fault.location, 'content-length': 1000 }).write('moved');
     if (fault?.name === 'expire' && number >= fault.from && !isRenewed) return refuse(fault.status);
     if (fault?.name === 'strict') {
       const asked = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');

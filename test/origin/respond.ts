@@ -30,6 +30,10 @@ export function send({ request, response }: Exchange, type: string, body: string
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
+/** Sends JSON. */
+export const json = (exchange: Exchange, body: unknown, status = 200): void =>
+  send(exchange, 'application/json', JSON.stringify(body), status);
+
 /** Sends an HTML page. */
 export const html = (exchange: Exchange, body: string, head = ''): void =>
   send(exchange, 'text/html; charset=utf-8', `<!doctype html><html><head>${head}</head><body>${body}</body></html>`);

@@ -63,6 +63,20 @@ describe('verify', () => {
     expect(results.at(-1)).toMatchObject({ group: 'links', outcome: 'skipped' });
   });
 
+  it('resolves and streams the links of each site, and names the type of a failure', async () => {
+    const { origin, baseUrl } = target;
+    const good = [origin.url('/files/clip.mp4'), origin.url('/hls/muxed.m3u8'), origin.url('/site/open/verified')];
+    const sites = new Map([
+      ['good.example', good],
+      ['bad.example', [origin.url('/files/absent.mp4'), origin.url('/site/login/verified')]],
+    ]);
+    const { results } = await verify({ baseUrl, links: [], sites, maxWaitMs: 60_000 });
+    const outcomes = (site: string) =>
+      results.flatMap(({ group, outcome, detail }) => (group === site ? [detail ?? outcome] : []));
+    expect(outcomes('good.example')).toEqual(['ok', 'ok', 'ok']);
+    expect(outcomes('bad.example')).toEqual(['404 not-found', '415 members']);
+  });
+
   it('reports every fault of an instance, and nothing else', async () => {
     const faults: Readonly<Record<string, Fault>> = {
       'answers 404 for unknown paths, malformed and long ones included': (_, response, path) => {

@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { silentLog } from '../../core/log/log.ts';
 import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
@@ -66,6 +66,10 @@ export interface Service {
   readonly sizes: ReadonlyMap<string, number>;
   /** Attachments that were stored, by resource id and name. */
   readonly attachments: ReadonlyMap<string, Buffer>;
+  /** Bytes that were written to clients, heads included. */
+  sentBytes(): number;
+  /** Connections of clients that are open. */
+  connections(): number;
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -105,9 +109,17 @@ export async function startService(
     log: silentLog,
     ...options,
   });
+  const connections: Socket[] = [];
+  service.app.server.on('connection', (connection: Socket) => connections.push(connection));
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, touched, sizes, attachments, drain: service.drain, close: service.close };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ...{ touched, sizes, attachments },
+    sentBytes: () => connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
+    connections: () => connections.filter(({ destroyed }) => !destroyed).length,
+    ...{ drain: service.drain, close: service.close },
+  };
 }
 
 /** Sends a request and returns the response with its body unread, like a slow client. */

@@ -56,9 +56,15 @@ const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 /** Origins whose pages may read responses of a private instance. */
 const CORS_ORIGINS = ['https://page.example'];
 
+/** The contact of a private instance. */
+export const SECURITY_CONTACTS = ['mailto:security@a.example', 'https://a.example/report?x=1&y=%20'];
+
 /** The source of the deployed function. */
 export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
-  viewerRequestSource({ mode, access: isPrivate ? { corsAllowedOrigins: CORS_ORIGINS } : undefined });
+  viewerRequestSource({
+    mode,
+    ...(isPrivate && { access: { corsAllowedOrigins: CORS_ORIGINS }, securityContacts: SECURITY_CONTACTS }),
+  });
 
 /** @param uri with its query string, if any */
 export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
@@ -92,7 +98,10 @@ export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number =
       if (value === undefined) throw new Error('KeyNotFound');
       return value;
     }, own);
-    const handler = load(module, { now }, crypto) as Handler;
+    class EdgeDate extends Date {
+      static override now = now;
+    }
+    const handler = load(module, EdgeDate, crypto) as Handler;
     const result = await handler({ request: own });
     const choice = module.choice();
     return choice ? { result, choice } : { result };

@@ -1,9 +1,11 @@
 import { afterAll, expect, vi } from 'vitest';
 import { endFile } from './after-file.ts';
+import { takeCrashReports, watchCrashes } from './crash-reports.ts';
 import { watchLeftovers } from './leftovers.ts';
 
 // Vitest runs this before each file, so its hook is the last one of the file.
 const findLeftovers = watchLeftovers();
+watchCrashes();
 const environment = { ...process.env };
 const directory = process.cwd();
 
@@ -15,4 +17,5 @@ afterAll(async () => {
   for (const [name, value] of Object.entries(environment)) if (process.env[name] !== value) process.env[name] = value;
   expect(process.cwd(), 'the working directory').toBe(directory);
   expect(await findLeftovers(), 'what the file has left open').toEqual([]);
+  expect(takeCrashReports(), 'uncaught exceptions of processes that the file has started').toEqual([]);
 });

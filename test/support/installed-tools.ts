@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withLock } from '../../layers/tools/install/lock.ts';
 import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
+import { compareVersions } from '../../layers/tools/versions.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -25,8 +26,18 @@ async function install(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
   return { ytDlp: await findYtDlp(interpreter, tag), ffmpeg: await findFfmpeg(interpreter, tag) };
 }
 
-async function findYtDlp(python: string, tag: string): Promise<YtDlp> {
-  const dir = await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
+/** A release of yt-dlp, real too, that differs from the one of `installedTools`. */
+export async function otherYtDlp(): Promise<YtDlp> {
+  const { ytDlp } = await installedTools();
+  const [python] = ytDlp.command;
+  const tag = await print(python, '-c', 'import sys; print(sys.implementation.cache_tag)');
+  return findYtDlp(python, tag, compareVersions(ytDlp.version, '2026.10.21') === 0 ? '2026.10.26' : '2026.10.21');
+}
+
+async function findYtDlp(python: string, tag: string, pinned?: string): Promise<YtDlp> {
+  const dir = pinned
+    ? await installed(python, `yt-dlp-${pinned}-${tag}`, `yt-dlp==${pinned}`)
+    : await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
   // Isolated: no modules of the environment or the directory of the script.
   const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
   // Without starting it, which imports every extractor.

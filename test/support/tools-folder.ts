@@ -1,14 +1,22 @@
 import { join } from 'node:path';
 import { createVersionStore } from '../../layers/tools/install/version-store.ts';
+import type { YtDlp } from '../../layers/tools/tools.ts';
 import { installedTools } from './installed-tools.ts';
 
-/** Creates a `TOOLS_DIR` with the real tools, as an installation leaves it: a service fetches nothing. */
-export async function createToolsFolder(dir: string): Promise<string> {
-  const { ytDlp } = await installedTools();
-  const ytDlps = createVersionStore<typeof ytDlp>(join(dir, 'yt-dlp'), ({ command }) => command);
-  await ytDlps.activate(await ytDlps.stage(), () => ytDlp);
+/**
+ * Creates a `TOOLS_DIR` with the real tools, as an installation leaves it: a service fetches nothing.
+ * @param ytDlp @default that of `installedTools`
+ */
+export async function createToolsFolder(dir: string, ytDlp?: YtDlp): Promise<string> {
+  await addYtDlp(dir, ytDlp ?? (await installedTools()).ytDlp);
   await addFfmpeg(dir);
   return dir;
+}
+
+/** Adds a yt-dlp to a `TOOLS_DIR`. @param store `yt-dlp-nightly` for the alternative */
+export async function addYtDlp(dir: string, ytDlp: YtDlp, store = 'yt-dlp'): Promise<void> {
+  const ytDlps = createVersionStore<YtDlp>(join(dir, store), ({ command }) => command);
+  await ytDlps.activate(await ytDlps.stage(), () => ytDlp);
 }
 
 /** Adds the real FFmpeg to a `TOOLS_DIR`. */

@@ -38,7 +38,12 @@ describe('parseClipParameters', () => {
     const [name] = Object.keys(query);
     expect(() => parseClipParameters(query)).toThrow(
       expect.objectContaining({
-        details: { title: 'Bad Request', status: 400, detail: `${name} has to be a number of seconds, such as 12.5` },
+        details: {
+          type: '/problems/bad-parameter',
+          title: 'Bad Request',
+          status: 400,
+          detail: `${name} has to be a number of seconds, such as 12.5`,
+        },
       }),
     );
   });
@@ -51,7 +56,9 @@ describe('parseClipParameters', () => {
     [{ start: '1', end: ['2', '3'] }, 'end is given more than once'],
   ])('rejects %j: %s', (query, detail) => {
     expect(() => parseClipParameters(query)).toThrow(
-      expect.objectContaining({ details: { title: 'Bad Request', status: 400, detail } }),
+      expect.objectContaining({
+        details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
+      }),
     );
   });
 });

@@ -23,7 +23,9 @@ describe('parseConversionParameters', () => {
     [{ format: 'ogg', bitrate: '128' }, 'bitrate needs format=mp3'],
   ])('rejects %j', (query, detail) =>
     expect(() => parseConversionParameters(query as never)).toThrow(
-      expect.objectContaining({ details: { title: 'Bad Request', status: 400, detail } }),
+      expect.objectContaining({
+        details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
+      }),
     ),
   );
 });

@@ -66,7 +66,7 @@ describe('parseLinkParameter', () => {
     ['a megabyte', `url=${linkOf(1 << 20)}`],
   ])('rejects a link %s', (_, query) =>
     expect(() => parseLinkParameter(query)).toThrow(
-      expect.objectContaining({ details: { title: 'Bad Request', status: 400 } }),
+      expect.objectContaining({ details: { type: '/problems/bad-url', title: 'Bad Request', status: 400 } }),
     ),
   );
 });

@@ -107,4 +107,17 @@ describe('createFairSemaphore', () => {
     await settled();
     expect(granted).toEqual(['a1', 'c1']);
   });
+
+  it('ranks a tenant by the permits that it had of late, too', async () => {
+    const { acquire } = createFixture(4);
+    const ranks: number[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const permit = await acquire('a1');
+      ranks.push(permit.rank);
+      permit.release();
+    }
+    expect(ranks.slice(0, 20)).toEqual(Array(20).fill(0));
+    expect(ranks.at(-1)).toBeGreaterThan(10);
+    expect((await acquire('b1')).rank).toBe(0);
+  });
 });

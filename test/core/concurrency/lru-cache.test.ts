@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLruCache } from '../../../core/concurrency/cache.ts';
 
 describe('createLruCache', () => {
@@ -38,5 +38,27 @@ describe('createLruCache', () => {
     expect([...cache.keys()]).toEqual(['a', 'c']);
     cache.set('d', 11);
     expect([...cache.keys()]).toEqual([]);
+  });
+
+  it('evicts entries beyond the weight for idle ones once they are idle, without a call', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const idle = { afterMs: 100, maxWeight: 5 };
+    const cache = createLruCache<string, number>(10, { maxWeight: 20, weightOf: (value) => value, idle });
+    cache.set('a', 4);
+    cache.set('b', 4);
+    cache.set('c', 1);
+    vi.advanceTimersByTime(60);
+    cache.get('a');
+    vi.advanceTimersByTime(50);
+    expect([...cache.keys()]).toEqual(['c', 'a']);
+    cache.set('d', 10);
+    vi.advanceTimersByTime(99);
+    // The first two are idle; what is left is more than idle entries may weigh, and still in use.
+    expect([...cache.keys()]).toEqual(['d']);
+    vi.advanceTimersByTime(1);
+    expect([...cache.keys()]).toEqual([]);
+    cache.set('e', 5);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

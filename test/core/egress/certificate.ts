@@ -1,17 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const certificateFile = join(import.meta.dirname, 'certificate.pem');
+
 /** A self-signed certificate for `origin.test` and 127.0.0.1, and its key. */
 export const certificate = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBojCCAUegAwIBAgIUTvVqqIoWFYnNUSoIdydXcxzXR64wCgYIKoZIzj0EAwIw
-FjEUMBIGA1UEAwwLb3JpZ2luLnRlc3QwIBcNMjYxMTIxMDczOTM3WhgPMjEyNjEw
-MjgwNzM5MzdaMBYxFDASBgNVBAMMC29yaWdpbi50ZXN0MFkwEwYHKoZIzj0CAQYI
-KoZIzj0DAQcDQgAEfwt8rKOj+kzDVxawsgYuM/kh/ENGMquPLurkc8UDKTNs4ule
-LM4hmyRaREp+FWXuZaHRtwKfFOhDyuQvddMxKqNxMG8wHQYDVR0OBBYEFMKQgVav
-2nkk4wxwFmNwIhKXWJjYMB8GA1UdIwQYMBaAFMKQgVav2nkk4wxwFmNwIhKXWJjY
-MA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4ILb3JpZ2luLnRlc3SHBH8AAAEw
-CgYIKoZIzj0EAwIDSQAwRgIhAPRu8qwukWvpym51a+E6QKkaxZAxY6RA3YgjtzWN
-5AVwAiEAijZPnFFO2e2KZCAndTOF16YioeUtOeH/N9PqtWe17SM=
------END CERTIFICATE-----
-`,
+  cert: readFileSync(certificateFile, 'utf8'),
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglwBC7K3Qtb/hQT8x
 GB2KzTnwM9Zz4/zYmGz/k6zUbHihRANCAAR/C3yso6P6TMNXFrCyBi4z+SH8Q0Yy

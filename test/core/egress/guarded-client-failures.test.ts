@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../core/errors/errors.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { setTracer } from '../../../core/log/spans.ts';
 import { deadPort, egressFor, serve, serveTcp } from './servers.ts';
 
 describe('request to a failing upstream', () => {
@@ -63,6 +64,67 @@ describe('request to a failing upstream', () => {
     });
     const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 500 });
     expect(await text(body)).toBe('drop by drop');
+  });
+});
+
+describe('response that nobody reads', () => {
+  /** A redirect whose body never ends, which fails after the stall timeout where nothing closes it. */
+  const redirecting = (location: string) =>
+    serveTcp((socket) => {
+      socket.once('data', () =>
+        socket.write(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 100000\r\n\r\nfive5`),
+      );
+    });
+
+  it.each([
+    ['an invalid host', 'http://[', UpstreamError],
+    ['no host', 'http://', UpstreamError],
+    ['an invalid port', 'http://a:99999999/', UpstreamError],
+    ['another scheme', 'ftp://localhost/', EgressRefused],
+    ['a script', 'javascript:alert(1)', EgressRefused],
+    ['a data URL', 'data:text/plain,x', EgressRefused],
+    ['a private address', 'http://127.0.0.1:1/', EgressRefused],
+    ['a long URL', `/${'a'.repeat(9_000)}`, UpstreamError],
+  ])('is closed after a redirect to %s', async (_what, location, failure) => {
+    const origin = await redirecting(location);
+    const egress = egressFor({ allow: [origin.host] });
+    await expect(egress.request(`http://${origin.host}/`)).rejects.toThrow(failure);
+    await origin.idle();
+  });
+
+  it('is closed when headers for the next hop cannot be made', async () => {
+    const origin = await redirecting('/next');
+    let hops = 0;
+    const headersFor = () => {
+      if (hops++ > 0) throw new Error('No headers');
+      return {};
+    };
+    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { headersFor });
+    await expect(request).rejects.toThrow(UpstreamError);
+    await origin.idle();
+  });
+
+  it('is closed when a tracer throws', async () => {
+    const origin = await serveTcp((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5'));
+    });
+    const span = { set: () => expect.fail('The span fails'), fail: () => undefined, end: () => undefined };
+    setTracer({ startSpan: () => span, activate: (_span, work) => work(), capture: () => (work) => work() });
+    onTestFinished(() => setTracer(undefined));
+    await expect(egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`)).rejects.toThrow(UpstreamError);
+    await origin.idle();
+  });
+
+  it.each([
+    ['with its head', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n'],
+    ['after the stall timeout', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5'],
+  ])('owns its error when it fails %s', async (_when, sent) => {
+    const origin = await serveTcp((socket) => void socket.once('data', () => socket.write(sent)));
+    const egress = egressFor({ allow: [origin.host] });
+    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
+    await origin.idle();
+    await expect.poll(() => body.errored).toBeInstanceOf(UpstreamError);
+    await expect(text(body)).rejects.toThrow(UpstreamError);
   });
 });
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
-import { certificate } from './certificate.ts';
+import { certificateFile } from './certificate.ts';
 import { egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
 describe('request', () => {
@@ -84,6 +84,25 @@ describe('request', () => {
     expect(chunks.length).toBeLessThan(500);
   });
 
+  it('returns to the event loop after every few thousand chunks of one byte', async () => {
+    const count = 200_000;
+    const { host } = await serveTcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.end(`${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
+    });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const bytesByTurn = [0];
+    const nextTurn = () => {
+      if (bytesByTurn.at(-1) !== 0) bytesByTurn.push(0);
+      if (!body.readableEnded) setImmediate(nextTurn);
+    };
+    setImmediate(nextTurn);
+    body.on('data', (chunk: Buffer) => bytesByTurn.push((bytesByTurn.pop() ?? 0) + chunk.length));
+    await once(body, 'end');
+    expect(bytesByTurn.reduce((sum, bytes) => sum + bytes)).toBe(count);
+    expect(Math.max(...bytesByTurn)).toBeLessThanOrEqual(8_000);
+  });
+
   it('sends neither userinfo nor connection-specific headers', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const headers = { Host: 'other', Connection: 'close', 'Proxy-Authorization': 'secret', 'Transfer-Encoding': 'x' };
@@ -105,7 +124,7 @@ describe('request', () => {
   it('verifies TLS for the name, at the address that was checked', async () => {
     const { port } = await serveTls((request, response) => void response.end(request.headers.host));
     const options = { allow: [`origin.test:${port}`], names: { 'origin.test': ['127.0.0.1'] } };
-    const trusting = egressFor({ ...options, ca: certificate.cert });
+    const trusting = egressFor({ ...options, extraCaFile: certificateFile });
     expect(await text((await trusting.request(`https://origin.test:${port}/`)).body)).toBe(`origin.test:${port}`);
     await expect(egressFor(options).request(`https://origin.test:${port}/`)).rejects.toThrow(UpstreamError);
   });
@@ -113,7 +132,7 @@ describe('request', () => {
   it('rejects a certificate of another name', async () => {
     const origin = await serveTls((_request, response) => void response.end());
     const names = { 'other.test': ['127.0.0.1'] };
-    const egress = egressFor({ allow: [`other.test:${origin.port}`], names, ca: certificate.cert });
+    const egress = egressFor({ allow: [`other.test:${origin.port}`], names, extraCaFile: certificateFile });
     await expect(egress.request(`https://other.test:${origin.port}/`)).rejects.toThrow(UpstreamError);
     await origin.idle();
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { itWith } from '../../support/clients.ts';
-import { certificate } from './certificate.ts';
+import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
 import { ACCOUNT, deadPort, egressFor, NAMES, serve, serveProxy, serveSocks, serveTcp, serveTls } from './servers.ts';
 
@@ -55,10 +55,24 @@ describe('a request through an outgoing proxy', () => {
   it('tunnels https by CONNECT', async () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, ca: certificate.cert });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, extraCaFile: certificateFile });
     const { body } = await egress.request('https://origin.test/', { identity: egress.nextIdentity() });
     expect(await text(body)).toBe('secure');
     expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
+  });
+
+  it('connects to an https proxy by a certificate of EXTRA_CA_FILE, for itself and for child processes', async () => {
+    const origin = await serve((_request, response) => void response.end('x'));
+    const proxy = await serveProxy({ 'origin.test:80': origin.port, 'origin.test': origin.port }, 'https');
+    const options = { outgoingProxies: [proxy.url], names: NAMES };
+    const egress = egressFor({ ...options, extraCaFile: certificateFile });
+    const identity = egress.nextIdentity();
+    expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('x');
+    const { proxyUrl } = await egress.openProxySession({ identity });
+    for (const [, flags] of REQUEST_METHODS)
+      expect(await curl(proxyUrl, ...flags, 'http://origin.test/')).toMatchObject({ code: 0 });
+    const distrusting = egressFor(options).request('http://origin.test/', { identity });
+    await expect(distrusting).rejects.toThrow(UpstreamError);
   });
 
   it('checks every hop before the proxy is contacted', async () => {

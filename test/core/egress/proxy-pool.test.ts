@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProxyPool } from '../../../core/egress/proxy/proxy-pool.ts';
+import { silentLog } from '../../../core/log/log.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }));
 afterEach(() => void vi.useRealTimers());
@@ -122,4 +123,120 @@ describe('a proxy that failed', () => {
       ['Outgoing proxy recovered', { proxy: 2 }],
     ]);
   });
+});
+
+describe('an address that a site blocks', () => {
+  const lines: unknown[][] = [];
+  const note = (...line: unknown[]) => void lines.push(line);
+  const log = { info: note, warn: note, error: note };
+  const proxyUrls = ['http://user:secret@a.example:1', 'http://user:secret@b.example:1'];
+  const LINK = 'https://www.site.example/watch';
+  const SAME_SITE = 'https://m.site.example/other';
+  const MINUTE_MS = 60 * SECOND_MS;
+  const addressPool = (count: number, rules: string[] = []) => {
+    lines.length = 0;
+    const addresses = Array.from({ length: count }, (_, index) => `192.0.2.${index + 1}`);
+    return createProxyPool([], log, rules, { sourceAddresses: addresses });
+  };
+  const [A, B] = ['address-192.0.2.1', 'address-192.0.2.2'] as const;
+
+  it('is left out for the site alone', () => {
+    const { next, reportBlocked } = addressPool(2);
+    reportBlocked(LINK, A);
+    expect([next(SAME_SITE), next(SAME_SITE), next(SAME_SITE)]).toEqual([B, B, B]);
+    expect(new Set([next('https://other.example/'), next('https://other.example/')])).toEqual(new Set([A, B]));
+  });
+
+  it('rests twice as long after each further block, up to six hours', () => {
+    const { next, reportBlocked, blocked } = addressPool(2);
+    for (const restMinutes of [5, 10, 20, 40, 80, 160, 320, 360, 360]) {
+      reportBlocked(LINK, A);
+      reportBlocked(LINK, A);
+      expect(blocked()).toEqual([{ site: 'site.example', address: '192.0.2.1', restSeconds: restMinutes * 60 }]);
+      vi.setSystemTime(Date.now() + restMinutes * MINUTE_MS - 1);
+      expect([next(LINK), next(LINK)]).toEqual([B, B]);
+      vi.setSystemTime(Date.now() + 1);
+      expect([next(LINK), next(LINK)]).toContain(A);
+    }
+  });
+
+  it('rests as long as the site says', () => {
+    const { reportBlocked, blocked } = addressPool(1);
+    reportBlocked(LINK, A, 3600);
+    expect(blocked()[0]?.restSeconds).toBe(3600);
+  });
+
+  it('is tested by one link at a time, and in turn again once it is served', () => {
+    const { next, reportBlocked, reportServed } = addressPool(2);
+    const turns = () => [1, 2, 3, 4].map(() => next(LINK)).filter((id) => id === A).length;
+    reportBlocked(LINK, A);
+    vi.setSystemTime(5 * MINUTE_MS);
+    expect(turns()).toBe(1);
+    // The link that tested it has left.
+    vi.setSystemTime(6 * MINUTE_MS);
+    expect(turns()).toBe(1);
+    reportServed(LINK, A);
+    expect(turns()).toBe(2);
+    expect(lines).toEqual([
+      ['Site blocks an outgoing address', { site: 'site.example', address: '192.0.2.1', restSeconds: 300 }],
+      ['Site serves an outgoing address again', { site: 'site.example', address: '192.0.2.1' }],
+    ]);
+  });
+
+  it('is used while all are blocked, the one whose rest ends first', () => {
+    const { next, nextAfter, reportBlocked } = addressPool(2);
+    reportBlocked(LINK, B);
+    vi.setSystemTime(SECOND_MS);
+    reportBlocked(LINK, A);
+    expect([next(LINK), next(LINK)]).toEqual([B, B]);
+    expect(nextAfter(LINK, new Set([B]))).toBeUndefined();
+  });
+
+  it('is followed by the other proxies, then by the source addresses', () => {
+    const pool = createProxyPool(proxyUrls, log, [], { sourceAddresses: ['192.0.2.1'] });
+    const tried = new Set([pool.next(LINK)]);
+    for (let id = pool.nextAfter(LINK, tried); id; id = pool.nextAfter(LINK, tried)) tried.add(id);
+    expect([...tried].map((id) => id.replace(/-.*/, ''))).toEqual(['proxy', 'proxy', 'address']);
+    for (const id of tried) pool.reportBlocked(LINK, id);
+    expect(JSON.stringify(pool.blocked())).not.toContain('secret');
+  });
+
+  it('is kept where a rule names it', () => {
+    const { next, nextAfter, reportBlocked } = addressPool(2, ['site.example=direct']);
+    reportBlocked(LINK, 'direct');
+    expect([next(LINK, A), nextAfter(LINK, new Set(['direct']))]).toEqual(['direct', undefined]);
+  });
+
+  it('gives way, where a stored resource prefers it', () => {
+    const { next, reportBlocked } = addressPool(2);
+    expect([next(LINK, B), next(LINK, B)]).toEqual([B, B]);
+    reportBlocked(LINK, B);
+    expect(next(LINK, B)).toBe(A);
+  });
+
+  it('is remembered for 256 sites', () => {
+    const { reportBlocked, blocked } = addressPool(1);
+    for (let site = 0; site < 300; site++) reportBlocked(`https://site-${site}.example/`, A);
+    expect(blocked()).toHaveLength(256);
+  });
+
+  it.each([
+    ['https://www.youtube.com/watch', 'youtube.com'],
+    ['https://www.bbc.co.uk/x', 'bbc.co.uk'],
+    ['https://t.co/x', 't.co'],
+    ['http://192.0.2.7:8080/x', '192.0.2.7'],
+    ['http://[2001:db8::1]/x', '[2001:db8::1]'],
+  ])('of %s is known for %s', (link, site) => {
+    const { reportBlocked, blocked } = addressPool(1);
+    reportBlocked(link, A);
+    expect(blocked()).toMatchObject([{ site }]);
+  });
+});
+
+it('takes the identities of direct connections of other processes for its own', () => {
+  const { next, resolve, sourceAddress } = createProxyPool([], silentLog, [], { directId: 'direct@here' });
+  for (const id of ['direct', 'direct@there', 'proxy-gone']) {
+    expect(next('https://site.example/', id)).toBe('direct@here');
+    expect([resolve(id), sourceAddress(id)]).toEqual([undefined, undefined]);
+  }
 });

@@ -77,8 +77,14 @@ export interface OutgoingProxy extends Listening {
   readonly headers: () => http.IncomingHttpHeaders;
 }
 
-/** A forward proxy that requires credentials and connects to the ports in `routes`. */
-export async function serveProxy(routes: Readonly<Record<string, number>>): Promise<OutgoingProxy> {
+/**
+ * A forward proxy that requires credentials and connects to the ports in `routes`.
+ * @param scheme by which it is reached
+ */
+export async function serveProxy(
+  routes: Readonly<Record<string, number>>,
+  scheme: 'http' | 'https' = 'http',
+): Promise<OutgoingProxy> {
   const credentials = `Basic ${Buffer.from('user:pass word').toString('base64')}`;
   const seen: string[] = [];
   let headers: http.IncomingHttpHeaders = {};
@@ -87,8 +93,8 @@ export async function serveProxy(routes: Readonly<Record<string, number>>): Prom
     headers = request.headers;
     return request.headers['proxy-authorization'] === credentials;
   };
-  const server = http.createServer((request, response) => {
-    if (!note(request)) return response.writeHead(407).end();
+  const forward: RequestListener = (request, response) => {
+    if (!note(request)) return void response.writeHead(407).end();
     const url = new URL(request.url ?? '');
     const { 'proxy-authorization': _, ...forwarded } = request.headers;
     const target = { host: '127.0.0.1', port: routes[url.host], path: url.pathname, headers: forwarded };
@@ -98,7 +104,8 @@ export async function serveProxy(routes: Readonly<Record<string, number>>): Prom
         answer.pipe(response);
       })
       .on('error', () => response.destroy());
-  });
+  };
+  const server = scheme === 'https' ? https.createServer(certificate, forward) : http.createServer(forward);
   server.on('connect', (request, socket) => {
     if (!note(request)) return socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
     const upstream = connect(routes[request.url ?? ''] ?? 0, '127.0.0.1', () => {
@@ -109,7 +116,7 @@ export async function serveProxy(routes: Readonly<Record<string, number>>): Prom
     socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
   });
   const listening = await listen(server);
-  return { ...listening, url: `http://user:pass%20word@${listening.host}`, seen, headers: () => headers };
+  return { ...listening, url: `${scheme}://user:pass%20word@${listening.host}`, seen, headers: () => headers };
 }
 
 /** Faults and requirements of a SOCKS5 server. */

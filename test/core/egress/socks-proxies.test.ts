@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openSocksTunnel } from '../../../core/egress/proxy/socks-tunnel.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { itWith } from '../../support/clients.ts';
-import { certificate } from './certificate.ts';
+import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
 import { ACCOUNT, deadPort, egressFor, NAMES, serve, serveSocks, serveTcp, serveTls } from './servers.ts';
 
@@ -16,7 +16,7 @@ describe('a request through a SOCKS proxy', () => {
     const plain = await serve((request, response) => void response.end(request.headers.host));
     const secure = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveSocks({ 'origin.test:80': plain.port, 'origin.test:443': secure.port }, { credentials });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, ca: certificate.cert });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, extraCaFile: certificateFile });
     const identity = egress.nextIdentity();
     expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('origin.test');
     expect(await text((await egress.request('https://origin.test/', { identity })).body)).toBe('secure');

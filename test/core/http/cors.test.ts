@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { corsHeaders, mergeVary, preflightHeaders } from '../../../core/http/cors.ts';
+import { corsHeaders, isCrossSiteSubrequest, mergeVary, preflightHeaders } from '../../../core/http/cors.ts';
 
 const PAGE = 'https://page.example';
 const READABLE = {
@@ -40,6 +40,44 @@ describe('preflightHeaders', () => {
 
   it('contains only Allow for an origin that is not allowed', () =>
     expect(preflightHeaders('https://evil.example', [PAGE], 'GET')).toEqual({ vary: 'Origin', allow: 'GET, OPTIONS' }));
+});
+
+describe('isCrossSiteSubrequest', () => {
+  const check = (sent: Record<string, string>, allowed: readonly string[]) =>
+    isCrossSiteSubrequest((name) => ({ 'sec-fetch-site': 'cross-site', ...sent })[name], allowed);
+  const navigation = (dest: string) => ({ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': dest });
+  const fetched = (origin: string) => ({ 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin });
+
+  it.each<[string, Record<string, string>]>([
+    ['a fetch of a page', fetched('https://evil.example')],
+    ['a fetch of a page without TLS', fetched('http://evil.example')],
+    ['a fetch of a sandboxed frame, a data: URL or after a redirect', fetched('null')],
+    ['a stranger that sends no mode', { origin: 'https://evil.example' }],
+    ['an image, a script, a fetch without CORS', { 'sec-fetch-mode': 'no-cors' }],
+    ['an image, whatever it claims', { 'sec-fetch-mode': 'no-cors', origin: PAGE }],
+    ...['iframe', 'frame', 'fencedframe', 'embed', 'object'].map((dest): [string, Record<string, string>] => [
+      `a frame: ${dest}`,
+      navigation(dest),
+    ]),
+    ['a frame that sends no mode', { 'sec-fetch-dest': 'iframe' }],
+    ['a navigation that is only expected', { ...navigation('document'), 'sec-purpose': 'prefetch;prerender' }],
+  ])('is true for %s', (_, sent) => expect(check(sent, [PAGE])).toBe(true));
+
+  it.each<[string, Record<string, string>, readonly string[]]>([
+    ['a navigation of a tab', navigation('document'), []],
+    ['a page of an allowed origin', fetched(PAGE), [PAGE]],
+    ['any page, where * is allowed', fetched('https://evil.example'), ['*']],
+    ['an extension of Chromium', fetched('chrome-extension://bioiopeolddjgahodhnfkaealikedinp'), []],
+    ['an extension of Firefox', fetched('moz-extension://d7101d63-b369-4ef1-b185-89e602e14ae4'), []],
+    ['an app with a scheme of its own', fetched('capacitor://localhost'), []],
+    ['a client that sends nothing else', {}, []],
+    ['a page of the same site', { ...fetched('https://evil.example'), 'sec-fetch-site': 'same-site' }, []],
+    ['a page of the instance', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'same-origin' }, []],
+    ['an address that was typed', { ...navigation('document'), 'sec-fetch-site': 'none' }, []],
+  ])('is false for %s', (_, sent, allowed) => expect(check(sent, allowed)).toBe(false));
+
+  it('is false for clients without these headers', () =>
+    expect(isCrossSiteSubrequest((name) => (name === 'origin' ? 'https://evil.example' : undefined), [])).toBe(false));
 });
 
 describe('mergeVary', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dashTimeline, scanDashManifest } from '../../../core/media/dash/index.ts';
+import { dashTimeline, packFragments, scanDashManifest, unpackFragments } from '../../../core/media/dash/index.ts';
 
 const REAL = '<?xml version="1.0"?><MPD type="static" mediaPresentationDuration="PT1H2M3.5S"><Period/></MPD>';
 const mutated = fc
@@ -29,8 +29,9 @@ describe('dashTimeline on arbitrary fragments', () => {
     fc.assert(
       fc.property(fragments, fragments, fc.boolean(), (before, after, isLive) => {
         const baseUrl = 'https://cdn.example/a/';
-        const previous = dashTimeline(before, { isLive, baseUrl });
-        const { segments } = dashTimeline(after, { isLive, baseUrl, previous });
+        const earlier = dashTimeline(before, { isLive, baseUrl });
+        const previous = { ...earlier, segments: [...earlier.segments] };
+        const segments = [...dashTimeline(after, { isLive, baseUrl, previous }).segments];
         expect(segments.length).toBeLessThanOrEqual(after.length);
         for (const [index, { sequence, content }] of segments.entries()) {
           expect(sequence).toBe((segments[0]?.sequence ?? 0) + index);
@@ -39,4 +40,39 @@ describe('dashTimeline on arbitrary fragments', () => {
       }),
       { numRuns: 300 },
     ));
+});
+
+describe('packFragments', () => {
+  const fragments = fc.array(
+    fc.record({
+      url: fc.webPath(),
+      seconds: fc.oneof(
+        fc.constantFrom(0, 2, 4.004),
+        fc.nat(1e10).map((n) => n / 1e6),
+      ),
+    }),
+    { minLength: 1, maxLength: 40 },
+  );
+
+  it('keeps URLs, and durations to the microsecond', () =>
+    fc.assert(
+      fc.property(fragments, (list) => {
+        expect([...unpackFragments(packFragments(list))]).toEqual(list);
+      }),
+    ));
+
+  it('takes no more than one pair of numbers for fragments of one duration', () => {
+    const list = Array.from({ length: 1000 }, (_, n) => ({ url: `${n}`, seconds: 4.1 }));
+    expect(packFragments(list).durations).toEqual([1000, 4_100_000]);
+  });
+
+  it('drops line breaks of a URL, as resolving it does', () => {
+    const written = [
+      { url: 'a\n\tb\r', seconds: 2 },
+      { url: 'c', seconds: 2 },
+    ];
+    const list = [...unpackFragments(packFragments(written))];
+    expect(list.map(({ url }) => url)).toEqual(['ab', 'c']);
+    expect(URL.parse('a\n\tb\r', 'https://a.example/')?.href).toBe('https://a.example/ab');
+  });
 });

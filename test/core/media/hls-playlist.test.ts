@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { PlaylistError, parseHlsPlaylist } from '../../../core/media/hls/index.ts';
+import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
 import { findSegment, isSameMedia, longestGapSeconds, type Timeline } from '../../../core/media/timeline/timeline.ts';
 
 const PLAYLIST_URL = 'https://cdn.example/a/index.m3u8?sig=1';
 const read = (lines: readonly string[]) =>
-  parseHlsPlaylist(['#EXTM3U', ...lines].join('\n'), {
-    url: PLAYLIST_URL,
-    maxSegments: 100,
-  });
+  unpackHlsPlaylist(readHlsPlaylist(['#EXTM3U', ...lines].join('\n'), 100), PLAYLIST_URL);
 const timelineOf = (lines: readonly string[]): Timeline => {
   const playlist = read(lines);
   if (playlist.kind !== 'media') throw new Error('Unexpected master playlist');
-  return playlist.timeline;
+  return { ...playlist, segments: [...playlist.segments] };
 };
 
-describe('parseHlsPlaylist', () => {
+describe('readHlsPlaylist', () => {
   it.each([
     ['s.ts', 'https://cdn.example/a/s.ts'],
     ['../s.ts?x=1', 'https://cdn.example/s.ts?x=1'],
@@ -116,7 +113,7 @@ describe('parseHlsPlaylist', () => {
   );
 
   it.each(['', 'EXTM3U', '<html>#EXTM3U', '\u0000'])('throws PlaylistError for %j, which is not a playlist', (text) => {
-    expect(() => parseHlsPlaylist(text, { url: PLAYLIST_URL, maxSegments: 1 })).toThrow(PlaylistError);
+    expect(() => readHlsPlaylist(text, 1)).toThrow(PlaylistError);
   });
 });
 

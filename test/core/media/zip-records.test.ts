@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { storedBytes } from '../../../core/media/zip/stored-blocks.ts';
 import {
   centralDirectory,
   dataDescriptor,
@@ -18,11 +19,18 @@ function layOut(entries: readonly (ZipEntry & { size: number })[]) {
   let offset = 0;
   const written = entries.map((entry): WrittenZipEntry => {
     const at = offset;
-    const data = { entry, size: entry.size, crc32: 7 };
-    offset += localHeader(entry).length + entry.size + dataDescriptor(data).length;
+    const data = { entry, size: entry.size, compressedSize: storedBytes(entry.size), crc32: 7 };
+    offset += localHeader(entry).length + data.compressedSize + dataDescriptor(data).length;
     return { ...data, offset: at };
   });
   return { written, directoryOffset: offset, directory: centralDirectory(written, offset) };
+}
+
+/** The largest size whose blocks take no more than 32 bits can state. */
+function largestOf32Bits(): number {
+  let size = 0xffffffff;
+  while (storedBytes(size) > 0xffffffff) size -= 1;
+  return size;
 }
 
 describe('zipBytes', () => {
@@ -49,22 +57,30 @@ describe('zipBytes', () => {
 });
 
 describe('a local header', () => {
-  it('announces sizes of 32 bits behind the data below 4 GiB, and of 64 bits above or without a size', () => {
-    const versions = [entryOf(0xfffffffe), entryOf(0xffffffff), entryOf(undefined)].map((entry) => [
-      localHeader(entry).readUInt16LE(4),
-      localHeader(entry).readUInt16LE(28),
-      dataDescriptor({ entry, size: entry.size ?? 5, crc32: 1 }).length,
-    ]);
-    expect(versions).toEqual([
+  it('announces sizes of 64 bits behind blocks of more than 4 GiB, and they have them whenever they need them', () => {
+    const most = largestOf32Bits();
+    const layouts = [
+      [most, most],
+      [most + 1, most + 1],
+      [undefined, 5],
+      [undefined, most + 1],
+    ].map(([announced, size = 0]) => {
+      const entry = entryOf(announced);
+      const header = localHeader(entry);
+      const written = { entry, size, compressedSize: storedBytes(size), crc32: 1 };
+      return [header.readUInt16LE(4), header.readUInt16LE(28), dataDescriptor(written).length];
+    });
+    expect(layouts).toEqual([
       [20, 0, 16],
       [45, 20, 24],
-      [45, 20, 24],
+      [20, 0, 16],
+      [20, 0, 24],
     ]);
   });
 
-  it('has the path in UTF-8, the date, and no method', () => {
+  it('has the path in UTF-8, the date, and DEFLATE as method', () => {
     const header = localHeader(entryOf(1, 'ä'));
-    expect([header.readUInt16LE(6), header.readUInt16LE(8), header.subarray(30).toString()]).toEqual([0x0808, 0, 'ä']);
+    expect([header.readUInt16LE(6), header.readUInt16LE(8), header.subarray(30).toString()]).toEqual([0x0808, 8, 'ä']);
     const [time, date] = [header.readUInt16LE(10), header.readUInt16LE(12)];
     expect([time >> 11, (time >> 5) & 63, (time & 31) * 2]).toEqual([13, 30, 58]);
     expect([(date >> 9) + 1980, (date >> 5) & 15, date & 31]).toEqual([2026, 11, 22]);
@@ -91,7 +107,7 @@ describe('the central directory', () => {
       at += 46 + path + extra;
       expect(each.offset).toBeGreaterThanOrEqual(0);
     }
-    expect(extras).toEqual([[], [5 * GIB, 5 * GIB], [written[2]?.offset]]);
+    expect(extras).toEqual([[], [5 * GIB, storedBytes(5 * GIB)], [written[2]?.offset]]);
     expect(directory.readUInt32LE(at)).toBe(0x06064b50);
   });
 });

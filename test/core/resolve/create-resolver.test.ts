@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
@@ -76,6 +76,69 @@ describe('resolve', () => {
   });
 });
 
+describe('an item whose formats could not all be read', () => {
+  /** Without a size, the formats are probed. */
+  const unsized = (path: string) => {
+    const format = { protocol: 'https', ext: 'mp4', height: 180 };
+    return item('1', {
+      formats: [
+        { ...format, format_id: 'audio', url: origin.url('/files/tone.m4a'), vcodec: 'none', acodec: 'mp4a.40.2' },
+        { ...format, format_id: 'video', url: origin.url(path), vcodec: 'avc1', acodec: 'none' },
+      ],
+      duration: undefined,
+    });
+  };
+  const types = ({ renditions }: Resource) => renditions.map(({ urlType, formatIds }) => [urlType, ...formatIds]);
+  const PAIR = [
+    ['Combined', 'video', 'audio'],
+    ['Media', 'audio'],
+  ];
+  afterEach(() => vi.useRealTimers());
+  const passSeconds = (seconds: number) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Date.now() + seconds * 1000);
+  };
+
+  it('is offered as its source describes it, and resolved again a little later', async () => {
+    const answers = { [PAGE]: unsized('/trouble/500') };
+    const { extracted, resource } = createFixture(answers);
+    const first = await resource();
+    expect(first).toMatchObject({ isIncomplete: true });
+    expect(types(first)).toEqual(PAIR);
+    expect(await resource()).toEqual(first);
+    answers[PAGE] = unsized('/files/silent.mp4');
+    passSeconds(31);
+    const second = await resource();
+    expect(extracted).toHaveLength(2);
+    expect(second).not.toHaveProperty('isIncomplete');
+    expect(types(second)).toEqual(PAIR);
+    passSeconds(31);
+    expect(await resource()).toEqual(second);
+  });
+
+  it('is resolved again as an entry of a list', async () => {
+    const answers = { [PAGE]: list(listed('a')), 'https://media.example/a': unsized('/trouble/500') };
+    const { extracted, items, resources } = createFixture(answers);
+    await items();
+    expect([...resources.values()]).toMatchObject([{ isIncomplete: true }]);
+    answers['https://media.example/a'] = unsized('/files/silent.mp4');
+    passSeconds(31);
+    await items();
+    expect(extracted).toEqual([PAGE, 'https://media.example/a', 'https://media.example/a']);
+    expect([...resources.values()]).not.toMatchObject([{ isIncomplete: true }]);
+  });
+
+  it('is incomplete too when a request of yt-dlp took too long', async () => {
+    const { resource, workers } = createFixture();
+    const resolving = resource();
+    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    workers[0]?.pending[0]?.answer(item('1'), true);
+    const { freshUntil, isIncomplete } = await resolving;
+    expect(isIncomplete).toBe(true);
+    expect(freshUntil).toBeLessThan(Date.now() / 1000 + 60);
+  });
+});
+
 describe('refresh', () => {
   const urls = ({ tracks }: Resource) => tracks.map(({ formatId, url }) => [formatId, new URL(url).search]);
   const moved = (info: Info, mark: string): Info => ({
@@ -126,6 +189,15 @@ describe('refresh', () => {
     const after = await resolver.refresh(before);
     expect(urls(after)).toEqual([['low', '?low']]);
     expect(after.renditions).toEqual(before.renditions);
+  });
+
+  it('keeps a missing format when a request of yt-dlp took too long', async () => {
+    const before = await createFixture({ [PAGE]: item('1') }).resource();
+    const { resolver, workers } = createFixture();
+    const refreshing = resolver.refresh(before);
+    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    workers[0]?.pending[0]?.answer({ ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) }, true);
+    expect(urls(await refreshing)).toEqual(urls(before));
   });
 
   it('runs once for concurrent callers', async () => {

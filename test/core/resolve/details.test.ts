@@ -101,6 +101,12 @@ describe('readSubtitleTracks', () => {
     expect(read({ subtitles: languages('x'.repeat(8000)) }).length).toBeLessThan(10);
   });
 
+  it('reads the headers that a file needs', () => {
+    const http_headers = { Referer: 'https://a.example/', Host: 'b.example' };
+    const [found] = readSubtitleTracks({ subtitles: { en: file({ http_headers }) } }, 0);
+    expect(found?.track.headers).toEqual({ Referer: 'https://a.example/' });
+  });
+
   it('reads the expiry of the URL, for the file to be renewed', () => {
     expect(readSubtitleTracks({ subtitles: { en: file() } }, 1_999_000_000)[0]?.track.urlExpiresAt).toBe(2_000_000_000);
   });

@@ -4,7 +4,7 @@ import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../laye
 export interface PendingRequest {
   readonly request: Omit<WorkerRequest, 'id'>;
   readonly signal: AbortSignal | undefined;
-  answer(info: Record<string, unknown>): void;
+  answer(info: Record<string, unknown>, isIncomplete?: boolean): void;
   fail(error: WorkerFailure): void;
 }
 
@@ -48,7 +48,7 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
           const pendingRequest: PendingRequest = {
             request,
             signal,
-            answer: (info) => settle({ id: '1', ok: true, info }),
+            answer: (info, isIncomplete) => settle({ id: '1', ok: true, info, isIncomplete }),
             fail: (error) => settle({ id: '1', ok: false, error }),
           };
           const given = answers?.(request);

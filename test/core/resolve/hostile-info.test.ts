@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../core/api/problem.ts';
+import { readExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
@@ -81,7 +82,8 @@ const ODD: readonly unknown[] = [
   { toString: 1 },
 ];
 
-const resolved = (info: Record<string, unknown>) => {
+const resolved = (extracted: Record<string, unknown>) => {
+  const { info } = readExtraction({ info: extracted });
   readEntries(info, LINK);
   const origin = { url: LINK, ...identify(info) };
   const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });

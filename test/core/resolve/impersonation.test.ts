@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
+import { NotFound } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { listImpersonateTargets } from '../../../layers/tools/yt-dlp/impersonate-targets.ts';
+import { resourceWith, trackAt } from '../../stream-service/source/upstream.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { installedTools, ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { startResolver } from './start-resolver.ts';
@@ -51,6 +53,28 @@ describe.each([
   it.each(refused)('does not pass the egress guard by %s', async (_by, link) => {
     const resolving = fixture.resolver.resolve(link, { deadline: Date.now() + 55_000 });
     await expect(asProblem(resolving)).rejects.toMatchObject({ details: { status: 404 } });
+    expect(connections).toBe(0);
+  });
+});
+
+describe('a subtitle file', () => {
+  const read = ({ origin, resolver }: typeof warm, path: string) => {
+    const track = trackAt(origin.url(path));
+    return resolver.readAsBrowser(resourceWith(track), track, new AbortController().signal, '');
+  };
+
+  it.each([
+    ['as a browser by a build with curl_cffi', warm, /Chrome|Safari|Firefox/],
+    ['as any client by another build', plain, /.*/],
+  ])('is read %s', async (_, fixture, client) => {
+    const expected = await fetch(fixture.origin.url('/plain/subtitles.vtt?expected'));
+    const bytes = await read(fixture, '/plain/subtitles.vtt?read');
+    expect(bytes.toString()).toBe(await expected.text());
+    expect(fixture.origin.requestsTo('/plain/subtitles.vtt?read')[0]?.headers['user-agent']).toMatch(client);
+  });
+
+  it('does not pass the egress guard', async () => {
+    await expect(read(warm, `http://${insideHost}/s.vtt`)).rejects.toBeInstanceOf(NotFound);
     expect(connections).toBe(0);
   });
 });

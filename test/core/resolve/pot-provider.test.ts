@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -54,6 +55,13 @@ const { origin, resolver } = await startResolver({
   pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
   ytDlpPlugins: ytDlpPlugins('YT_DLP_PLUGINS', folder),
   ytDlpExtractorArgs: [`youtubepot-bgutilhttp:base_url=http://127.0.0.1:${port}`],
+});
+
+it('is in compose.yaml in the version that is tested', async () => {
+  const compose = await readFile('compose.yaml', 'utf8');
+  const pinned = (await readFile(requirements, 'utf8')).replaceAll(/\s*\\\n\s*/g, ' ').trim();
+  expect(compose).toContain(`${pinned}\n`);
+  expect(compose).toContain(`image: brainicism/bgutil-ytdlp-pot-provider:${VERSION}\n`);
 });
 
 it('gets a PO token from the provider of an operator, whose own requests stay behind the egress guard', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { clientOf } from '../../../core/http/client-address.ts';
 import { createResolveLimits } from '../../../core/resolve/resolve-limits.ts';
 import { createFixture, item, PAGE } from './fixture.ts';
 
@@ -33,6 +34,14 @@ describe('createResolveLimits', () => {
     await expect(left).rejects.toThrow('left');
     void limits.acquire('c', bounds()).catch(() => undefined);
     await expect(limits.acquire('a', bounds())).rejects.toBeInstanceOf(CapacityExceeded);
+  });
+
+  it('keeps the slot of an aborted link for a while', async () => {
+    const limits = create({ abortedSlotMs: 50 });
+    limits.tryAcquire('a')?.(true);
+    expect(limits.tryAcquire('a')).toBeUndefined();
+    (await limits.acquire('a', bounds()))();
+    expect(limits.tryAcquire('a')).toBeDefined();
   });
 
   it('fails at the deadline', async () => {
@@ -93,5 +102,24 @@ describe('resolve', () => {
     expect(await other).toMatchObject({ type: 'Media' });
     leaving.abort(new Error('left'));
     await Promise.all(links);
+  });
+
+  it('gives the 256 clients of an IPv6 network four times what one client may', async () => {
+    const { resolve, workers } = createFixture(undefined, { maxResolvesPerClient: 1 });
+    const leaving = new AbortController();
+    const links = Array.from({ length: 256 }, (_, index) => {
+      const client = clientOf(`2001:db8:1:${index.toString(16)}00::1`);
+      const url = `https://slow.example/${index}`;
+      return resolve(url, { client, signal: leaving.signal }).catch((error: Error) => error);
+    });
+    await expect.poll(() => workers[0]?.pending.length).toBe(4);
+    const other = resolve(PAGE, { client: clientOf('2001:db8:2::1') });
+    await expect.poll(() => workers[0]?.pending.length).toBe(5);
+    workers[0]?.pending[4]?.answer(item('1'));
+    await other;
+    leaving.abort(new Error('left'));
+    const failures = await Promise.all(links);
+    // Three run, and of the others one runs and eight wait.
+    expect(failures.filter((error) => error instanceof ClientLimitExceeded)).toHaveLength(256 - 12);
   });
 });

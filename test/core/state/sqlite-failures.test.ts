@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -325,7 +325,9 @@ describe('with a damaged file', () => {
   });
 });
 
-describe('with a deleted file', () => {
+describe('with a deleted or replaced file', () => {
+  const REPLACED = 'State database was deleted or replaced: continuing with what is there';
+
   it.each([
     ['the database', () => rm(join(dir, 'state.db'))],
     ['the folder', () => rm(dir, { recursive: true })],
@@ -338,7 +340,20 @@ describe('with a deleted file', () => {
     expect(await storage.get('resource#lost')).toBeUndefined();
     await storage.close();
     expect(await open().get('resource#new')).toBeDefined();
-    expect(logged).toEqual(['State database was deleted: starting with an empty one']);
+    expect(logged).toEqual([REPLACED]);
+  });
+
+  it('continues with another table that takes its place, and with nothing of the former one', async () => {
+    const others = openSqliteStorage({ dir: join(dir, 'others') });
+    await others.put(record('other'));
+    await others.close();
+    const storage = open();
+    await storage.put(record('lost'));
+    await rename(join(dir, 'others', 'state.db'), join(dir, 'state.db'));
+    await storage.requireSpace();
+    expect(await storage.get('resource#lost')).toBeUndefined();
+    expect(await storage.get('resource#other')).toBeDefined();
+    expect(logged).toEqual([REPLACED]);
   });
 
   it('rejects while it cannot be created again, and continues once it can', async () => {

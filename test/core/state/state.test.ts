@@ -109,7 +109,8 @@ describeState('createState', (open) => {
 
     it('are stored without fragments above the size limit, with a warning', async () => {
       const { state, warnings } = await open();
-      const fragments = Array.from({ length: 6000 }, () => ({ url: randomBytes(64).toString('hex'), seconds: 2 }));
+      const urls = Array.from({ length: 6000 }, () => randomBytes(64).toString('hex')).join('\n');
+      const fragments = { urls, durations: [6000, 2_000_000] };
       const resource = aResource(START, { tracks: [aTrack({ delivery: 'dash', fragments })] });
       await state.putResource(resource);
       const { fragments: _, ...track } = aTrack({ delivery: 'dash', fragments });

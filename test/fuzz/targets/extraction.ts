@@ -1,12 +1,13 @@
 import { checkCookies } from '../../../core/config/cookies-file.ts';
+import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
-import { isInfo } from '../../../core/resolve/yt-dlp/yt-dlp-info.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
+import { hasTimedOut, readFailure } from '../../../layers/tools/process-per-link/failure-report.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const NOW = 1_790_000_000;
 
@@ -14,13 +15,7 @@ const NOW = 1_790_000_000;
 export const extraction: FuzzTargets = {
   'yt-dlp-info': {
     run(input) {
-      let info: unknown;
-      try {
-        info = JSON.parse(input.toString());
-      } catch {
-        return;
-      }
-      if (!isInfo(info)) return;
+      const { info } = parseExtraction(Buffer.concat([Buffer.from('{"ok":true,"info":'), input, Buffer.from('}')]));
       const origin = { url: 'https://media.example/', ...identify(info) };
       readEntries(info, origin.url);
       try {
@@ -31,8 +26,26 @@ export const extraction: FuzzTargets = {
         if (error instanceof TypeError || error instanceof RangeError) throw error;
       }
     },
+    errors: [InvalidExtraction],
     seeds: [seeds.INFO],
+    maxBytes: 16 * MB,
+    maxInlineBytes: MB / 4,
     maxSteps: { fixed: 200_000, perByte: 2000 },
+  },
+  'failure-report': {
+    run(input) {
+      const report = input.toString();
+      check((readFailure(report).message ?? '').length <= 600, 'A message that is not cut');
+      hasTimedOut(report);
+    },
+    seeds: [
+      'WARNING: [Site] The read operation timed out\nERROR: [Site] 1: HTTP Error 404: Not Found (caused by <HTTPError 404>)\n',
+      'ERROR: Tunnel connection failed: 403 Forbidden\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nA.B: c\n',
+      "ERROR: UnicodeError: label too long: 'idna' codec\n",
+    ],
+    maxBytes: 16 * MB,
+    maxInlineBytes: 16 * MB,
+    maxSteps: { fixed: 50_000, perByte: 200 },
   },
   'cookies-of-yt-dlp': {
     run: (input) => check(parseCookies(header(input), 'cdn.example').length <= 100, 'Too many cookies'),

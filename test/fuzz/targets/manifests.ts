@@ -1,19 +1,20 @@
 import { dashTimeline, scanDashManifest } from '../../../core/media/dash/index.ts';
-import { PlaylistError, parseHlsPlaylist, scanHlsPlaylist } from '../../../core/media/hls/index.ts';
+import { PlaylistError, readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
 import { hasDiscontinuity, longestGapSeconds } from '../../../core/media/timeline/index.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const URL_BASE = 'https://cdn.example/a/index.m3u8';
 const MAX_SEGMENTS = 100_000;
+const MAX_FRAGMENTS = 150_000;
 
 /** Manifests of HLS and DASH. */
 export const manifests: FuzzTargets = {
   'hls-playlist': {
     run(input) {
-      const parsed = parseHlsPlaylist(input.toString(), { url: URL_BASE, maxSegments: MAX_SEGMENTS });
+      const parsed = unpackHlsPlaylist(readHlsPlaylist(input.toString(), MAX_SEGMENTS), URL_BASE);
       if (parsed.kind === 'master') return check(URL.canParse(parsed.bestUrl), 'Invalid URL of a variant');
-      const { segments } = parsed.timeline;
+      const segments = [...parsed.segments];
       hasDiscontinuity(segments);
       check(Number.isFinite(longestGapSeconds(segments)), 'Endless gap');
       for (const { content, isGap, seconds } of segments) {
@@ -23,6 +24,7 @@ export const manifests: FuzzTargets = {
     },
     errors: [PlaylistError],
     seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxBytes: 8 * MB,
     // Variables may expand a playlist to 8 MiB.
     maxSteps: { fixed: 30_000_000, perByte: 200 },
   },
@@ -30,6 +32,7 @@ export const manifests: FuzzTargets = {
     run: (input) => void scanHlsPlaylist(input.toString()),
     errors: [PlaylistError],
     seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxBytes: 8 * MB,
     maxSteps: { fixed: 30_000_000, perByte: 200 },
   },
   'dash-manifest': {
@@ -38,17 +41,26 @@ export const manifests: FuzzTargets = {
       check(durationSeconds > 0 && durationSeconds < 1e7, 'Implausible duration');
     },
     seeds: [seeds.DASH],
+    maxBytes: MB / 4,
+    maxInlineBytes: MB / 4,
     maxSteps: LINEAR,
   },
   'dash-timeline': {
     run(input) {
       const fragments = header(input)
-        .split('\n')
+        .split('\n', MAX_FRAGMENTS)
         .map((url, index) => ({ url, seconds: index % 3 }));
       const timeline = dashTimeline(fragments, { isLive: true, baseUrl: URL_BASE });
-      dashTimeline(fragments.slice(1), { isLive: true, baseUrl: URL_BASE, previous: timeline });
+      const previous = { ...timeline, segments: [...timeline.segments] };
+      check(
+        [...dashTimeline(fragments.slice(1), { isLive: true, baseUrl: URL_BASE, previous }).segments].length <
+          MAX_FRAGMENTS,
+        'More segments than fragments',
+      );
     },
     seeds: ['init\na?x=1\nhttps://b.example/#c'],
+    maxBytes: 8 * MB,
+    maxInlineBytes: 8 * MB,
     maxSteps: LINEAR,
   },
 };

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../../core/errors/errors.ts';
 import {
   fragmentTimes,
   hasEncryptedSampleEntry,
+  indexMovie,
   initTracks,
   parseSegmentIndex,
   patchHeaderDuration,
@@ -18,7 +19,7 @@ import {
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, LINEAR } from './target.ts';
+import { check, type FuzzTargets, LINEAR, MB } from './target.ts';
 
 /** Passes bytes through the filter that joins segments, in chunks of one size. */
 function filterSegments(input: Buffer, chunkBytes: number): Buffer {
@@ -35,11 +36,17 @@ function filterSegments(input: Buffer, chunkBytes: number): Buffer {
   return Buffer.concat(output);
 }
 
+const TRACKS = initTracks(seeds.fragmentedMovie('vide'));
+
+/** @param moov a whole box */
+const sourceOf = (moov: Buffer) => ({ movie: indexMovie(moov.subarray(8)), fileBytes: 1e6 });
+
 /** MP4: headers, fragments, and the files that are laid out from them. */
 export const mp4: FuzzTargets = {
   'init-segment': {
     run: (input) => void initTracks(input),
     seeds: [seeds.movie('vide'), seeds.fragmentedMovie('soun')],
+    maxBytes: 32 * MB,
     maxSteps: LINEAR,
   },
   'segment-index': {
@@ -49,19 +56,19 @@ export const mp4: FuzzTargets = {
   },
   'fragment-times': {
     run(input) {
-      const tracks = initTracks(seeds.fragmentedMovie('vide'));
-      for (const { start, end } of fragmentTimes(input, tracks))
+      for (const { start, end } of fragmentTimes(input, TRACKS))
         check(end >= start, 'A fragment ends before its start');
       shiftFragment(input, () => 1);
     },
     // Callers treat a fragment that cannot be read as damaged.
     errors: [RangeError],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
     maxSteps: LINEAR,
   },
   'fragment-rewriter': {
     run(input) {
-      const { moof } = rewriteFragment({
+      rewriteFragment({
         moof: input.subarray(8),
         start: 0,
         sourceId: 1,
@@ -69,37 +76,38 @@ export const mp4: FuzzTargets = {
         defaults: Buffer.alloc(16),
         fallbackTime: 0n,
       });
-      moof(1);
     },
     errors: [UnsupportedMp4],
     seeds: [seeds.FRAGMENT],
-    // A run without fields may declare a million samples.
-    maxSteps: { fixed: 5_000_000, perByte: 500_000 },
+    maxBytes: 4 * MB,
+    maxSteps: LINEAR,
   },
   'segment-filter': {
     run(input) {
       const whole = filterSegments(input, Math.max(1, input.length));
       check(whole.equals(filterSegments(input, 61)), 'The output depends on chunk boundaries');
     },
-    errors: [UpstreamError],
+    errors: [UpstreamError, UnsupportedMp4],
     seeds: [seeds.FRAGMENT, seeds.SEGMENT_INDEX, seeds.FRAGMENTED_FILE],
     maxSteps: { fixed: 50_000, perByte: 200 },
   },
   'virtual-mp4': {
     run(input) {
-      const audio = { moov: seeds.movie('soun').subarray(8), fileBytes: 1e6 };
-      const { size, memoryBytes } = createLayout({ moov: input.subarray(8), fileBytes: 1e6 }, audio);
+      const audio = sourceOf(seeds.movie('soun'));
+      const { size, memoryBytes } = createLayout(sourceOf(input), audio);
       check(Number.isSafeInteger(size) && size < 3e6, 'Larger than its sources');
       check(memoryBytes < 50e6, 'Too much memory');
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.movie('vide')],
+    maxBytes: 32 * MB,
+    maxInlineBytes: 0,
     // Two million samples are checked at most, each of a size in its file.
     maxSteps: { fixed: 200_000_000, perByte: 1000 },
   },
   'mp4-clip': {
     run(input) {
-      const source = { moov: input.subarray(8), fileBytes: 1e6 };
+      const source = sourceOf(input);
       const { video, audio } = parseFileTracks(source, ['vide', 'soun']);
       const trackOf = (header: typeof video) => header && sampledClipTrack(header, 0, source.fileBytes);
       const tracks = { video: trackOf(video), audio: trackOf(audio) };
@@ -110,12 +118,14 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.movie('vide'), seeds.movie('soun')],
+    maxBytes: 32 * MB,
+    maxInlineBytes: 0,
     // A million samples of one byte, read three times.
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
   'mp4-clip-fragments': {
     run(input) {
-      const { video } = parseFileTracks({ moov: seeds.fragmentedMovie('vide').subarray(8), fileBytes: 1e6 }, ['vide']);
+      const { video } = parseFileTracks(sourceOf(seeds.fragmentedMovie('vide')), ['vide']);
       if (!video) return;
       const track = fragmentedClipTrack(video, 0, 1e6, [{ offset: 1000, bytes: input }]);
       const { size } = layOutClip({ video: track }, { startSeconds: 0, endSeconds: 1e6 });
@@ -123,6 +133,8 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
+    maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
   'duration-patch': {
@@ -136,6 +148,7 @@ export const mp4: FuzzTargets = {
   'sample-entries': {
     run: (input) => void hasEncryptedSampleEntry(input),
     seeds: [seeds.movie('vide')],
+    maxBytes: 6 * MB,
     maxSteps: LINEAR,
   },
 };

@@ -5,7 +5,7 @@ import { retryDelayMs } from '../../../stream-service/source/request/retry-polic
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const guard = createAddressGuard(['media.lan:80']);
-const retryLimits = { maxAttempts: 5, initialBackoffMs: 1, maxBackoffMs: 100, maxRetryAfterMs: 20_000 };
+const retryLimits = { maxAttempts: 5, initialBackoffMs: 1, maxBackoffMs: 100, maxRetryAfterMs: 20_000, maxRefusals: 2 };
 const NOW = 1_790_000_000;
 
 /** HTTP between the service and sources. */

@@ -74,6 +74,6 @@ describe('GET /api/App/requests', () => {
 
   it('answers 502 when the table fails', async () => {
     const answer = await ask(fakesWith({ isUnavailable: true }), '/api/App/requests');
-    expect(jsonOf(answer)).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(jsonOf(answer)).toEqual({ type: '/problems/service-failed', title: 'Fetch Failed', status: 502 });
   });
 });

@@ -118,7 +118,7 @@ describe('createFanOut', () => {
       state: fixture.state,
       invoke: async (event) => {
         events.push(event);
-        return { problem: { title: 'Resource Not Found', status: 404 } };
+        return { problem: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } };
       },
     });
     const request = { url: urlOf('a'), entry: {}, ancestors: [] };
@@ -256,10 +256,14 @@ describe('createResolveEntry', () => {
   });
 
   it.each<[unknown, ProblemDetails, number]>([
-    [problems.notFound(), { title: 'Resource Not Found', status: 404 }, 0],
-    [problems.notDeliverable('Why'), { title: 'Unsupported Media Type', status: 415, detail: 'Why' }, 0],
-    [problems.fetchFailed(), { title: 'Fetch Failed', status: 502 }, 1],
-    [new Error('odd'), { title: 'Internal Server Error', status: 500 }, 1],
+    [problems.notFound(), { type: '/problems/not-found', title: 'Resource Not Found', status: 404 }, 0],
+    [
+      problems.notDeliverable('Why'),
+      { type: '/problems/unsupported', title: 'Unsupported Media Type', status: 415, detail: 'Why' },
+      0,
+    ],
+    [problems.fetchFailed(), { type: '/problems/site-error', title: 'Fetch Failed', status: 502 }, 1],
+    [new Error('odd'), { type: '/problems/internal', title: 'Internal Server Error', status: 500 }, 1],
   ])('returns a failure as a problem: %s', async (error, problem, lines) => {
     const { answer, log } = await answerTo(Promise.reject(error));
     expect(answer).toEqual({ problem });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { clientOfEvent } from '../../../lambdas/middleware/event.ts';
-import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
+import { ALLOWED_ORIGIN, type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';
 const LINK = 'HTTPS://media.example/watch?v=1#asked';
@@ -69,7 +69,7 @@ describe('GET /api/Fetch/GetResource', () => {
     const answer = await ask(fakes, FOR_LINK);
     expect(answer.headers?.['retry-after']).toBe('60');
     const detail = 'The instance is out of disk space. Try again later.';
-    expect(jsonOf(answer)).toEqual({ title: 'No Capacity', status: 503, detail });
+    expect(jsonOf(answer)).toEqual({ type: '/problems/busy', title: 'No Capacity', status: 503, detail });
     expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
   });
 
@@ -80,12 +80,20 @@ describe('GET /api/Fetch/GetResource', () => {
 
   it('answers 502 when the table fails during the resolve', async () => {
     fakes.outcome = new StateUnavailable('gone');
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({
+      type: '/problems/service-failed',
+      title: 'Fetch Failed',
+      status: 502,
+    });
   });
 
   it('answers 502 without resolving when the table is unavailable', async () => {
     fakes.isUnavailable = true;
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({
+      type: '/problems/service-failed',
+      title: 'Fetch Failed',
+      status: 502,
+    });
     expect(fakes.resolves).toEqual([]);
   });
 });
@@ -99,7 +107,12 @@ describe('GET /api/Fetch/GetResource in maintenance', () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers?.['retry-after']).toBe('5');
     const title = changes.lease?.activity ?? expect.stringMatching(/tools/);
-    expect(jsonOf(answer)).toEqual({ title, status: 503, detail: expect.stringMatching(/\.$/) });
+    expect(jsonOf(answer)).toEqual({
+      type: '/problems/maintenance',
+      title,
+      status: 503,
+      detail: expect.stringMatching(/\.$/),
+    });
     expect(fakes.resolves).toEqual([]);
   });
 
@@ -116,7 +129,7 @@ describe('an unexpected error', () => {
     });
     const answer = await ask(fakes, FOR_LINK);
     expect(answer.statusCode).toBe(500);
-    expect(jsonOf(answer)).toEqual({ title: 'Internal Server Error', status: 500 });
+    expect(jsonOf(answer)).toEqual({ type: '/problems/internal', title: 'Internal Server Error', status: 500 });
     const [line = ''] = fakes.logged;
     expect(line).toMatch(/https:\/\/cdn\.example\/file.+TypeError: because/s);
     expect(line).not.toMatch(/hidden|word|more/);
@@ -138,29 +151,30 @@ describe('clientOfEvent', () => {
     ['of a request without an edge', 'spoofed', false, edge],
     ['that CloudFront appended', `spoofed, ${viewer}`, true, viewer],
     ['that CloudFront appended, before the address that the API appended', `spoofed, ${viewer}, ${edge}`, true, viewer],
-    ['by the /64 of its address', '2001:db8:1:2::5', true, '20010db800010002'],
+    ['by the /56 of its address', '2001:db8:1:2::5', true, '20010db8000100'],
   ])('returns the address %s', async (_, forwarded, isBehindEdge, client) => {
     expect(clientOfEvent(eventOf('/', { headers: { 'x-forwarded-for': forwarded } }), isBehindEdge)).toBe(client);
   });
 });
 
 describe('pages of other sites', () => {
-  const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+  const fetched = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+  const PATHS = ['/api/Fetch/GetResource', '/api/Fetch/GetDetails', '/api/Get', '/api/Feed'];
 
-  it('cannot make an image or script resolve a link', async () => {
-    const answer = await ask(fakes, FOR_LINK, { headers });
+  it.each(PATHS)('cannot make %s resolve a link', async (path) => {
+    const headers = { ...fetched, origin: 'https://evil.example' };
+    const answer = await ask(fakes, `${path}?url=${encodeURIComponent(LINK)}`, { headers });
     expect(answer.statusCode).toBe(403);
-    expect(jsonOf(answer)).toEqual({ title: 'Forbidden', status: 403 });
-    expect(fakes.resolves).toEqual([]);
-    expect(fakes.count).toBe(0);
+    const detail =
+      'Pages of other sites cannot resolve links, unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.';
+    expect(jsonOf(answer)).toEqual({ type: '/problems/cross-site', title: 'Forbidden', status: 403, detail });
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
   });
 
-  it.each([
-    { ...headers, 'sec-fetch-site': 'same-origin' },
-    { ...headers, 'sec-fetch-mode': 'navigate' },
-    { ...headers, 'sec-fetch-mode': 'cors' },
-    {},
-  ])('may link to it, and other requests resolve: %j', async (sent) => {
-    expect((await ask(fakes, FOR_LINK, { headers: sent as Record<string, string> })).statusCode).toBe(200);
+  it.each(PATHS)('may have %s resolve a link where their origin is allowed', async (path) => {
+    const headers = { ...fetched, origin: ALLOWED_ORIGIN };
+    expect((await ask(fakes, `${path}?url=${encodeURIComponent(LINK)}`, { headers })).statusCode).toBeLessThan(400);
+    expect(fakes.resolves).toHaveLength(1);
   });
 });

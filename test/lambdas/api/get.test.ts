@@ -57,7 +57,7 @@ describe('GET /api/Get', () => {
     [{ start: '5', end: '5' }, 'end has to be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
     const answer = await ask(fakes, query(parameters));
-    expect(jsonOf(answer)).toEqual({ title: 'Bad Request', status: 400, detail });
+    expect(jsonOf(answer)).toEqual({ type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail });
     expect(fakes.resolves).toEqual([]);
   });
 

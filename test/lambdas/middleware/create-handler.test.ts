@@ -33,7 +33,7 @@ describe('createHandler: methods', () => {
     const answer = await ask(createApiFakes(), '/api/App', { method });
     expect(answer.statusCode).toBe(405);
     expect(answer.headers?.allow).toBe('GET, HEAD, OPTIONS');
-    expect(jsonOf(answer)).toEqual({ title: 'Method Not Allowed', status: 405 });
+    expect(jsonOf(answer)).toEqual({ type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 });
   });
 
   it('answers 405 to HEAD of GetResource without resolving', async () => {
@@ -45,7 +45,7 @@ describe('createHandler: methods', () => {
     expect(fakes).toMatchObject({ resolves: [], count: 0 });
   });
 
-  it.each(['/api/App', '/api/App/requests', '/api/New'])(
+  it.each(['/api/App', '/api/App/requests', '/api/New', '/api/Feed?url=https%3A%2F%2Fmedia.example%2F'])(
     'answers HEAD %s with the headers of GET and no body',
     async (path) => {
       const get = await ask(createApiFakes(), path);

@@ -4,7 +4,7 @@ import { createHandler, type HandlerOptions } from '../../../lambdas/middleware/
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
 
 const SECRET = 'only-the-edge-knows';
-const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
+const NOT_FOUND = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
 
 interface SentRequest {
   readonly secret?: string;

@@ -1,12 +1,13 @@
 import middy from '@middy/core';
 import { describe, expect, it } from 'vitest';
+import { NotDeliverable } from '../../../core/errors/index.ts';
 import type { Event, Result } from '../../../lambdas/middleware/event.ts';
 import { resolveMetrics } from '../../../lambdas/middleware/resolve-metrics.ts';
 import { eventOf } from '../fakes.ts';
 
 /** The metrics of one response. */
 async function measure(method: string, answer: () => Promise<Result>) {
-  const counts: [outcome: string, milliseconds: number][] = [];
+  const counts: [outcome: string, milliseconds: number, problem?: string][] = [];
   const handler = middy<Event, Result>()
     .use(resolveMetrics({ resolved: (...count) => void counts.push(count) }))
     .handler(answer);
@@ -29,12 +30,12 @@ describe('resolveMetrics', () => {
     const given = { statusCode, headers: { a: 'b' }, body: '{}' };
     const { counts, result } = await measure('GET', async () => given);
     expect(result).toBe(given);
-    expect(counts).toEqual([[outcome, expect.any(Number)]]);
+    expect(counts).toEqual([[outcome, expect.any(Number), undefined]]);
     expect(counts[0]?.[1]).toBeGreaterThanOrEqual(0);
   });
 
   it('records a response without a status as "other"', async () => {
-    expect((await measure('GET', async () => ({}))).counts).toEqual([['other', expect.any(Number)]]);
+    expect((await measure('GET', async () => ({}))).counts).toEqual([['other', expect.any(Number), undefined]]);
   });
 
   it.each(['HEAD', 'OPTIONS', 'POST'])('does not record %s, which resolves nothing', async (method) => {
@@ -45,6 +46,23 @@ describe('resolveMetrics', () => {
   it('does not record a handler that fails without a response, which Lambda counts', async () => {
     const { counts, result } = await measure('GET', () => Promise.reject(new Error('broke')));
     expect([counts, result]).toEqual([[], new Error('broke')]);
+  });
+
+  it('records the type of the problem, and a bot check as a failure', async () => {
+    const counts: unknown[] = [];
+    const handler = middy<Event, Result>()
+      .use(resolveMetrics({ resolved: (outcome, _, problem) => void counts.push([outcome, problem]) }))
+      .onError((request) => {
+        request.response = { statusCode: 415 };
+      })
+      .handler(({ rawPath }) => {
+        throw new NotDeliverable('Why.', { reason: rawPath === '/bot' ? 'bot-check' : 'drm' });
+      });
+    for (const path of ['/bot', '/drm']) await handler(eventOf(path), {} as never);
+    expect(counts).toEqual([
+      ['failed', 'bot-check'],
+      ['not deliverable', 'drm'],
+    ]);
   });
 
   it('records the response that inner middleware makes of a failure', async () => {

@@ -33,12 +33,12 @@ const line = (name: string, unit: string, value: number, dimensions: Record<stri
 describe('createResolveMetrics and createToolMetrics', () => {
   it('write one line per metric with the stage, and the outcome where there is one', () => {
     const metrics = createResolveMetrics(STAGE);
-    metrics.resolved('not found', 12.5);
+    metrics.resolved('not found', 12.5, 'gone');
     metrics.resolved('resolved', 30);
     metrics.ytDlpMode('process-per-link');
     metrics.ytDlpMode('worker');
     expect(lines).toEqual([
-      line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'not found' }),
+      { ...line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'not found' }), Problem: 'gone' },
       line('ResolveMilliseconds', 'Milliseconds', 12.5, { Stage: STAGE }),
       line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }),
       line('ResolveMilliseconds', 'Milliseconds', 30, { Stage: STAGE }),

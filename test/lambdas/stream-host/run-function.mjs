@@ -6,7 +6,11 @@ const { lookup } = dns;
 dns.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? 'localhost' : host, ...rest);
 
 const [, , file, event] = process.argv;
-const { handler } = await import(file);
+// Lambda reports why a function cannot be loaded, and does not start it.
+const { handler } = await import(file).catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
 const context = { functionName: 'function', awsRequestId: 'request', getRemainingTimeInMillis: () => 30_000 };
 const result = await handler(JSON.parse(event), context);
 process.stdout.write(`\n${JSON.stringify(result ?? null)}\n`);

@@ -95,7 +95,10 @@ describe('the on-demand stream host', () => {
     const part = await view({ range: 'bytes=100-199' });
     expect(part).toMatchObject({ by: NAME, status: 206, body: FILE.subarray(100, 200) });
     const stranger = await fetch(`http://127.0.0.1:${host.port}${MEDIA}`, { headers: { 'x-reelay-origin': 'guess' } });
-    expect([stranger.status, await stranger.json()]).toEqual([404, { title: 'Resource Not Found', status: 404 }]);
+    expect([stranger.status, await stranger.json()]).toEqual([
+      404,
+      { type: '/problems/not-found', title: 'Resource Not Found', status: 404 },
+    ]);
 
     for (let turn = 0; turn < 4; turn++) {
       fixture.pass(600);

@@ -28,6 +28,7 @@ describe('createWakeOnStream without a running host', () => {
       const result = await fixture.wake(path);
       expect(result.statusCode).toBe(503);
       expect(jsonOf(result)).toEqual({
+        type: '/problems/starting',
         title: 'Starting the stream host',
         status: 503,
         detail: expect.stringMatching(/Try again/),
@@ -107,7 +108,7 @@ describe('createWakeOnStream without a running host', () => {
     ['another part of the API', '/api/App'],
   ])('answers 404 without starting a host: %s', async (_, path) => {
     const result = await fixture.wake(path);
-    expect(jsonOf(result)).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect(jsonOf(result)).toEqual({ type: '/problems/not-found', title: 'Resource Not Found', status: 404 });
     expect(fixture.aws.calls).toEqual([]);
   });
 

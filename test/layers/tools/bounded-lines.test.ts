@@ -8,7 +8,7 @@ async function read(chunks: readonly (string | Buffer)[], maxBytes = 5) {
   const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
   readBoundedLines(stream, {
     maxBytes,
-    onLine: (line) => lines.push(line),
+    onLine: (line) => lines.push(line.toString()),
     onTooLong: (beginning) => lines.push(`${beginning}…`),
   });
   await finished(stream);

@@ -48,6 +48,11 @@ describe('readFailure', () => {
       report('[Site] 1: No video formats found!', { frames: ['raise_no_formats'] }),
       { kind: 'no_formats' },
     ],
+    [
+      'storyboards without formats',
+      report('[Site] 1: Requested format is not available. Use --list-formats for a list of available formats'),
+      { kind: 'no_formats' },
+    ],
     ['a page without media', 'ERROR: Unsupported URL: https://a.example/\n', { kind: 'unsupported' }],
     ['a region error', report('x', { error: 'yt_dlp.utils._utils.GeoRestrictedError: x' }), { kind: 'geo' }],
     ['an offline channel', report('x', { error: 'yt_dlp.utils._utils.UserNotLive: x' }), { kind: 'not_live' }],

@@ -13,8 +13,9 @@ const siteCookies = join(temporary, 'site.txt');
 const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
 
 const start = (options: Partial<WorkerOptions> = {}) => startLinkProcesses({ ...fixture.options, ...options });
-/** A program instead of yt-dlp. Its arguments are those of yt-dlp. */
-const program = (script: string) => start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', script, 'sh'] } });
+/** A program instead of yt-dlp, which says that it has limits. Its arguments are those of yt-dlp. */
+const program = (script: string, confined = 'echo "reelay: confined" >&2; ') =>
+  start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', `${confined}${script}`, 'sh'] } });
 let processes: WorkerProcess;
 const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
 beforeAll(async () => {
@@ -76,7 +77,7 @@ describe('startLinkProcesses', () => {
 
   it('gives yt-dlp an environment of fixed variables only', async () => {
     const answer = await processes.request(requestOf('reelay-worker-test:environment'));
-    const { tags } = (answer.ok ? answer.info : answer) as { tags: string[] };
+    const { tags } = ('info' in answer ? answer.info : answer) as { tags: string[] };
     const [directory, ...names] = tags.toReversed();
     const own = ['HOME', 'LANG', 'PATH', 'TMPDIR'];
     // Shells set these by themselves.
@@ -126,14 +127,18 @@ describe('a process per link', () => {
     await sleeping.ended;
   });
 
-  it('has the limits of the operating system of a fork', async () => {
-    const limited = await program(
-      'echo "{\\"tags\\":[$(ulimit -S -v),$(ulimit -H -v),$(ulimit -n),$(ulimit -f),$(ulimit -c),$(ulimit -t)]}"',
-    );
-    expect(await limited.request(requestOf('/files/clip.mp4', { timeoutSeconds: 7 }))).toMatchObject({
-      info: { tags: [2 ** 19, 2 ** 23, 256, 2 ** 17, 0, 9] },
+  it('has the limits of the operating system of a fork', async () =>
+    expect(await processes.request(requestOf('reelay-worker-test:limits', { timeoutSeconds: 27 }))).toMatchObject({
+      info: { tags: [2 ** 29, 2 ** 33, 256, 2 ** 26, 0, 29, 1280 * 2 ** 20] },
+    }));
+
+  it('fails where yt-dlp does not load the plugin that sets its limits', async () => {
+    const unlimited = await program(`echo '{"id":"1"}'`, '');
+    expect(await unlimited.request(requestOf('/files/clip.mp4'))).toMatchObject({
+      ok: false,
+      error: { kind: 'crash', message: 'yt-dlp ran without its limits' },
     });
-    await limited.close();
+    await unlimited.close();
   });
 
   it('keeps the link and the credentials of its proxy off the command line', async () => {

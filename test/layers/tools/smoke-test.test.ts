@@ -5,6 +5,7 @@ import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { misfit } from '../../support/misfit-yt-dlp.ts';
+import { ytDlpWithoutScripts } from '../../support/patched-yt-dlp.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -24,8 +25,24 @@ const worker = async (name: string, answer: string): Promise<YtDlp> => {
 };
 
 describe('smokeTestYtDlp', () => {
-  it('accepts the real yt-dlp as a worker', async () =>
-    expect(await smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession })).toBe('worker'));
+  it('accepts the real yt-dlp as a worker, which solves a JavaScript challenge', async () => {
+    const unsolved: string[] = [];
+    const onUnsolvedChallenge = (reason: string) => unsolved.push(reason);
+    expect(await smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession, onUnsolvedChallenge })).toBe('worker');
+    expect(unsolved).toEqual([]);
+  });
+
+  it('rejects a release without the scripts for JavaScript challenges, and reports another yt-dlp', async () => {
+    const incomplete = ytDlpWithoutScripts(ytDlp);
+    await expect(smokeTestYtDlp(incomplete, { openProxy: openTestProxySession })).rejects.toThrow(
+      /^yt-dlp-ejs is missing/,
+    );
+    const unsolved: string[] = [];
+    const onUnsolvedChallenge = (reason: string) => unsolved.push(reason);
+    const ofSystem: YtDlp = { ...incomplete, source: 'system' };
+    expect(await smokeTestYtDlp(ofSystem, { openProxy: openTestProxySession, onUnsolvedChallenge })).toBe('worker');
+    expect(unsolved).toEqual([expect.stringMatching(/^yt-dlp-ejs is missing/)]);
+  });
 
   it('accepts a yt-dlp that the worker does not fit as one process per link', async () =>
     expect(await smokeTestYtDlp(misfit(ytDlp), { openProxy: openTestProxySession })).toBe('process-per-link'));

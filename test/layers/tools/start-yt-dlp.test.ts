@@ -5,7 +5,8 @@ import { startWorker, WorkerKilled, type WorkerProcess } from '../../../layers/t
 import type { WorkerFailureKind } from '../../../layers/tools/worker/worker-protocol.ts';
 
 /** A program that prints the info of an item whatever its arguments, and a version. */
-const WORKS = 'case "$*" in *--version*) echo 2026.01.01;; *) echo \'{"id":"from a process"}\';; esac';
+const WORKS =
+  'case "$*" in *--version*) echo 2026.01.01;; *) echo "reelay: confined" >&2; echo \'{"id":"from a process"}\';; esac';
 const FAILS = 'case "$*" in *--version*) echo 2026.01.01;; *) echo "ERROR: [A] 1: gone" >&2; exit 1;; esac';
 const ytDlpOf = (script: string): YtDlp => ({ version: '1', command: ['/bin/sh', '-c', script, 'sh'], source: 'path' });
 const REQUEST = {

@@ -13,7 +13,7 @@ const failure = (kind: string) => ({ ok: false, error: { kind } });
 function createFixture() {
   const written: Record<string, unknown>[] = [];
   const client = createWorkerClient((line) => written.push(JSON.parse(line)));
-  const answer = (message: unknown) => client.receive(JSON.stringify(message));
+  const answer = (message: unknown) => client.receive(Buffer.from(JSON.stringify(message)));
   return { ...client, answer, written };
 }
 
@@ -43,10 +43,29 @@ describe('createWorkerClient', () => {
   ])('ignores %j and continues', async (line) => {
     const { answer, send: ask, receive: take } = createFixture();
     const asked = ask(REQUEST);
-    expect(take(line)).toBe(false);
+    expect(take(Buffer.from(line))).toBe(false);
     answer({ id: '1', ok: true, info: {} });
     expect(await asked).toMatchObject({ ok: true });
   });
+
+  it('passes on a large response without parsing it', async () => {
+    const { send: ask, receive: take } = createFixture();
+    const asked = ask(REQUEST);
+    const json = Buffer.from(`{"id":"1","ok":true,"info":{"x":"${'['.repeat(64 * 1024)}`);
+    expect(take(json)).toBe(true);
+    expect(await asked).toEqual({ id: '1', ok: true, json });
+  });
+
+  it.each(['{"id":1,"ok":true,', '{"ok":true,"id":"1",', '{"id":"1","ok":false,', '['])(
+    'ignores a large line that begins with %s',
+    async (start) => {
+      const { answer, send: ask, receive: take } = createFixture();
+      const asked = ask(REQUEST);
+      expect(take(Buffer.from(start + ' '.repeat(64 * 1024)))).toBe(false);
+      answer({ id: '1', ok: true, info: {} });
+      expect(await asked).toMatchObject({ ok: true });
+    },
+  );
 
   it('ignores a response without a request', () =>
     expect(createFixture().answer({ id: '7', ok: true, info: {} })).toBe(true));

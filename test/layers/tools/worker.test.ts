@@ -68,6 +68,12 @@ describe('the options of the operator', () => {
   });
 });
 
+/** proc_pid_stat(5). */
+async function groupAndSession(pid: number): Promise<number[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')')).split(' ').slice(3, 5).map(Number);
+}
+
 describe('startWorker', () => {
   it('resolves a direct file', async () =>
     expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({
@@ -124,6 +130,46 @@ describe('startWorker', () => {
     await Promise.all(busy);
   });
 
+  it('reports a cancelled request once its process has exited', async () => {
+    const leaving = new AbortController();
+    const file = join(temporary, 'pid-cancelled');
+    const own = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    const response = own.request({ ...requestOf('/site/sleep/cancelled'), niceness: 19 }, leaving.signal);
+    await until(async () => (await childrenOf(pid)).length === 2);
+    leaving.abort();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
+    expect((await childrenOf(pid)).length).toBeLessThan(2);
+    await own.close();
+    await rm(file);
+  });
+
+  it('keeps the fork ahead for a request of normal priority', async () => {
+    const file = join(temporary, 'pid-kept');
+    const own = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [ahead] = await childrenOf(pid);
+    expect(await own.request({ ...requestOf('/files/clip.mp4'), niceness: 5 })).toMatchObject({ ok: true });
+    expect(await childrenOf(pid)).toContain(ahead);
+    expect(await own.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true });
+    await until(async () => !(await childrenOf(pid)).includes(ahead ?? 0));
+    await own.close();
+    await rm(file);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'has a process group of its own within this session, whose processes share a processor by niceness',
+    async () => {
+      const file = join(temporary, 'pid-group');
+      const own = await start({ ytDlp: writingPid(file) });
+      const pid = await readPid(file);
+      expect(await groupAndSession(pid)).toEqual([pid, (await groupAndSession(process.pid))[1]]);
+      await own.close();
+      await rm(file);
+    },
+  );
+
   it('drops cancelled requests', async () => {
     const leaving = new AbortController();
     const response = worker.request(requestOf('/trouble/drip?cancelled'), leaving.signal);
@@ -137,7 +183,7 @@ describe('startWorker', () => {
   it('answers concurrent requests', async () => {
     const names = ['clip.mp4', 'clip.webm', 'tone.mp3', 'clip.mkv', 'tone.ogg', 'silent.mp4'];
     const answers = await Promise.all(names.map((name) => worker.request(requestOf(`/files/${name}`))));
-    expect(answers.map((answer) => answer.ok && answer.info.webpage_url)).toEqual(
+    expect(answers.map((answer) => 'info' in answer && answer.info.webpage_url)).toEqual(
       names.map((name) => origin.url(`/files/${name}`)),
     );
   });
@@ -156,8 +202,14 @@ describe('startWorker', () => {
 describe('a fork of the worker', () => {
   const extract = async (what: string) => {
     const answer = await worker.request(requestOf(`reelay-worker-test:${what}`));
-    return answer.ok ? answer.info : answer;
+    return 'info' in answer ? answer.info : answer;
   };
+
+  it('has the patterns of all extractors compiled', async () => {
+    const answer = await worker.request(requestOf('reelay-worker-test:patterns'));
+    expect(answer).toMatchObject({ ok: true, info: { tags: [] } });
+    expect(answer.ok && 'info' in answer && answer.info.view_count).toBeGreaterThan(1_000);
+  });
 
   it('runs at the niceness of its request', async () => {
     const resolve = (niceness?: number) => worker.request(requestOf('reelay-worker-test:niceness', { niceness }));
@@ -189,7 +241,7 @@ describe('the end of a worker process', () => {
     const resolveClip = () => ahead.request(requestOf('/files/clip.mp4'));
     const infoOf = async () => {
       const response = await resolveClip();
-      return response.ok && { ...response.info, epoch: 0 };
+      return 'info' in response && { ...response.info, epoch: 0 };
     };
     const expected = { id: 'clip', url: origin.url('/files/clip.mp4') };
 
@@ -208,6 +260,15 @@ describe('the end of a worker process', () => {
     await until(async () => (await childrenOf(pid)).length === 1);
     expect(await infoOf()).toEqual(withoutRehearsal);
 
+    // As the alarm of its rehearsal does, on a machine so busy that its request is there by then.
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [rehearsing] = await childrenOf(pid);
+    const late = ahead.request(requestOf('/site/sleep/late'));
+    await until(async () => (await childrenOf(pid)).length === 2);
+    process.kill(rehearsing ?? 0, 'SIGALRM');
+    expect(await late).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
+
+    await until(async () => (await childrenOf(pid)).length === 1);
     const waiting = ahead.request(requestOf('/site/sleep/ahead'));
     await until(async () => (await childrenOf(pid)).length === 2);
     const forks = await childrenOf(pid);

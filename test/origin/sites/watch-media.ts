@@ -12,6 +12,8 @@ export interface MediaRequest {
   readonly origin: string;
   readonly mediaDir: string;
   readonly address: Address;
+  /** Epoch seconds from which the files are served. */
+  readonly availableAt: number | undefined;
 }
 
 type Info = Record<string, unknown>;
@@ -147,7 +149,7 @@ function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.la
 
 /** A format; undefined when FFmpeg lacked the encoder for its file. */
 async function describeFormat(
-  { address, mediaDir, origin }: MediaRequest,
+  { address, mediaDir, origin, availableAt }: MediaRequest,
   { rule = 'open', seconds = SECONDS.ladder, unsized, format }: Kind,
   formatId: string,
 ): Promise<Info | undefined> {
@@ -161,6 +163,7 @@ async function describeFormat(
     url: address(rule, file, formatId),
     ext: file.split('.').at(-1),
     protocol: 'http',
+    available_at: availableAt,
     ...traits,
     ...(unsized ? {} : { filesize: found.size, [traits.vcodec === 'none' ? 'abr' : 'tbr']: bitrate }),
     ...(rule === 'open' || rule === 'first-minute'

@@ -23,6 +23,11 @@ export function refusal({ request, url }: Exchange, rule: string, generation: nu
   if (token !== null && Number(token.split('.')[0]) < generation) return 'Expired';
   const expire = url.searchParams.get('expire');
   if (expire !== null && Number(expire) <= Date.now() / 1000) return 'Expired';
+  if (Number(url.searchParams.get('from') ?? 0) > Date.now() / 1000) return 'Not yet';
+  const { remoteAddress = '' } = request.socket;
+  const client = url.searchParams.get('client');
+  if (client !== null && client !== remoteAddress) return 'Another address';
+  if (url.searchParams.get('refuse')?.split(',').includes(remoteAddress)) return 'Blocked';
   if (rule === 'open') return undefined;
   if (rule === 'first-minute') {
     const last = Number(/-(\d+)$/.exec(headers.range ?? '')?.[1] ?? Number.POSITIVE_INFINITY);

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import { withProcessLimits } from '../../../stream-service/ffmpeg/process-limits.ts';
+import { checkSandbox, withProcessLimits } from '../../../stream-service/ffmpeg/process-limits.ts';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
@@ -63,7 +64,7 @@ describe('runFfmpeg', () => {
   }, 60_000);
 
   it.runIf(existsSync('/usr/bin/prlimit'))('runs under limits of the operating system', async () => {
-    const [command, ...before] = withProcessLimits('/bin/sh');
+    const [command = '', ...before] = withProcessLimits('/bin/sh').command;
     const script = 'ulimit -d; ulimit -f; ulimit -n; ulimit -c';
     const { stdout } = await promisify(execFile)(command, [...before, '-c', script]);
     const [dataKib, fileBlocks, files, core] = stdout.trim().split('\n').map(Number);
@@ -71,6 +72,34 @@ describe('runFfmpeg', () => {
     expect([fileBlocks, files, core]).toEqual([0, 256, 0]);
     const path = await ffmpegPath();
     expect((await buffer(runFfmpeg({ path, args: tone(10) }))).length).toBe(10 * 44_100 * 2);
+  });
+
+  it.runIf(existsSync('/usr/bin/setpriv'))('gains no privileges from programs that it runs', async () => {
+    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
+    await firstBytes(output);
+    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+    expect(await readFile(`/proc/${ffmpeg?.pid}/status`, 'utf8')).toMatch(/^NoNewPrivs:\t1$/m);
+    output.destroy();
+    await until(() => output.closed);
+  });
+
+  it('has a lower priority than this process', async () => {
+    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
+    await firstBytes(output);
+    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+    expect(getPriority(ffmpeg?.pid)).toBe(Math.min(getPriority() + 10, 19));
+    output.destroy();
+    await until(() => output.closed);
+  });
+
+  it('runs a program that starts others in the sandbox in which it starts', async () => {
+    await withTemporaryFolder(async (folder) => {
+      const script = join(folder, 'ffmpeg');
+      await writeFile(script, `#!/bin/sh\n${await ffmpegPath()} "$@"\nexit $?\n`);
+      await chmod(script, 0o700);
+      await checkSandbox(script);
+      expect((await buffer(runFfmpeg({ path: script, args: tone(1) }))).length).toBe(44_100 * 2);
+    });
   });
 
   it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGSTOP'] as const)(

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const at = (path: string, method = 'GET', headers = {}) => sendRequest(service.url + path, { method, headers });
-const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
+const NOT_FOUND = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
 
 describe('404', () => {
   it.each([
@@ -67,7 +67,11 @@ describe('methods', () => {
       const { status, headers, body } = await at(media, method);
       expect(status).toBe(405);
       expect(headers.allow).toBe('GET, HEAD, OPTIONS');
-      expect(JSON.parse(body.toString())).toEqual({ title: 'Method Not Allowed', status: 405 });
+      expect(JSON.parse(body.toString())).toEqual({
+        type: '/problems/method-not-allowed',
+        title: 'Method Not Allowed',
+        status: 405,
+      });
     },
   );
 
@@ -86,20 +90,21 @@ describe('methods', () => {
 
 describe('malformed HTTP', () => {
   it.each([
-    ['a line of nonsense', 'nonsense\r\n\r\n', 400, 'Bad Request'],
-    ['an unknown method', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'Method Not Allowed'],
+    ['a line of nonsense', 'nonsense\r\n\r\n', 'bad-parameter', 400, 'Bad Request'],
+    ['an unknown method', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 'method-not-allowed', 405, 'Method Not Allowed'],
     [
       'endless headers',
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(80_000)}\r\n\r\n`,
+      'headers-too-large',
       431,
       'Request Header Fields Too Large',
     ],
-  ])('answers %s', async (_name, bytes, status, title) => {
+  ])('answers %s', async (_name, bytes, name, status, title) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined).write(bytes);
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(JSON.parse(body)).toEqual({ title, status });
+    expect(JSON.parse(body)).toEqual({ type: `/problems/${name}`, title, status });
   });
 });
 
@@ -143,7 +148,11 @@ describe('an unavailable state table', () => {
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
-    expect(JSON.parse(body.toString())).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(JSON.parse(body.toString())).toEqual({
+      type: '/problems/service-failed',
+      title: 'Fetch Failed',
+      status: 502,
+    });
     await broken.close();
   });
 
@@ -166,7 +175,11 @@ describe('an internal error', () => {
     const faulty = await startService(resource, {});
     const { status, body } = await sendRequest(faulty.url + media);
     expect(status).toBe(500);
-    expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
+    expect(JSON.parse(body.toString())).toEqual({
+      type: '/problems/internal',
+      title: 'Internal Server Error',
+      status: 500,
+    });
     await faulty.close();
   });
 });

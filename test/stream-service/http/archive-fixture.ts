@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
 import { afterEach } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/resolver.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
-import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { resourceOf, startService, trackOf } from '../fixture.ts';
 
@@ -125,6 +126,57 @@ print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name
     const rows = JSON.parse(stdout) as [string, string, string | null][];
     return { names: rows.map(([name]) => name), hashes: rows.map(([, hash]) => hash), index: rows.at(-1)?.[2] ?? '' };
   });
+}
+
+/** Names and SHA-256 of the files that a reader makes of an archive while it arrives on its standard input. */
+export async function extractFromPipe(body: Buffer, reader: 'bsdtar' | 'java') {
+  return withTemporaryFolder(async (folder) => {
+    const archive = join(folder, 'archive.zip');
+    const program = join(folder, 'Extract.java');
+    const target = join(folder, 'files');
+    await Promise.all([writeFile(archive, body), writeFile(program, EXTRACT_JAVA), mkdir(target)]);
+    const command = reader === 'java' ? `java '${program}' '${target}'` : `bsdtar -xf - -C '${target}'`;
+    const { code, output } = await runProgram('sh', ['-c', `cat '${archive}' | ${command}`]);
+    if (code !== 0) throw new Error(`${reader} exits with ${code}: ${output}`);
+    const found = await readdir(target, { recursive: true, withFileTypes: true });
+    const files = found.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+    const names = files.map((file) => relative(target, file)).sort();
+    const hashes = await Promise.all(names.map(async (name) => sha256(await readFile(join(target, name)))));
+    return { names, hashes };
+  });
+}
+
+/** Extracts the ZIP archive on standard input into a folder, in the order of its local headers. */
+const EXTRACT_JAVA = `
+import java.nio.file.*;
+import java.util.zip.*;
+
+class Extract {
+  public static void main(String[] arguments) throws Exception {
+    ZipInputStream archive = new ZipInputStream(System.in);
+    for (ZipEntry entry = archive.getNextEntry(); entry != null; entry = archive.getNextEntry()) {
+      Path file = Path.of(arguments[0], entry.getName());
+      Files.createDirectories(file.getParent());
+      Files.copy(archive, file);
+    }
+  }
+}`;
+
+/** A file that reads like the end of a stored entry and one more entry, for readers that search for the end. */
+export function smugglingFile(size: number): Buffer {
+  const start = bytesOf(1, 1000);
+  const descriptor = Buffer.alloc(16);
+  descriptor.write('PK\x07\x08', 'latin1');
+  for (const [index, value] of [crc32(start), start.length, start.length].entries())
+    descriptor.writeUInt32LE(value, 4 + index * 4);
+  const [path, content] = [Buffer.from('A list/04 - smuggled.sh'), Buffer.from('exit 1\n')];
+  const header = Buffer.alloc(30);
+  header.write('PK\x03\x04', 'latin1');
+  header.writeUInt16LE(20, 4);
+  for (const [index, value] of [crc32(content), content.length, content.length, path.length].entries())
+    header.writeUInt32LE(value, 14 + index * 4);
+  const records = Buffer.concat([start, descriptor, header, path, content]);
+  return Buffer.concat([records, bytesOf(1, size - records.length)]);
 }
 
 export const sha256 = async (bytes: Buffer) =>

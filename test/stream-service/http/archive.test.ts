@@ -1,13 +1,25 @@
 import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { storedBytes } from '../../../core/media/zip/stored-blocks.ts';
 import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../../core/media/zip/zip-records.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { failingSource, until } from '../fixture.ts';
-import { BYTES_PER_ENTRY, bytesOf, extract, KEY, sha256, THREE, useArchives } from './archive-fixture.ts';
+import {
+  BYTES_PER_ENTRY,
+  bytesOf,
+  extract,
+  extractFromPipe,
+  KEY,
+  sha256,
+  smugglingFile,
+  THREE,
+  useArchives,
+} from './archive-fixture.ts';
 
 const start = useArchives();
 
@@ -62,6 +74,20 @@ describe('an archive of entries with lengths', () => {
     expect((await sendRequest(url('?format=tar'), { headers: { range: `bytes=${size}-` } })).status).toBe(416);
   });
 
+  it('is a TAR of which any range is that slice of the whole', async () => {
+    const { url } = await start([{}, {}]);
+    const whole = (await sendRequest(url('?format=tar'))).body;
+    const offset = fc.nat(whole.length - 1);
+    await fc.assert(
+      fc.asyncProperty(offset, offset, async (...ends) => {
+        const [first, last] = [Math.min(...ends), Math.max(...ends)];
+        const { body } = await sendRequest(url('?format=tar'), { headers: { range: `bytes=${first}-${last}` } });
+        expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('ignores Range for ZIP, and continues at an entry with its number', async () => {
     const { url } = await start([{}, {}, {}]);
     expect((await sendRequest(url(), { headers: { range: 'bytes=5-' } })).status).toBe(200);
@@ -70,6 +96,7 @@ describe('an archive of entries with lengths', () => {
     expect(index).toContain('3 entries in the list, 1 in this archive');
     const beyond = await sendRequest(url('?from=4'));
     expect(JSON.parse(beyond.body.toString())).toEqual({
+      type: '/problems/bad-parameter',
       title: 'Bad Request',
       status: 400,
       detail: 'The last entry of the list is number 3.',
@@ -138,7 +165,7 @@ describe('the format', () => {
     source: fileSource(bytesOf(index), { sized: false, ...(cutAt && { cutAt }) }),
   });
   const CHECKS = {
-    zip: ['unzip -tq', '7z t', 'bsdtar -tf', 'bsdtar -tf - <'],
+    zip: ['unzip -tq', '7z t', 'bsdtar -tf', 'bsdtar -tf - <', 'busybox unzip -t'],
     tar: ['tar -tf', '7z t', 'bsdtar -tf', 'bsdtar -tf - <'],
   };
 
@@ -161,6 +188,26 @@ describe('the format', () => {
     });
   });
 
+  it.each([
+    ['with a length', {}],
+    ['without a length', { isUnsized: true }],
+  ])(
+    'zip %s is read from a pipe without the files that one of its entries pretends to end before',
+    async (_name, traits) => {
+      const contents = [bytesOf(0), smugglingFile(BYTES_PER_ENTRY), bytesOf(2)];
+      const { url } = await start(
+        contents.map((bytes) => ({ ...traits, source: fileSource(bytes, { sized: !('isUnsized' in traits) }) })),
+      );
+      const { headers, body } = await sendRequest(url());
+      expect(headers['content-length']).toBe('isUnsized' in traits ? undefined : String(body.length));
+      const digests = await Promise.all(contents.map(sha256));
+      for (const reader of ['bsdtar', 'java'] as const) {
+        const { names, hashes } = await extractFromPipe(body, reader);
+        expect([reader, names, hashes.slice(0, 3)]).toEqual([reader, [...THREE, 'A list/index.txt'], digests]);
+      }
+    },
+  );
+
   it('lists entries beyond 4 GiB, in a file with holes', async () => {
     const size = 5 * 2 ** 30;
     const entries = ['a', 'b'].map((path) => ({ path, size, modifiedAt: new Date(0) }));
@@ -171,10 +218,11 @@ describe('the format', () => {
       const written = [];
       for (const entry of entries) {
         const header = localHeader(entry);
-        const descriptor = dataDescriptor({ entry, size, crc32: 0 });
-        written.push({ entry, size, crc32: 0, offset });
+        const data = { entry, size, compressedSize: storedBytes(size), crc32: 0 };
+        const descriptor = dataDescriptor(data);
+        written.push({ ...data, offset });
         await handle.write(header, 0, header.length, offset);
-        offset += header.length + size + descriptor.length;
+        offset += header.length + data.compressedSize + descriptor.length;
         await handle.write(descriptor, 0, descriptor.length, offset - descriptor.length);
       }
       const directory = centralDirectory(written, offset);

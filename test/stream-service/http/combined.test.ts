@@ -97,7 +97,11 @@ describe('Combined', () => {
       const gone = () => Promise.reject(problems.notFound());
       const { status, body } = await sendRequest(dead === 'video' ? await start(gone, live) : await start(live, gone));
       expect(status).toBe(404);
-      expect(JSON.parse(body.toString())).toEqual({ title: 'Resource Not Found', status: 404 });
+      expect(JSON.parse(body.toString())).toEqual({
+        type: '/problems/not-found',
+        title: 'Resource Not Found',
+        status: 404,
+      });
       await until(() => closed.length === 1);
     },
   );

@@ -127,7 +127,11 @@ describe('client limits and disconnects', () => {
     const refused = await sendRequest(url);
     expect(refused.status).toBe(429);
     expect(refused.headers['retry-after']).toBe('10');
-    expect(JSON.parse(refused.body.toString())).toEqual({ title: 'Too Many Requests', status: 429 });
+    expect(JSON.parse(refused.body.toString())).toEqual({
+      type: '/problems/too-many',
+      title: 'Too Many Requests',
+      status: 429,
+    });
     expect((await sendRequest(url, { method: 'HEAD' })).status).toBe(200);
     answer.destroy();
     await until(async () => (await sendRequest(url, { headers: { range: 'bytes=0-0' } })).status === 206);

@@ -65,7 +65,11 @@ describe('a direct file', () => {
       'content-type': 'application/json; charset=utf-8',
     });
     expect(headers).not.toHaveProperty('content-disposition');
-    expect(JSON.parse(body.toString())).toEqual({ title: 'Range Not Satisfiable', status: 416 });
+    expect(JSON.parse(body.toString())).toEqual({
+      type: '/problems/range-not-satisfiable',
+      title: 'Range Not Satisfiable',
+      status: 416,
+    });
   });
 
   it.each(['bytes=0-1,5-6', 'items=0-5', 'bytes=9-5', 'bytes=x'])('ignores %s', async (range) => {
@@ -121,15 +125,15 @@ describe('a direct file', () => {
 
 describe('a failing or incomplete source', () => {
   it.each([
-    ['is gone', () => Promise.reject(problems.notFound()), 404, 'Resource Not Found'],
-    ['fails', () => Promise.reject(problems.fetchFailed()), 502, 'Fetch Failed'],
-    ['is empty', async () => fileSource(Buffer.alloc(0)), 502, 'Fetch Failed'],
-    ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 502, 'Fetch Failed'],
-  ])('is answered when it %s', async (_name, open, status, title) => {
+    ['is gone', () => Promise.reject(problems.notFound()), 'not-found', 404, 'Resource Not Found'],
+    ['fails', () => Promise.reject(problems.fetchFailed()), 'site-error', 502, 'Fetch Failed'],
+    ['is empty', async () => fileSource(Buffer.alloc(0)), 'site-error', 502, 'Fetch Failed'],
+    ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 'site-error', 502, 'Fetch Failed'],
+  ])('is answered when it %s', async (_name, open, name, status, title) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
     const answer = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
     expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.body.toString())).toEqual({ title, status });
+    expect(JSON.parse(answer.body.toString())).toEqual({ type: `/problems/${name}`, title, status });
     expect(answer.headers['cache-control']).toBe('no-store');
     await service.close();
   });

@@ -1,23 +1,49 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { createRoundRobin } from '../../../stream-service/http/send-body.ts';
+import { describe, expect, it } from 'vitest';
+import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
 
 const QUANTUM = 100;
 const TURN = 2 * QUANTUM;
-const roundRobin = () => createRoundRobin({ turnBytes: TURN, quantumBytes: QUANTUM });
+
+/** `join` without a client: a further stream of one client. */
+function roundRobin() {
+  const { join, ...more } = createRoundRobin({ turnBytes: TURN, quantumBytes: QUANTUM });
+  return { join: (client = 'one') => join(client), ...more };
+}
+type Round = ReturnType<typeof roundRobin>;
+
+/** Streams that always have bytes to move. @returns what has been moved so far, by client */
+function moveEndlessly({ join }: Round, streams: Readonly<Record<string, number>>, chunkBytes = 10) {
+  const moved: Record<string, number> = {};
+  const members = Object.entries(streams).flatMap(([client, count]) =>
+    Array.from({ length: count }, () => ({ client, member: join(client) })),
+  );
+  for (const { client, member } of members) {
+    const move = () => {
+      do moved[client] = (moved[client] ?? 0) + chunkBytes;
+      while (!member.charge(chunkBytes));
+      member.wait(move);
+    };
+    move();
+  }
+  return moved;
+}
+async function turns(count: number) {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
 
 it('never stops the only member', () => {
   const only = roundRobin().join();
-  expect([only.charge(10 * TURN), only.isTurnOver()]).toEqual([false, false]);
+  expect([only.charge(10 * TURN), only.mayMove()]).toEqual([false, true]);
 });
 
 it('ends a turn for all members once its bytes are used up, and starts another', async () => {
   const { join } = roundRobin();
   const [first, second] = [join(), join()];
-  expect([first.charge(TURN - 1), second.isTurnOver()]).toEqual([false, false]);
-  expect([first.charge(1), second.isTurnOver(), second.charge(1)]).toEqual([true, true, true]);
+  expect([first.charge(TURN - 1), second.mayMove()]).toEqual([false, true]);
+  expect([first.charge(1), second.mayMove(), second.charge(1)]).toEqual([true, false, true]);
   await nextTurn();
-  expect([second.isTurnOver(), second.charge(1)]).toEqual([false, false]);
+  expect([second.mayMove(), second.charge(1)]).toEqual([true, false]);
 });
 
 it('calls waiting members in order, as many per turn as it has quanta', async () => {
@@ -86,4 +112,65 @@ it('does not call a member that has left', async () => {
   leaves.leave();
   await nextTurn();
   expect([called, members()]).toEqual([['stayed'], 1]);
+});
+
+it('gives a client with one stream more than one with twenty', async () => {
+  const round = roundRobin();
+  const moved = moveEndlessly(round, { one: 1, twenty: 20 });
+  await turns(200);
+  expect(moved.one).toBeGreaterThan(3 * (moved.twenty ?? 0));
+  expect(moved.twenty).toBeGreaterThan(QUANTUM);
+});
+
+it('divides turns by client: two with a stream each move the same, and a third with many delays neither', async () => {
+  const round = roundRobin();
+  const moved = moveEndlessly(round, { first: 1, second: 1, many: 50 });
+  await turns(300);
+  const [first = 0, second = 0, many = 0] = [moved.first, moved.second, moved.many];
+  expect(Math.abs(first - second)).toBeLessThanOrEqual(2 * QUANTUM);
+  expect(Math.min(first, second)).toBeGreaterThan(2 * many);
+});
+
+it('leaves whole turns to a client that is alone', async () => {
+  const moved = moveEndlessly(roundRobin(), { alone: 20 });
+  await turns(100);
+  expect(moved.alone).toBeGreaterThan(50 * TURN);
+});
+
+describe('while a short answer is prepared', () => {
+  const MANY_BYTES = 10 * TURN;
+
+  it('lets the streams of other clients move little', async () => {
+    const { join, giveWayTo } = roundRobin();
+    const stream = join('one');
+    const end = giveWayTo('other');
+    expect([stream.charge(TURN / 8), stream.mayMove()]).toEqual([true, false]);
+    await new Promise<void>((resolve) => stream.wait(resolve));
+    expect(stream.charge(TURN / 8)).toBe(true);
+    end();
+    expect(stream.charge(MANY_BYTES)).toBe(false);
+  });
+
+  it('does not slow down the streams of the same client', () => {
+    const { join, giveWayTo } = roundRobin();
+    giveWayTo('one');
+    expect(join('one').charge(MANY_BYTES)).toBe(false);
+  });
+
+  it('ends by itself', async () => {
+    const { join, giveWayTo } = roundRobin();
+    const stream = join('one');
+    giveWayTo('other');
+    expect(stream.charge(MANY_BYTES)).toBe(true);
+    await expect.poll(() => stream.charge(MANY_BYTES)).toBe(false);
+  });
+
+  it('does so for a client from time to time only', () => {
+    const { join, giveWayTo } = roundRobin();
+    for (let count = 0; count < 20; count += 1) giveWayTo('other')();
+    giveWayTo('other');
+    expect(join('one').charge(MANY_BYTES)).toBe(false);
+    giveWayTo('third');
+    expect(join('one').charge(MANY_BYTES)).toBe(true);
+  });
 });

@@ -4,7 +4,8 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
-import { createRoundRobin, sendBody } from '../../../stream-service/http/send-body.ts';
+import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
+import { sendBody } from '../../../stream-service/http/send-body.ts';
 import { until } from '../fixture.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -24,12 +25,13 @@ async function serve(
   headers: Record<string, number> = {},
   round = createRound(),
 ): Promise<number> {
+  const options = { client: 'one', bodies: round };
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     response.writeHead(200, headers);
     responses.push(response);
     if (responses.length < bodies.length) return;
-    for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response, round);
+    for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response, options);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   close = async () => {

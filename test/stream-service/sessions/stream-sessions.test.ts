@@ -29,4 +29,20 @@ describe('createStreamSessions', () => {
     response.emit('close');
     sessions.open('192.0.2.1', responseOf());
   });
+
+  it('gives an IPv6 network four times what one client may', () => {
+    const sessions = createSessions();
+    const addressOf = (index: number) => `2001:db8:1:${index}00::1`;
+    const responses = [0, 1, 2, 3].map((index) => {
+      const response = responseOf();
+      sessions.open(addressOf(index), response);
+      return response;
+    });
+    for (const index of [4, 5])
+      expect(() => sessions.open(addressOf(index), responseOf())).toThrow(ClientLimitExceeded);
+    sessions.open('2001:db8:2::1', responseOf());
+    // The refused ones hold no name.
+    responses[1]?.emit('close');
+    expect(sessions.open(addressOf(6), responseOf()).client).toBe('20010db8000106');
+  });
 });

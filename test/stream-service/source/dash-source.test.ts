@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { packFragments } from '../../../core/media/dash/index.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-fixture.ts';
 import { resourceWith, sha256, trackAt } from './upstream.ts';
@@ -11,7 +12,10 @@ describe('DASH source', () => {
     { url: `${site.origin}/${prefix}init.mp4`, seconds: 0 },
     ...[0, 1, 2, 3].slice(from, to).map((n) => ({ url: `${site.origin}/${prefix}${n}.ts`, seconds: 2.5 })),
   ];
-  const dash = (fragments = fragmentsOf()): Partial<Track> => ({ delivery: 'dash', fragments });
+  const dash = (fragments = fragmentsOf()): Partial<Track> => ({
+    delivery: 'dash',
+    fragments: packFragments(fragments),
+  });
 
   it('reads fragments after their initialization segment', async () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
@@ -27,6 +31,14 @@ describe('DASH source', () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
     const source = await site.open({ refresh }, { delivery: 'dash' });
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
+  it('resolves again when the fragments were stored by an earlier version, as objects', async () => {
+    site.serve({ '/init.mp4': init, ...parts(segments) });
+    const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
+    const source = await site.open({ refresh }, { delivery: 'dash', fragments: fragmentsOf() as never });
     expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
     expect(refresh).toHaveBeenCalledTimes(1);
   });

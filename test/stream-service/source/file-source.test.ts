@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
+import { problems, toStreamProblem } from '../../../core/api/problem.ts';
 import { NotDeliverable } from '../../../core/errors/errors.ts';
-import type { Track } from '../../../core/state/resource.ts';
+import type { Resource, Track } from '../../../core/state/resource.ts';
+import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
+import type { SourceLimits } from '../../../stream-service/source/request/limits.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
 import { bytesOf, resourceWith, sha256, trackAt, type Upstream } from './upstream.ts';
@@ -181,6 +183,104 @@ describe('file source with an expired URL', () => {
     upstream.use((request, response) => (request.url === '/fresh' ? after : before)(request, response));
     const source = await openWith({ refresh: async () => fresh(trackAt(''), `${upstream.origin}/fresh`) });
     expect(await readAll(source.read(0))).toBe('broken 502');
+  });
+});
+
+describe('file source that is served from a moment on', () => {
+  /** Serves the file from a moment on, `lateMs` after what its track states, and answers 403 before. */
+  const openLater = (waitMs: number, { lateMs = 0, ...more }: Partial<Track> & { readonly lateMs?: number } = {}) => {
+    const availableAt = (Date.now() + waitMs) / 1000;
+    const handler = createFaultHandler({ bytes });
+    const statuses: number[] = [];
+    upstream.use((request, response) => {
+      const isServed = Date.now() >= availableAt * 1000 + lateMs;
+      statuses.push(isServed ? 200 : 403);
+      return isServed ? handler(request, response) : void response.writeHead(403).end();
+    });
+    const refresh = vi.fn(async (resource: Resource) => resource);
+    const open = (limits: Partial<SourceLimits> = {}) => openWith({ refresh, limits }, { availableAt, ...more });
+    return { open, refresh, statuses };
+  };
+
+  it('waits without a request, and without resolving again', async () => {
+    const { open, refresh, statuses } = openLater(200);
+    expect(await readAll((await open()).read(0))).toBe(whole);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(refresh).not.toHaveBeenCalled();
+  });
+
+  it('requests the same URL again when the clock of the site is behind', async () => {
+    const { open, refresh, statuses } = openLater(50, { lateMs: 150 });
+    const source = await open({ initialBackoffMs: 100, maxBackoffMs: 1000 });
+    expect(await readAll(source.read(0))).toBe(whole);
+    expect(statuses.filter((status) => status === 403).length).toBeLessThanOrEqual(2);
+    expect(refresh).not.toHaveBeenCalled();
+  });
+
+  it('fails with the seconds of a longer wait, without a request', async () => {
+    const { open, refresh, statuses } = openLater(25_000);
+    const { details, headers } = toStreamProblem(await open().catch((error) => error));
+    expect([details.type, details.status, headers['retry-after']]).toEqual(['/problems/delayed', 503, '25']);
+    expect([statuses, refresh.mock.calls]).toEqual([[], []]);
+  });
+
+  it('stops to wait when the client leaves', async () => {
+    const track = trackAt(`${upstream.origin}/file`, { availableAt: Date.now() / 1000 + 15 });
+    const { seen } = fault();
+    const leaving = new AbortController();
+    const opening = upstream.reader()(resourceWith(track), track, leaving.signal, { first: 0 });
+    leaving.abort(new Error('Left'));
+    await expect(opening).rejects.toThrow('Left');
+    expect(seen).toEqual([]);
+  });
+
+  it('waits after each renewal, of which there are two, each after two further refusals', async () => {
+    const { seen } = fault({ name: 'status', status: 403, times: 99 });
+    const resolvedAt: number[] = [];
+    const renewed = () => trackAt(`${upstream.origin}/file`, { availableAt: (Date.now() + 50) / 1000 });
+    const refresh = vi.fn(async () => {
+      resolvedAt.push(seen.length);
+      return resourceWith(renewed());
+    });
+    expect(await statusOf(openWith({ refresh }, { availableAt: 1 }))).toBe(502);
+    expect(resolvedAt).toEqual([3, 6]);
+    expect(seen).toHaveLength(9);
+  });
+
+  it('is inspected without waiting', async () => {
+    const track = trackAt(`${upstream.origin}/file`, { availableAt: Date.now() / 1000 + 15 });
+    const { seen } = fault();
+    const { peekSource } = createSourceOpeners({ egress: upstream.egress, refresh: async (resource) => resource });
+    await expect(peekSource(resourceWith(track), track)).rejects.toMatchObject({ reason: 'delayed' });
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('file source that is for browsers', () => {
+  const file = bytesOf(1000);
+  const openAsBrowser = (readAsBrowser: () => Promise<Buffer>) => openWith({ readAsBrowser }, { isForBrowsers: true });
+
+  it('requests it like any other as long as it is served', async () => {
+    fault();
+    const source = await openAsBrowser(() => Promise.reject(new Error('Not needed')));
+    expect(await readAll(source.read(0))).toBe(whole);
+  });
+
+  it.each([403, 429])('reads it as a browser after one %d', async (status) => {
+    const { seen } = fault({ name: 'status', status, times: 99 });
+    const source = await openAsBrowser(async () => file);
+    expect([source.size, await readAll(source.read(1, 9)), seen.length]).toEqual([
+      1000,
+      sha256(file.subarray(1, 10)),
+      1,
+    ]);
+  });
+
+  it('retries as usual when that fails too', async () => {
+    const { seen } = fault({ name: 'status', status: 429, times: 3 });
+    const source = await openAsBrowser(() => Promise.reject(new Error('No yt-dlp')));
+    expect(await readAll(source.read(0))).toBe(whole);
+    expect(seen.length).toBeGreaterThan(3);
   });
 });
 

@@ -1,5 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { SegmentOverrides } from '../../../core/state/resource.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import {
   init,
@@ -104,6 +105,33 @@ describe('HLS source', () => {
     });
     expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
+  });
+
+  it('requests segments and keys as the track says in place of the playlist', async () => {
+    const iv = 'a0a1a2a3a4a5a6a7a8a9aaabacadaeaf';
+    const encrypted = segments.map((bytes) => {
+      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.from(iv, 'hex'));
+      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+    });
+    const files = Object.fromEntries(encrypted.map((bytes, index) => [`/${index}.ts?old=1&token=new`, bytes]));
+    const lines = listed().map((line) => line.replace('.ts', '.ts?token=old&old=1'));
+    const asked = site.serve({
+      '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key?a=1"', ...lines]),
+      ...{ '/key?a=1&token=new': KEY, '/key?a=1&k=2': KEY, '/other': KEY },
+      ...files,
+    });
+    const segmentQuery = 'token=new';
+    const cases: [SegmentOverrides, string | undefined][] = [
+      [{ segmentQuery, iv }, '/key?a=1&token=new'],
+      [{ segmentQuery, keyQuery: 'k=2', iv }, '/key?a=1&k=2'],
+      [{ segmentQuery, keyUrl: `${site.origin}/other`, iv }, '/other'],
+      [{ segmentQuery, key: KEY.toString('hex'), iv }, undefined],
+    ];
+    for (const [overrides, keyPath] of cases) {
+      asked.length = 0;
+      expect(await readAll((await site.open({}, { overrides })).readFrom(0).stream)).toBe(whole);
+      expect(asked.filter((path) => /key|other/.test(path))).toEqual(keyPath ? [keyPath] : []);
+    }
   });
 
   it('skips gaps without requesting them', async () => {

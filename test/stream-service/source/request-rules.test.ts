@@ -71,7 +71,10 @@ describe('classifyResponse', () => {
 });
 
 describe('retryDelayMs', () => {
-  const limits: RetryLimits = { maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250, maxRetryAfterMs: 5000 };
+  const limits: RetryLimits = {
+    ...{ maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250 },
+    ...{ maxRetryAfterMs: 5000, maxRefusals: 2 },
+  };
   const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
 
   it.each([

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import nodeEnvironment from '../../../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../../../stream-service/node-flags.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -36,7 +37,8 @@ describe('container image', () => {
     expect(only('USER')).toBe('1000:1000');
     expect(JSON.parse(only('VOLUME'))).toEqual(['/scratch']);
     expect(all('COPY')).toContain('--chown=1000:1000 scratch/ /scratch/');
-    for (const name of ['DATA_DIR', 'TOOLS_DIR', 'TMPDIR', 'HOME']) expect(only('ENV')).toMatch(`${name}=/scratch`);
+    for (const name of ['DATA_DIR', 'TOOLS_DIR', 'TMPDIR', 'HOME'])
+      expect(all('ENV').join(' ')).toMatch(`${name}=/scratch`);
   });
 
   it('starts and checks its health without a shell, and stops on SIGTERM', () => {
@@ -52,7 +54,9 @@ describe('container image', () => {
     const fromContext = copied
       .filter(([first]) => !first?.startsWith('--from='))
       .flatMap((words) => words.slice(0, -1).filter((word) => !word.startsWith('--')));
-    expect(fromContext.sort()).toEqual(['ffmpeg', 'health.mjs', 'main.mjs', 'plugins/', 'scratch/', 'strip-elf.ts']);
+    expect(fromContext.sort()).toEqual([
+      ...['ffmpeg', 'health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins/', 'scratch/', 'strip-elf.ts'],
+    ]);
     expect(copied.filter(([first]) => first?.startsWith('--from='))).toEqual([
       ['--from=node', '/usr/local/bin/node', '/node'],
       ['--from=debian', '/', '/debian'],
@@ -75,8 +79,10 @@ describe.each(['Dockerfile', 'stream-service/Dockerfile'])('%s', (path) => {
     expect(own.some(({ name }) => name === 'RUN')).toBe(true);
   });
 
-  it('starts Node with the flags of the service', () => {
+  it('starts Node with the flags and the environment of the service', () => {
     const { rest = '' } = own.findLast(({ name }) => name === 'CMD') ?? {};
     expect(JSON.parse(rest)).toEqual(['node', ...nodeFlags, '/app/main.mjs']);
+    const environment = own.filter(({ name }) => name === 'ENV').flatMap(({ rest }) => rest.split(' '));
+    for (const [name, value] of Object.entries(nodeEnvironment)) expect(environment).toContain(`${name}=${value}`);
   });
 });

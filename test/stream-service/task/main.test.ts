@@ -48,7 +48,7 @@ describe.skipIf(containersUnavailable)('image', () => {
     expect((await Promise.all(folders)).map((names) => names.sort())).toEqual([
       ['ffmpeg', 'node'],
       ['prlimit', 'setpriv'],
-      ['health.mjs', 'main.mjs', 'plugins'],
+      ['health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins'],
     ]);
   });
 

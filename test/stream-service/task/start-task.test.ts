@@ -166,10 +166,10 @@ describe('startTask with a running stream', () => {
 
   it('is not idle; a request answered 404 does not count as a stream', async () => {
     const idle = Promise.withResolvers<'idle'>();
-    const idleMinutes = 0.005;
+    const idleMinutes = 0.02;
     const { url } = await start({ idleMinutes }, { onIdle: () => idle.resolve('idle') });
     const answer = await openResponse(url + fakes.path);
-    const awakeUntil = Date.now() + idleMinutes * 60_000 * 3;
+    const awakeUntil = Date.now() + idleMinutes * 60_000 * 2;
     while (Date.now() < awakeUntil) expect((await sendRequest(url + UNKNOWN)).status).toBe(404);
     expect(await Promise.race([idle.promise, 'awake'])).toBe('awake');
     fakes.source.release();
@@ -216,7 +216,12 @@ describe('origin secret', () => {
     const { url } = await start({ originSecret: 's3cret' });
     const answer = await sendRequest(url + fakes.path, { headers: { range: 'bytes=0-9', ...headers } });
     expect(answer.status).toBe(status);
-    if (status === 404) expect(JSON.parse(answer.body.toString())).toEqual({ title: 'Resource Not Found', status });
+    if (status === 404)
+      expect(JSON.parse(answer.body.toString())).toEqual({
+        type: '/problems/not-found',
+        title: 'Resource Not Found',
+        status,
+      });
     const preflight = await sendRequest(url + fakes.path, { method: 'OPTIONS', headers });
     expect(preflight.status).toBe(status === 404 ? 404 : 204);
     expect(await health(url)).toEqual([200, { status: 'ok' }]);

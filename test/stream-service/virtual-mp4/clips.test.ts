@@ -159,6 +159,7 @@ describe('a clip of Media', () => {
       expect([status, headers['cache-control']]).toEqual([400, 'no-store']);
       if (method === 'GET') {
         expect(JSON.parse(body.toString())).toEqual({
+          type: '/problems/bad-parameter',
           title: 'Bad Request',
           status: 400,
           detail: expect.stringMatching(detail),

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { indexMovie } from '../../../core/media/isobmff/box-index.ts';
 import { parseBoxes, UnsupportedMp4 } from '../../../core/media/isobmff/boxes.ts';
 import { rewriteFragment } from '../../../core/media/isobmff/fragment-rewriter.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
 const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
 
 async function layOut(files: readonly SizedFile[]): Promise<Layout> {
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, never)));
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
   if (!video || !audio) throw new Error('unreachable');
   return createLayout(video, audio);
 }
@@ -40,7 +41,7 @@ function demux(file: Buffer, kind: 'vide' | 'soun') {
   const moov = boxes.find(({ type }) => type === 'moov');
   if (!moov) throw new Error('The output has no moov');
   expect(boxes.at(-1)?.end).toBe(file.length);
-  const header = parseTrackHeader(file.subarray(moov.content, moov.end), kind);
+  const header = parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind);
   const parts: Buffer[] = [];
   if (!header.fragmentDefaults) {
     const sample = parseSampleTable(header.sampleTable).cursor();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { indexMovie } from '../../../core/media/isobmff/box-index.ts';
 import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import {
   NON_SYNC_SAMPLE_FLAGS,
@@ -64,7 +65,7 @@ export function readTemplate(path: string, kind: 'vide' | 'soun', timescale: num
   const file = readFileSync(path);
   const moov = [...parseBoxes(file)].find(({ type }) => type === 'moov');
   if (!moov) throw new Error(`${path} has no moov`);
-  return { ...parseTrackHeader(file.subarray(moov.content, moov.end), kind), timescale, edits: [] };
+  return { ...parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind), timescale, edits: [] };
 }
 
 const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));

@@ -156,7 +156,12 @@ describe('the HLS presentation', () => {
     const { status, body } = await sendRequest(`${service.url}/api/stream/hls/${mediaKey('x')}/master.m3u8`);
     expect([status, JSON.parse(body.toString())]).toEqual([
       415,
-      { title: 'Unsupported Media Type', status: 415, detail: expect.stringMatching(/^There (is|are) /) },
+      {
+        type: '/problems/unsupported-rendition',
+        title: 'Unsupported Media Type',
+        status: 415,
+        detail: expect.stringMatching(/^There (is|are) /),
+      },
     ]);
   });
 

@@ -22,7 +22,7 @@ afterAll(() => media.close());
 const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
 
 async function layOut(files: readonly [SizedFile, SizedFile]): Promise<Layout> {
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, never)));
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
   if (!video || !audio) throw new Error('unreachable');
   return createLayout(video, audio);
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
+import { indexMovie } from '../../../core/media/isobmff/box-index.ts';
 import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import { writeMovie } from '../../../core/media/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
@@ -20,7 +21,7 @@ export interface RepeatOptions {
 export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }: RepeatOptions) {
   const moov = [...parseBoxes(file)].find(({ type }) => type === 'moov');
   if (!moov) throw new Error('The file has no moov');
-  const header = parseTrackHeader(file.subarray(moov.content, moov.end), kind);
+  const header = parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind);
   const sample = parseSampleTable(header.sampleTable).cursor();
   const samples: { size: number; duration: number; composition: number; isSync: boolean }[] = [];
   const parts: Buffer[] = [];

@@ -36,8 +36,8 @@ const failureOf = async (work: Promise<unknown>) => {
     (error: unknown) => error,
   );
   expect(failure).toBeInstanceOf(ApiFailure);
-  const { kind, title, detail, retryAfterSeconds } = failure as ApiFailure;
-  return { kind, title, detail, retryAfterSeconds };
+  const { kind, title, detail, problem, retryAfterSeconds } = failure as ApiFailure;
+  return { kind, title, detail, problem, retryAfterSeconds };
 };
 
 describe('createApi', () => {
@@ -88,7 +88,7 @@ describe('createApi', () => {
 
   it.each<[number, object, string, object]>([
     [400, { title: 'Bad Request' }, 'bad-link', { title: 'Bad Request' }],
-    [404, { title: 'Resource Not Found' }, 'not-found', {}],
+    [404, { type: '/problems/gone', title: 'Resource Not Found' }, 'not-found', { problem: 'gone' }],
     [415, { title: 'Unsupported Media Type', detail: 'It is protected' }, 'refused', { detail: 'It is protected' }],
     [502, { title: 'Fetch Failed' }, 'failed', {}],
     [500, { title: 'Internal Server Error' }, 'failed', {}],

@@ -280,7 +280,7 @@ describe('the page in Firefox', () => {
   });
 
   it.each([
-    ['/site/login/x', 'Sign-in required'],
+    ['/site/login/x', 'Members only'],
     ['/site/drm/x', 'Protected content'],
     ['/files/nowhere.mp4', 'Nothing found'],
   ])('explains a failure: %s', async (path, title) => {

@@ -138,7 +138,7 @@ describe('downloads of a playlist', () => {
   it('continue past an entry without media', async () => {
     const { page } = await seeList('nothing', 4);
     await page.route(/GetResource.*nothing-3$/, (route) =>
-      route.fulfill({ status: 404, json: { title: 'Resource Not Found', status: 404 } }),
+      route.fulfill({ status: 404, json: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } }),
     );
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await button(page, 'Download all (4)').click();

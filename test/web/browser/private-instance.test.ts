@@ -44,7 +44,7 @@ describe('the page of a private instance', () => {
     const { page } = await browser.open(service.baseUrl + service.pageFor('/site/combined/cancelled'));
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('This instance is private').waitFor();
+    await page.getByRole('heading', { name: 'This server is private', exact: true }).waitFor();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Try again' }).click();
     await dialog.waitFor();

@@ -38,6 +38,13 @@ describe('resolving a link', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/wrapped'));
   });
 
+  it('says when the site lets the video start', async () => {
+    const { page } = await open(at(service.pageFor('/site/combined/waits?wait=60')));
+    await page.getByText(/^The site lets this video start in \d+ s$/).waitFor();
+    await page.getByRole('button', { name: /^Play/ }).first().click();
+    await page.getByText('Not served by the site yet').waitFor();
+  });
+
   it('shows a skeleton while resolving', async () => {
     scriptedPage.hold();
     const { page } = await open(at(service.pageFor('/scripted/slow')));
@@ -78,7 +85,9 @@ describe('resolving a link', () => {
   it.each([
     ['/files/nowhere.mp4', 'Nothing found', undefined],
     ['/site/drm/x', 'Protected content', /DRM/],
-    ['/site/login/x', 'Sign-in required', /signed in/],
+    ['/site/login/x', 'Members only', /members/],
+    ['/trouble/401', 'Sign-in required', /signed in/],
+    ['/site/age/x', 'Age check', /age/],
     ['/site/geo/x', 'Not available in this region', /region/],
     ['/pages/words', 'Link not supported', /No video or audio/],
   ])('explains a failure: %s', async (path, title, explanation) => {

@@ -5,9 +5,9 @@ import { DETAILS } from '../fakes/resources.ts';
 
 describe('asMediaDetails', () => {
   it('keeps what the page shows', () => {
-    const { coverUrl, durationSeconds, isLive, description, uploadDate, subtitles } = DETAILS;
+    const { coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles } = DETAILS;
     expect(asMediaDetails(DETAILS)).toEqual({
-      ...{ coverUrl, durationSeconds, isLive, description, uploadDate, subtitles },
+      ...{ coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles },
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
   });
@@ -15,7 +15,7 @@ describe('asMediaDetails', () => {
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
       ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ chapters: [], subtitles: [] },
+      ...{ availableInSeconds: null, chapters: [], subtitles: [] },
     });
   });
 

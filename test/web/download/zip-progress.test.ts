@@ -1,22 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { localHeader } from '../../../core/media/zip/index.ts';
+import { centralDirectory, createStoredBlocks, dataDescriptor, localHeader } from '../../../core/media/zip/index.ts';
 import { createZipProgress } from '../../../web/src/download/zip-progress.ts';
 
 const modifiedAt = new Date(0);
-const header = (path: string) => localHeader({ path, size: undefined, modifiedAt });
-/** Zeros, and the beginnings of headers that are none. */
-const data = Buffer.concat([Buffer.alloc(3000), Buffer.from('PK\x03\x04PK\x03\x04'), Buffer.alloc(2000, 'P')]);
+const INNER = localHeader({ path: 'List/04 - Within.mp4', size: 1, modifiedAt });
+/** Zeros, and within them what reads like the end of an entry and the next one. */
+const DATA = Buffer.concat([
+  Buffer.alloc(3000),
+  Buffer.from('PK\x07\x08'),
+  Buffer.alloc(12),
+  INNER,
+  Buffer.alloc(70_000),
+]);
+
+/** The records of an entry. @param size undefined: known at its end only */
+function entry(path: string, size: number | undefined = DATA.length) {
+  const of = { path, size, modifiedAt };
+  const blocks = createStoredBlocks(size);
+  const parts = [blocks.write(DATA), blocks.end()];
+  const descriptor = dataDescriptor({ entry: of, size: DATA.length, compressedSize: blocks.bytes, crc32: 0 });
+  return Buffer.concat([localHeader(of), ...parts, descriptor]);
+}
 
 const LONG = '字'.repeat(80);
 const ARCHIVE = [
-  header(`${LONG}/01 - ${LONG}.mp4`),
-  data,
-  header(`${LONG}/03 - Another.mp4`),
-  // An entry may be an archive of another list.
-  header('Inner/07 - Within.mp4'),
-  data,
-  header(`${LONG}/index.txt`),
-  data,
+  entry(`${LONG}/01 - ${LONG}.mp4`),
+  entry(`${LONG}/03 - Another.mp4`, undefined),
+  entry(`${LONG}/index.txt`),
+  centralDirectory([], 0),
+  INNER,
 ];
 
 function countsOf(chunkBytes: number): number[] {
@@ -31,7 +43,7 @@ function countsOf(chunkBytes: number): number[] {
 }
 
 describe('createZipProgress', () => {
-  it.each([50, 599, 600, 601, 1000])('counts entries, missing ones included, in chunks of %d bytes', (chunkBytes) => {
+  it.each([1, 50, 599, 65_536])('counts entries, missing ones included, in chunks of %d bytes', (chunkBytes) => {
     expect(countsOf(chunkBytes)).toEqual([0, 2, 4]);
   });
 
@@ -41,16 +53,25 @@ describe('createZipProgress', () => {
     'ignores %s',
     (path) => {
       const progress = createZipProgress(4);
-      progress.add(Buffer.concat([header(path), data]));
+      progress.add(entry(path));
       expect(progress.doneEntries).toBe(0);
     },
   );
+
+  it('counts behind an entry whose sizes have 64 bits', () => {
+    const of = { path: 'List/01 - A.mp4', size: 2 ** 33, modifiedAt };
+    const end = createStoredBlocks(undefined).end();
+    const descriptor = dataDescriptor({ entry: of, size: 0, compressedSize: 5, crc32: 0 });
+    const progress = createZipProgress(4);
+    progress.add(Buffer.concat([localHeader(of), end, descriptor, entry('List/03 - A.mp4')]));
+    expect(progress.doneEntries).toBe(2);
+  });
 
   it('starts over', () => {
     const progress = createZipProgress(4);
     progress.add(Buffer.concat(ARCHIVE));
     progress.reset();
-    progress.add(Buffer.concat([header('Other/02 - A.mp4'), data]));
+    progress.add(entry('Other/02 - A.mp4'));
     expect(progress.doneEntries).toBe(1);
   });
 });

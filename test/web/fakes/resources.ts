@@ -132,6 +132,7 @@ export const DETAILS: MediaDetails = {
   coverUrl: null,
   durationSeconds: 3723.4,
   isLive: false,
+  availableInSeconds: null,
   description: `We walk from the harbour to the lighthouse.\n\n${'The wind comes from the north-west. '.repeat(20)}`,
   uploadDate: '2026-02-14',
   tags: ['coast'],
@@ -162,6 +163,7 @@ export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
 };
 
 export interface Refusal {
+  readonly type: string;
   readonly status: number;
   readonly title: string;
   readonly detail?: string;
@@ -170,23 +172,41 @@ export interface Refusal {
 
 /** Error responses by the last segment of the link's path. */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
-  'not-found': { status: 404, title: 'Resource Not Found' },
-  protected: { status: 415, title: 'Unsupported Media Type', detail: 'The media is DRM protected.' },
-  login: { status: 415, title: 'Unsupported Media Type', detail: 'The source refused: it asks for a login.' },
+  'not-found': { type: '/problems/not-found', status: 404, title: 'Resource Not Found' },
+  protected: {
+    type: '/problems/drm',
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'The media is DRM protected.',
+  },
+  login: {
+    type: '/problems/login',
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'The source refused: it asks for a login.',
+  },
   region: {
+    type: '/problems/region',
     status: 415,
     title: 'Unsupported Media Type',
     detail: 'The source refused: it does not serve this region.',
   },
-  refused: { status: 415, title: 'Unsupported Media Type', detail: 'The source refused to hand out this media.' },
+  refused: {
+    type: '/problems/refused',
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'The source refused to hand out this media.',
+  },
   unhandled: {
+    type: '/problems/unsupported',
     status: 415,
     title: 'Unsupported Media Type',
     detail: 'Link not supported: there is no media on the page.',
   },
-  failed: { status: 502, title: 'Fetch Failed' },
-  'too-many': { status: 429, title: 'Too Many Requests', retryAfter: 20 },
+  failed: { type: '/problems/site-error', status: 502, title: 'Fetch Failed' },
+  'too-many': { type: '/problems/too-many', status: 429, title: 'Too Many Requests', retryAfter: 20 },
   maintenance: {
+    type: '/problems/maintenance',
     status: 503,
     title: 'Updating yt-dlp to 2026.11.20',
     detail: 'The instance is updating its tools. Try again in a few seconds.',

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { box, fullBox, parseBoxes, parseBoxHeader, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import { type IndexedBox, indexBox, indexContent } from '../../../../core/media/isobmff/box-index.ts';
+import {
+  box,
+  fullBox,
+  parseBoxes,
+  parseBoxHeader,
+  UnsupportedMp4,
+  u32,
+  u64,
+} from '../../../../core/media/isobmff/boxes.ts';
 import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
 
@@ -29,6 +38,48 @@ describe('parseBoxes', () => {
 
   it('yields a last box that reaches beyond the bytes', () => {
     expect([...parseBoxes(header(100, 'mdat'))]).toEqual([{ type: 'mdat', start: 0, content: 8, end: 100 }]);
+  });
+});
+
+describe('parseBoxes of more boxes than a real file has', () => {
+  it('throws after some thousand', () => {
+    const bytes = Buffer.alloc(8 * 100_000, box('free'));
+    let count = 0;
+    expect(() => {
+      for (const { type } of parseBoxes(bytes)) count += Number(type === 'free');
+    }).toThrow(UnsupportedMp4);
+    expect(count).toBe(4096);
+  });
+});
+
+describe('IndexedBox', () => {
+  const trak = (kind: string) => box('trak', box('mdia', box(kind, u32(7))), box('free'));
+  const movie = () => indexBox(box('moov', trak('vide'), trak('soun'))) ?? expect.fail('No box');
+
+  it('finds children, and parses them once', () => {
+    const [first, second] = movie().children;
+    expect(second?.require('mdia').require('soun', 4).whole).toEqual(box('soun', u32(7)));
+    expect(first?.find('soun')).toBeUndefined();
+    expect(first?.children).toBe(first?.children);
+    expect(() => first?.require('mdia').require('vide', 5)).toThrow(UnsupportedMp4);
+  });
+
+  it('finds no child that reaches beyond its parent', () => {
+    const long = Buffer.concat([header(12, 'moov'), header(100, 'trak')]);
+    expect(indexContent(long, 'file').find('moov')?.find('trak')).toBeUndefined();
+  });
+
+  it('parses children behind fields', () => {
+    const stsd = indexBox(fullBox('stsd', 0, 0, u32(1), box('avc1')));
+    expect(stsd?.childrenAfter(8).map(({ type }) => type)).toEqual(['avc1']);
+  });
+
+  it('throws once its levels together have more boxes than a real file has', () => {
+    const bytes = Buffer.concat(Array.from({ length: 20 }, () => box('trak', Buffer.alloc(8 * 1000, box('free')))));
+    const visit = (parent: IndexedBox): number =>
+      parent.children.reduce((sum, child) => sum + 1 + (child.type === 'trak' ? visit(child) : 0), 0);
+    expect(visit(indexContent(bytes.subarray(0, bytes.length / 2), 'moov'))).toBe(10_010);
+    expect(() => visit(indexContent(bytes, 'moov'))).toThrow(UnsupportedMp4);
   });
 });
 

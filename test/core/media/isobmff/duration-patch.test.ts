@@ -5,7 +5,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Box, findChild, parseBoxes } from '../../../../core/media/isobmff/boxes.ts';
+import { indexContent } from '../../../../core/media/isobmff/box-index.ts';
+import { type Box, parseBoxes } from '../../../../core/media/isobmff/boxes.ts';
 import { patchDuration, patchHeaderDuration } from '../../../../core/media/isobmff/duration-patch.ts';
 import { createHeaderPatchStream } from '../../../../stream-service/mux/ffmpeg/header-patch-stream.ts';
 import { combinedPlan } from '../../../../stream-service/mux/mux-plan.ts';
@@ -45,10 +46,7 @@ const moovOf = (version: 0 | 1, ...rest: Buffer[]) =>
   );
 
 function find(bytes: Buffer, ...path: string[]): Box {
-  let parent: Box | undefined = { type: '', start: 0, content: 0, end: bytes.length };
-  for (const type of path) parent = parent && findChild(bytes, parent, type);
-  if (!parent) throw new Error(`No ${path.join('/')}`);
-  return parent;
+  return path.reduce((parent, type) => parent.require(type), indexContent(bytes, 'file'));
 }
 
 const u32 = (bytes: Buffer, field: number, ...path: string[]) =>

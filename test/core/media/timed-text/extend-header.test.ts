@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   box,
-  findChild,
   fullBox,
-  parseBoxes,
+  indexContent,
   UnsupportedMp4,
   u32,
   writeFragmentedMovie,
@@ -26,13 +25,9 @@ const TAGS = box('udta', Buffer.alloc(100, 7));
 const FRAGMENT = box('moof', Buffer.alloc(50, 1));
 const header = Buffer.concat([FILE_TYPE, writeFragmentedMovie(tracks, [box('udta', Buffer.from('encoder'))])]);
 
-/** Children of a box. */
-const childrenOf = (bytes: Buffer, start = 0, end = bytes.length) => [...parseBoxes(bytes, start, end)];
-
 function parse(bytes: Buffer) {
-  const boxes = childrenOf(bytes);
-  const moov = boxes.find(({ type }) => type === 'moov') ?? expect.fail('No moov');
-  return { boxes, moov, children: childrenOf(bytes, moov.content, moov.end) };
+  const file = indexContent(bytes, 'file');
+  return { boxes: file.children, children: file.require('moov').children };
 }
 
 describe('extendHeader', () => {
@@ -46,13 +41,8 @@ describe('extendHeader', () => {
     const [mvhd, , , trak, mvex] = children;
     if (!mvhd || !trak || !mvex) return expect.fail('Missing boxes');
     expect(extended.readUInt32BE(mvhd.end - 4)).toBe(4);
-    expect(childrenOf(extended, mvex.content, mvex.end).filter(({ type }) => type === 'trex')).toHaveLength(3);
-    const path = ['mdia', 'minf', 'stbl', 'co64'] as const;
-    const co64 = path.reduce<typeof trak | undefined>(
-      (parent, type) => parent && findChild(extended, parent, type),
-      trak,
-    );
-    if (!co64) return expect.fail('No co64');
+    expect(mvex.children.filter(({ type }) => type === 'trex')).toHaveLength(3);
+    const co64 = ['mdia', 'minf', 'stbl', 'co64'].reduce((parent, type) => parent.require(type), trak);
     const offsets = Array.from({ length: extended.readUInt32BE(co64.content + 4) }, (_, index) =>
       Number(extended.readBigUInt64BE(co64.content + 8 + index * 8)),
     );

@@ -46,6 +46,10 @@ const formats = ({ tracks }: Resource) => tracks.map(({ formatId }) => formatId)
 describe('mergeResource', () => {
   const found = resource(['high'], { title: 'New', durationSeconds: 60.4, freshUntil: 11, expiresAt: 12 });
 
+  it('takes the duration that an incomplete resolve did not read', () => {
+    expect(mergeResource(resource(['high'], { isIncomplete: true }), found)).toMatchObject({ durationSeconds: 60.4 });
+  });
+
   it('takes the new metadata, and keeps duration, tag and size of conversions', () => {
     const merged = mergeResource(resource(['high']), found);
     expect(merged).toMatchObject({ title: 'New', freshUntil: 11, expiresAt: 12, durationSeconds: 60 });
@@ -81,7 +85,7 @@ describe('mergeResource', () => {
   });
 
   it('keeps missing renditions as withdrawn, without their fragments', () => {
-    const fragments = [{ url: 'https://media.example/0', seconds: 0 }];
+    const fragments = { urls: 'https://media.example/0', durations: [1, 0] };
     const stored = resource([], {
       tracks: [track('high'), track('low', { fragments })],
       renditions: [rendition('high'), rendition('low')],

@@ -4,12 +4,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../../core/egress/egress.ts';
+import { ParsingLimitExceeded, UpstreamError } from '../../../../core/errors/errors.ts';
+import { parse, READ_CONTAINER } from '../../../../core/parsing/index.ts';
 import { inspect } from '../../../../core/resolve/probe/inspect.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { type Origin, startOrigin } from '../../../origin/server.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
+
+/** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
+const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
 
 /** Starts of files that FFmpeg cannot create; probing reads no further. */
 const HEADS: Readonly<Record<string, Buffer>> = {
@@ -62,6 +68,10 @@ describe('inspect', () => {
           void response.writeHead(206, { 'content-range': 'bytes 500-507/1000' }).end('ftypisom'),
         '/list/': ({ response }) => void response.end(lists.pop()),
         '/protected/': ({ path, request, response }) => sendRange(encrypted.get(path), request.headers.range, response),
+        '/breaks/': async ({ path, request, response }) => {
+          if (request.headers.range !== 'bytes=0-65535') return void response.destroy();
+          sendRange(await readFile(join(await ensureMedia(), path)), request.headers.range, response);
+        },
         '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
       },
     });
@@ -78,17 +88,44 @@ describe('inspect', () => {
     await origin.close();
   });
 
-  const inspectFormats = (
+  const probeFormats = (
     formats: Record<string, unknown>[],
     info: Record<string, unknown> = {},
     signal = new AbortController().signal,
   ) =>
-    inspect(readTracks({ formats, ...info }, 0), {
+    inspect(tracksOf({ formats, ...info }, 0), {
       egress,
       identity: 'direct',
       signal,
       link: origin.url('/'),
     });
+  const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
+  const inspectUntil = (deadline: number, formats: Record<string, unknown>[]) =>
+    inspect(tracksOf({ formats }), { ...{ egress, identity: 'direct', link: origin.url('/'), deadline }, signal });
+  const { signal } = new AbortController();
+
+  it('waits for an undescribed file that its site serves from a moment on', async () => {
+    const moment = later(0.5);
+    const path = `/site-media/open/clip.mp4?from=${moment.available_at}`;
+    const { result } = await inspectUntil(Date.now() + 25_000, [format(path, { ext: 'mp4', ...moment })]);
+    expect(result[0]?.track.sizeIsExact).toBe(true);
+  });
+
+  it('fails with the seconds when the deadline leaves no time for the wait', async () => {
+    const inspecting = asProblem(inspectUntil(Date.now() + 25_000, [format('/files/clip.mp4', later(18))]));
+    await expect(inspecting).rejects.toMatchObject({
+      details: { type: '/problems/delayed', status: 503 },
+      headers: { 'retry-after': '18' },
+    });
+  });
+
+  it('does not wait to make the duration of a described file exact', async () => {
+    const described = { vcodec: 'none', acodec: 'mp4a.40.2', filesize: 1000, duration: 7, ...later(30) };
+    const { result, failure } = await inspectUntil(Date.now() + 25_000, [format('/files/tone.m4a', described)]);
+    expect([result[0]?.track, failure]).toEqual([expect.objectContaining({ durationSeconds: 7 }), undefined]);
+  });
+
+  const inspectFormats = async (...args: Parameters<typeof probeFormats>) => (await probeFormats(...args)).result;
   const format = (path: string, more: Record<string, unknown> = {}) => ({
     format_id: path,
     url: URL.canParse(path) ? path : origin.url(path),
@@ -133,25 +170,27 @@ describe('inspect', () => {
   });
 
   it.each([
-    '/plain/image',
-    '/plain/json',
-    '/plain/zip',
-    '/plain/text',
-    '/plain/empty',
-    '/plain/noise',
-    '/heads/avif',
-    '/heads/pdf',
-    '/heads/gif',
-    '/heads/html',
-    '/coded/x',
-    '/trouble/404',
-    '/trouble/410',
-    'http://10.1.2.3/x.mp4',
-    'http://[::1]/x.mp4',
-    'http://localhost/x.mp4',
-    'http://169.254.169.254/latest/meta-data',
-  ])('answers %s with 404', (path) =>
-    expect(asProblem(trackOf(path))).rejects.toMatchObject({ details: { title: 'Resource Not Found', status: 404 } }),
+    ['/plain/image', 'no-media'],
+    ['/plain/json', 'no-media'],
+    ['/plain/zip', 'no-media'],
+    ['/plain/text', 'no-media'],
+    ['/plain/empty', 'no-media'],
+    ['/plain/noise', 'no-media'],
+    ['/heads/avif', 'no-media'],
+    ['/heads/pdf', 'no-media'],
+    ['/heads/gif', 'no-media'],
+    ['/heads/html', 'no-media'],
+    ['/coded/x', 'no-media'],
+    ['/trouble/404', 'not-found'],
+    ['/trouble/410', 'gone'],
+    ['http://10.1.2.3/x.mp4', 'private-address'],
+    ['http://[::1]/x.mp4', 'private-address'],
+    ['http://localhost/x.mp4', 'unknown-host'],
+    ['http://169.254.169.254/latest/meta-data', 'private-address'],
+  ])('answers %s with 404, %s', (path, name) =>
+    expect(asProblem(trackOf(path))).rejects.toMatchObject({
+      details: { type: `/problems/${name}`, title: 'Resource Not Found', status: 404 },
+    }),
   );
 
   it.each([
@@ -223,6 +262,18 @@ describe('inspect', () => {
     },
   );
 
+  it('decrypts with the key and the IV that the extractor states', async () => {
+    const key = await readFile(join(await ensureMedia(), 'hls/aes/key.bin'), 'hex');
+    for (const stated of [{ key }, { uri: origin.url('/hls/aes/key.bin') }]) {
+      lists.push(
+        '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="/missing",IV=0x99\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n',
+      );
+      const hls_aes = { ...stated, iv: '0x1' };
+      const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4', hls_aes });
+      expect(track).toMatchObject({ video: { height: 180 }, audio: { codec: 'mp4a.40.2' } });
+    }
+  });
+
   it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
     'ignores durations of an HLS playlist in whole seconds (%j)',
     async (more) => {
@@ -270,12 +321,115 @@ describe('inspect', () => {
     );
   });
 
+  describe('of a track that runs out of time', () => {
+    const inspectSlowly = (
+      formats: Record<string, unknown>[],
+      info: Record<string, unknown> = {},
+      link = origin.url('/'),
+    ) =>
+      inspect(tracksOf({ formats, ...info }, 0), {
+        ...{ egress, identity: 'direct', signal: new AbortController().signal, link },
+        ...{ trackTimeoutMs: 300, totalTimeoutMs: 1000 },
+      });
+    const described = { vcodec: 'avc1.4d401e', acodec: 'none', height: 180 };
+    const timeout = expect.objectContaining({ name: 'TimeoutError' });
+
+    it('keeps what the extractor of a site describes', async () => {
+      const { result, failure } = await inspectSlowly([format('/trouble/silence?slow', { ext: 'mp4', ...described })]);
+      expect(result).toMatchObject([{ track: { video: { codec: 'avc1.4d401e', height: 180 }, audio: null } }]);
+      expect(failure).toEqual(timeout);
+    });
+
+    it('offers no unread file that any page names', async () => {
+      const page = { extractor_key: 'Generic' };
+      const silent = format('/trouble/silence?slow', { ext: 'mp4', ...described });
+      const { result, failure } = await inspectSlowly([silent, format('/files/tone.m4a')], page);
+      expect(result.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
+      expect(failure).toEqual(timeout);
+      await expect(asProblem(inspectSlowly([silent], page))).rejects.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('keeps the duration of its source', async () => {
+      const { result, failure } = await inspectSlowly(
+        [format('/trouble/silence?slow', { ext: 'm4a', vcodec: 'none', acodec: 'mp4a.40.2', tbr: 5 })],
+        { duration: 7 },
+      );
+      expect(result).toMatchObject([{ track: { durationSeconds: 7 } }]);
+      expect(failure).toEqual(timeout);
+    });
+
+    it('leaves the codecs of a playlist unknown when its segment or key does', async () => {
+      for (const lines of [
+        '#EXTINF:2.5,\n/trouble/silence?slow',
+        '#EXT-X-KEY:METHOD=AES-128,URI="/trouble/silence?slow"\n#EXTINF:2.5,\n/hls/aes/0.ts',
+      ]) {
+        lists.push(`#EXTM3U\n${lines}\n#EXT-X-ENDLIST\n`);
+        const { result, failure } = await inspectSlowly([
+          format('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' }),
+        ]);
+        expect(result).toMatchObject([{ track: { video: {}, audio: {}, durationSeconds: 2.5 } }]);
+        expect(failure).toEqual(timeout);
+      }
+    });
+
+    it('offers the same pair while the process that reads containers is busy', async () => {
+      const formats = [
+        format('/files/tone.m4a', { vcodec: 'none', acodec: 'mp4a.40.2' }),
+        format('/files/silent.mp4', described),
+      ];
+      const candidates = tracksOf({ formats, extractor_key: 'Generic' });
+      const options = { egress, identity: 'direct', signal: new AbortController().signal, link: origin.url('/') };
+      const pairOf = async (totalTimeoutMs: number) => {
+        const { result, failure } = await inspect(candidates, { ...options, client: 'busy', totalTimeoutMs });
+        const [best] = selectRenditions(result).renditions;
+        return { failure, urlType: best?.urlType, formatIds: best?.formatIds };
+      };
+      const pair = { urlType: 'Combined', formatIds: ['/files/silent.mp4', '/files/tone.m4a'] };
+      // It takes the only process that one client may use for more than a second.
+      const blocks = [{ start: 0, bytes: ENDLESS }];
+      const request = { size: ENDLESS.length, blocks, wantsDuration: true, isLast: true };
+      const busy = parse(READ_CONTAINER, request, { client: 'busy' }).catch((error) => error);
+      expect(await pairOf(1000)).toEqual({ ...pair, failure: timeout });
+      expect(await busy).toBeInstanceOf(ParsingLimitExceeded);
+      expect(await pairOf(60_000)).toEqual({ ...pair, failure: undefined });
+    });
+
+    it('keeps one whose host could not be checked', async () => {
+      const fragments = { protocol: 'http_dash_segments', fragments: [{ url: origin.url('/trouble/silence?slow') }] };
+      const { result, failure } = await inspectSlowly(
+        [format('/trouble/silence?slow', { ext: 'mp4', ...described, ...fragments })],
+        {},
+        'https://media.example/',
+      );
+      expect(result).toHaveLength(1);
+      expect(failure).toEqual(timeout);
+    });
+  });
+
+  it('tells no failure of what was read, or cannot be read at any time', async () => {
+    const { result, failure } = await probeFormats([
+      ...['/trouble/404', '/plain/image', '/trouble/403', 'http://10.1.2.3/x.mp4', '/files/clip.mp4'].map((path) =>
+        format(path),
+      ),
+      // The source ignores ranges: the end of the file is out of reach.
+      format('/slow/clip-tail.mp4?rate=10000000'),
+    ]);
+    expect(result).toHaveLength(2);
+    expect(failure).toBeUndefined();
+  });
+
+  it('tells the failure of a request for the rest of a file', async () => {
+    const { result, failure } = await probeFormats([format('/breaks/clip-tail.mp4')]);
+    expect(result).toMatchObject([{ track: { container: 'mp4', video: {}, audio: {} } }]);
+    expect(failure).toBeInstanceOf(UpstreamError);
+  });
+
   it('is aborted with its caller', async () => {
     const leaving = new AbortController();
-    const looking = inspectFormats([format('/trouble/silence')], {}, leaving.signal);
-    await expect.poll(() => origin.requestsTo('/trouble/silence').length).toBe(1);
+    const looking = inspectFormats([format('/trouble/silence?left')], {}, leaving.signal);
+    await expect.poll(() => origin.requestsTo('/trouble/silence?left').length).toBe(1);
     leaving.abort(new Error('left'));
     await expect(looking).rejects.toThrow('left');
-    await expect.poll(() => origin.requestsTo('/trouble/silence').at(-1)?.state).toBe('left');
+    await expect.poll(() => origin.requestsTo('/trouble/silence?left').at(-1)?.state).toBe('left');
   });
 });

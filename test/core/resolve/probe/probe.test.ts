@@ -1,15 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { ContainerRequest } from '../../../../core/resolve/probe/container-reader.ts';
+import { closeParsing, parse, READ_CONTAINER } from '../../../../core/parsing/index.ts';
 import type { GuardedReader } from '../../../../core/resolve/probe/guarded-reader.ts';
-import { closeProbe, probe } from '../../../../core/resolve/probe/probe.ts';
-import { createProbeProcess } from '../../../../core/resolve/probe/probe-process.ts';
+import { probe } from '../../../../core/resolve/probe/probe.ts';
 import { ensureMedia } from '../../../origin/media.ts';
-import { descendants, descendantsOf, isRunning } from '../../../support/processes.ts';
 
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
@@ -53,17 +51,15 @@ const readerOf = (bytes: Buffer): GuardedReader => ({
   ...{ status: 200, size: bytes.length, blocks: [{ start: 0, bytes }] },
   load: () => Promise.reject(new Error('Out of reach')),
 });
-const probeBytes = (bytes: Buffer, signal = new AbortController().signal) =>
-  probe(readerOf(bytes), { client: 'client', signal });
-
-const processes = async () => (await descendants('node')).filter((command) => command.includes('probe-worker'));
+const probeBytes = async (bytes: Buffer, signal = new AbortController().signal) =>
+  (await probe(readerOf(bytes), { client: 'client', signal })).result;
 
 describe('probe', () => {
-  afterAll(closeProbe);
+  afterAll(closeParsing);
 
   it.each([
     ['causes an endless loop', ENDLESS, undefined],
-    ['exhausts the memory', crowded(), { container: 'mp4', video: {}, audio: {} }],
+    ['exhausts the memory', crowded(), { container: 'mp4', video: {}, audio: {}, isAssumed: true }],
   ])(
     'falls back to the magic bytes of a file that %s, without blocking this process, and reads the next file',
     async (_, bytes, expected) => {
@@ -111,8 +107,12 @@ describe('probe', () => {
     });
   });
 
-  it('does not read a file for an aborted signal', async () => {
-    expect(await probeBytes(WAV, AbortSignal.abort())).toBeUndefined();
+  it('tells that a file was not read for an aborted signal', async () => {
+    const signal = AbortSignal.abort(new Error('Too late'));
+    const failure = expect.objectContaining({ message: 'Too late' });
+    const assumed = { container: 'mp4', video: {}, audio: {}, isAssumed: true };
+    expect(await probe(readerOf(FRAGMENTED), { client: 'client', signal })).toEqual({ result: assumed, failure });
+    await expect(probe(readerOf(WAV), { client: 'client', signal })).rejects.toThrow('Too late');
   });
 
   it('does not write file contents to the terminal', async () => {
@@ -124,58 +124,16 @@ describe('probe', () => {
   });
 });
 
-describe('createProbeProcess', () => {
-  const request: ContainerRequest = {
-    ...{ size: WAV.length, blocks: [{ start: 0, bytes: WAV }] },
-    ...{ wantsDuration: true, isLast: true },
-  };
-
-  it('keeps its process for the next file, and ends it when idle', async () => {
-    const reader = createProbeProcess({ idleTimeoutMs: 1000 });
-    for (let i = 0; i < 3; i++) {
-      expect(await reader.read(request)).toMatchObject({ contents: { container: 'wav' } });
-      expect(await processes()).toHaveLength(1);
-    }
-    await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
-  });
-
-  it('ends its process on close, and starts another for the next request', async () => {
-    const reader = createProbeProcess();
-    await reader.read(request);
-    await reader.close();
-    expect(await processes()).toEqual([]);
-    expect(await reader.read(request)).toHaveProperty('contents');
-    await reader.close();
-  });
-
-  it.runIf(existsSync('/usr/bin/setpriv'))(
-    'leaves no process when its parent is killed, in an endless loop either',
-    async () => {
-      const url = new URL('../../../../core/resolve/probe/probe-process.ts', import.meta.url).href;
-      const program = `
-      const { createProbeProcess } = await import(${JSON.stringify(url)});
-      const bytes = Buffer.from(${JSON.stringify(ENDLESS.toString('hex'))}, 'hex');
-      const request = { size: bytes.length, blocks: [{ start: 0, bytes }], wantsDuration: true, isLast: true };
-      setInterval(() => undefined, 1000);
-      await createProbeProcess({ timeoutMs: 1e6 }).read(request);`;
-      const parent = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
-      const probes = async () =>
-        (await descendantsOf(parent.pid ?? 0)).filter(({ command }) => command.includes('probe-worker'));
-      await expect.poll(probes, { timeout: 30_000 }).toHaveLength(1);
-      const [probe] = await probes();
-      parent.kill('SIGKILL');
-      await expect.poll(() => isRunning(probe?.pid ?? 0), { timeout: 10_000 }).toBe(false);
-    },
-  );
+describe('READ_CONTAINER', () => {
+  afterAll(closeParsing);
 
   it('returns the missing range, unless no more bytes are available', async () => {
-    const reader = createProbeProcess();
-    const head = { ...request, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }], size: FRAGMENTED.length };
-    const { missing, contents } = await reader.read({ ...head, isLast: false });
+    const head = { size: FRAGMENTED.length, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }] };
+    const read = (isLast: boolean) => parse(READ_CONTAINER, { ...head, wantsDuration: true, isLast });
+    const { missing, contents } = await read(false);
     expect(missing?.[0]).toBeLessThanOrEqual(100);
     expect(missing?.[1]).toBeGreaterThan(100);
     expect(contents).toBeUndefined();
-    expect(await reader.read(head)).toEqual({});
-    await reader.close();
+    expect(await read(true)).toEqual({});
   });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { audioCriteria, partnerCriteria, videoCriteria } from '../../../../core/resolve/renditions/criteria.ts';
 import { type Criterion, rank } from '../../../../core/resolve/renditions/ranking.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 type Format = Readonly<Record<string, unknown>>;
-type Candidate = ReturnType<typeof readTracks>[number];
+type Candidate = ReturnType<typeof tracksOf>[number];
 
 /** Two values of one criterion: the first comes first. Fields not given are equal. */
 type Contrast = readonly [better: Format, worse: Format];
 
 const HLS = { protocol: 'm3u8_native' };
 const candidateOf = (format: Format): Candidate => {
-  const [candidate] = readTracks({ formats: [{ url: 'https://cdn.example/1', protocol: 'https', ...format }] }, 0);
+  const [candidate] = tracksOf({ formats: [{ url: 'https://cdn.example/1', protocol: 'https', ...format }] }, 0);
   return candidate ?? expect.fail('Not readable');
 };
 
@@ -25,6 +25,7 @@ const PICTURE = {
 };
 const videoContrasts: readonly Contrast[] = [
   [{ has_drm: false }, { has_drm: 'maybe' }],
+  [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],
   [{ height: 720 }, { height: 480 }],
   [{ preference: 1 }, { preference: 0 }],
@@ -47,6 +48,7 @@ const videoContrasts: readonly Contrast[] = [
 const SOUND = { ext: 'm4a', vcodec: 'none', acodec: 'mp4a.40.2', abr: 128 };
 const versionContrasts: readonly Contrast[] = [
   [{ has_drm: false }, { has_drm: 'maybe' }],
+  [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],
   [{ format_note: 'English' }, { format_note: 'English (audio description)' }],
   [{ language_preference: 1 }, { language_preference: 0 }],

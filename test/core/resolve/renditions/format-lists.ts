@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 type Format = Readonly<Record<string, unknown>>;
 
@@ -43,4 +43,4 @@ const withUrls = (format: Format): Format => {
 };
 
 export const candidatesOf = ({ formats, duration }: Pick<FormatList, 'formats' | 'duration'>) =>
-  readTracks({ formats: formats.map(withUrls), duration }, 0);
+  tracksOf({ formats: formats.map(withUrls), duration }, 0);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
 import {
   createRepresentations,
   type RepresentationsDependencies,
 } from '../../../../stream-service/representations/index.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
 const MANIFESTS = ['https://cdn.example/a.m3u8', 'https://cdn.example/b.m3u8'];
@@ -47,7 +47,7 @@ const item = fc.record({
 
 const resolved = (info: Record<string, unknown>) => {
   const origin = { url: 'https://media.example/', extractor: 'Site', entryId: '1' };
-  const candidates = readTracks(info, 0);
+  const candidates = tracksOf(info, 0);
   try {
     const resource = assembleResource(info, candidates, { origin, egress: 'direct', now: 0 });
     const [offer] = toResourceInformation({ type: 'Media', resource }, origin.url).mediaItems;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Quality, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import type { Rendition, Track } from '../../../../core/state/resource.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 type Format = Record<string, unknown>;
 const format = (id: string, more: Format): Format => ({
@@ -30,7 +30,7 @@ const LADDER = [
 
 /** The selected formats, and the conversion. */
 function select(formats: readonly Format[], quality: Quality, codec: 'compatible' | 'any' = 'compatible') {
-  const offer = selectRenditions(readTracks({ formats: [...formats] }, 0));
+  const offer = selectRenditions(tracksOf({ formats: [...formats] }, 0));
   const audible = offer.renditions.findLast(({ side }) => side === 'audio') ?? offer.renditions[0];
   const mp3 = formats.some(({ acodec }) => acodec !== 'none') && audible ? { renditionId: audible.id } : undefined;
   const selected = selectQuality({ ...offer, mp3 }, { quality, codec });
@@ -73,7 +73,7 @@ describe('selectQuality', () => {
   });
 
   it('selects a source that is MP3 without converting it', () => {
-    const offer = selectRenditions(readTracks({ formats: [audio('song', 320, { acodec: 'mp3', ext: 'mp3' })] }, 0));
+    const offer = selectRenditions(tracksOf({ formats: [audio('song', 320, { acodec: 'mp3', ext: 'mp3' })] }, 0));
     expect(selectQuality(offer, { quality: 'mp3', codec: 'compatible' })).toMatchObject({
       rendition: { formatIds: ['song'] },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 type Format = Record<string, unknown>;
 const NONE = 'none';
@@ -18,7 +18,7 @@ const video = (id: string, more: Format = {}) => format(id, { vcodec: 'avc1', ac
 const audio = (id: string, more: Format = {}) =>
   format(id, { vcodec: NONE, acodec: 'mp4a.40.2', ext: 'm4a', abr: 128, ...more });
 
-const offered = (...formats: Format[]) => selectRenditions(readTracks({ formats }, 0));
+const offered = (...formats: Format[]) => selectRenditions(tracksOf({ formats }, 0));
 const summary = (...formats: Format[]) =>
   offered(...formats).renditions.map(({ side, urlType, formatIds }) => `${side} ${urlType} ${formatIds.join('+')}`);
 
@@ -103,7 +103,7 @@ describe('the order of renditions', () => {
 
   it('takes the language of the item as the original one', () => {
     const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 90 }), audio('any')];
-    const { renditions } = selectRenditions(readTracks({ language: 'en', formats }, 0));
+    const { renditions } = selectRenditions(tracksOf({ language: 'en', formats }, 0));
     expect(renditions.map(({ formatIds }) => formatIds[0])).toEqual(['any', 'en', 'fr']);
   });
 });

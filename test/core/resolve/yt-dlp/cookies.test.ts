@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCookies } from '../../../../core/resolve/yt-dlp/cookies.ts';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { tracksOf } from './tracks-of.ts';
 
 const parse = (line: string) => parseCookies(line, 'h.example').map(({ name, value, domain }) => [name, value, domain]);
 
@@ -98,7 +98,7 @@ it('parses cookies once for all formats that share them', () => {
   const format = { url: 'https://cdn.example/a.mp4', cookies: 'a=1; Domain=cdn.example', vcodec: 'avc1' };
   const other = { url: 'https://other.example/a.mp4', cookies: 'a=1' };
   const formats = [format, { ...format, vcodec: 'av01' }, { ...format, ...other }];
-  const [third, second, first] = readTracks({ formats }, 0).map(({ track }) => track.cookies);
+  const [third, second, first] = tracksOf({ formats }, 0).map(({ track }) => track.cookies);
   expect(first).toBe(second);
   expect(third?.[0]?.domain).toBe('other.example');
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { unpackFragments } from '../../../../core/media/dash/index.ts';
+import { tracksOf } from './tracks-of.ts';
 
 const url = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom('https://cdn.example/a', 'file:///x', 'https://['));
 const anything = fc.anything({ maxDepth: 2 });
@@ -26,13 +27,13 @@ describe('readTracks on arbitrary JSON of yt-dlp', () => {
   it('never throws, and returns tracks whose URLs are http, bounded and as many as their formats', () =>
     fc.assert(
       fc.property(fc.record({ formats: fc.array(format, { maxLength: 10 }), duration: anything }), (info) => {
-        const tracks = readTracks(info, 1_700_000_000);
+        const tracks = tracksOf(info, 1_700_000_000);
         expect(tracks.length).toBeLessThanOrEqual(info.formats.length);
         for (const { track } of tracks) {
           expect(track.url).toMatch(/^https?:/);
           expect(track.url.length).toBeLessThanOrEqual(8192);
           expect(track.durationSeconds ?? 1).toBeGreaterThan(0);
-          for (const { url, seconds } of track.fragments ?? []) {
+          for (const { url, seconds } of track.fragments ? unpackFragments(track.fragments) : []) {
             expect(URL.parse(url, track.fragmentBaseUrl)?.protocol).toMatch(/^https?:$/);
             expect(seconds).toBeGreaterThanOrEqual(0);
           }

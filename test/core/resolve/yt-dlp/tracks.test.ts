@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { tracksOf } from './tracks-of.ts';
 
 const NOW = 1_790_000_000;
 const URL = 'https://cdn.example/a/file.mp4';
 const read = (format: Record<string, unknown>, info: Record<string, unknown> = {}) =>
-  readTracks({ formats: [{ format_id: 'x', url: URL, protocol: 'https', ext: 'mp4', ...format }], ...info }, NOW);
+  tracksOf({ formats: [{ format_id: 'x', url: URL, protocol: 'https', ext: 'mp4', ...format }], ...info }, NOW);
 const readOne = (format: Record<string, unknown>, info?: Record<string, unknown>) => read(format, info)[0]?.track;
 
 /** Fragments whose URLs have so many characters together. */
@@ -100,6 +100,40 @@ describe('readTracks', () => {
     expect(readOne({ tbr: 96 })?.audio).toEqual({});
   });
 
+  it.each([
+    ['in the future', NOW + 5.5, NOW + 5.5],
+    ['that has passed', NOW, undefined],
+    ['of another type', '1800000000', undefined],
+  ])('reads a moment of availability %s', (_, moment, availableAt) =>
+    expect(readOne({ available_at: moment })?.availableAt).toBe(availableAt),
+  );
+
+  describe('with what holds for segments and keys', () => {
+    const KEY = '00112233445566778899aabbccddeeff';
+    const readHls = (format: Record<string, unknown>) => readOne({ protocol: 'm3u8_native', ...format });
+
+    it('reads it for HLS and DASH', () => {
+      const format = {
+        extra_param_to_segment_url: 'token=1',
+        extra_param_to_key_url: 'token=2',
+        hls_aes: { uri: 'https://keys.example/k', key: `0x${KEY}`, iv: '0x1' },
+      };
+      expect(readHls(format)?.overrides).toEqual({
+        ...{ segmentQuery: 'token=1', keyQuery: 'token=2', keyUrl: 'https://keys.example/k' },
+        ...{ key: KEY, iv: '1'.padStart(32, '0') },
+      });
+      expect(readOne(format)).not.toHaveProperty('overrides');
+      expect(readHls({ hls_aes: {} })).not.toHaveProperty('overrides');
+    });
+
+    it.each([
+      ['a key of another length', { hls_aes: { key: '0011' } }],
+      ['a key that is no number', { hls_aes: { key: 'x'.repeat(32) } }],
+      ['an IV that is too long', { hls_aes: { iv: '1'.repeat(33) } }],
+      ['data to send', { request_data: 'a=b' }],
+    ])('omits a format with %s', (_, format) => expect(readHls(format)).toBeUndefined());
+  });
+
   it('has defaults for the id, the container and the protocol', () => {
     expect(readOne({ format_id: null, ext: null, protocol: null })).toMatchObject({
       ...{ formatId: '0', container: 'mp4', delivery: 'direct' },
@@ -142,7 +176,7 @@ describe('readTracks', () => {
     const formats = ['a', 'b'].map((name) => ({
       ...{ format_id: name, url: `https://${name}.example/`, protocol: 'https', ext: 'mp4', cookies: `${name}=1` },
     }));
-    expect(readTracks({ formats }, NOW).map(({ track }) => track.cookies.map(({ name }) => name))).toEqual([
+    expect(tracksOf({ formats }, NOW).map(({ track }) => track.cookies.map(({ name }) => name))).toEqual([
       ['b'],
       ['a'],
     ]);
@@ -151,7 +185,7 @@ describe('readTracks', () => {
 
   it('returns the best 300 formats', () => {
     const formats = Array.from({ length: 301 }, (_, index) => ({ format_id: `${index}`, url: `${URL}?${index}` }));
-    const ids = readTracks({ formats }, NOW).map(({ track }) => track.formatId);
+    const ids = tracksOf({ formats }, NOW).map(({ track }) => track.formatId);
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([300, '300', '1']);
   });
 
@@ -168,11 +202,7 @@ describe('readTracks', () => {
       }),
     ).toMatchObject({
       fragmentBaseUrl: 'https://cdn.example/dash/v/',
-      fragments: [
-        { url: 'init.mp4', seconds: 0 },
-        { url: '1.m4s', seconds: 2 },
-        { url: 'https://b.example/2', seconds: 1.5 },
-      ],
+      fragments: { urls: 'init.mp4\n1.m4s\nhttps://b.example/2', durations: [1, 0, 1, 2_000_000, 1, 1_500_000] },
     }));
 
   it('resolves a relative DASH base against the URL of the manifest', () =>
@@ -192,7 +222,7 @@ describe('readTracks', () => {
       'a base of more than 8 KB',
       { fragments: [{ path: 'a' }], fragment_base_url: `https://a.example/${'a'.repeat(8192)}` },
     ],
-    ['fragments of more than 16 MB', { fragments: Array.from({ length: 2100 }, () => ({ path: 'a'.repeat(8192) })) }],
+    ['fragments of more than 8 MB', { fragments: Array.from({ length: 1050 }, () => ({ path: 'a'.repeat(8192) })) }],
     ['a fragment that is not http', { fragments: [{ path: 'file:///etc/passwd' }] }],
     ['a fragment without a URL', { fragments: [{}] }],
     ['a fragment that is no object', { fragments: [null, { path: 'a' }] }],
@@ -204,10 +234,10 @@ describe('readTracks', () => {
   it.each([
     ['a fragment of 8 KB', { fragments: [{ path: 'a'.repeat(8192) }] }],
     ['a base of 8 KB', { fragments: [{ path: 'a' }], fragment_base_url: `https://a.example/${'a'.repeat(8192 - 18)}` }],
-    ['fragments of 16 MB with their base', { fragments: fragmentsOf(16 * 1024 * 1024 - URL.length) }],
+    ['fragments of 8 MB with their separators', { fragments: fragmentsOf(8 * 1024 * 1024 - 1024) }],
     ['no extension', { fragments: [{ path: 'a' }], ext: null }],
   ])('accepts a DASH format with %s', (_, more) =>
-    expect(readOne({ protocol: 'http_dash_segments', ...more })?.fragments).not.toHaveLength(0),
+    expect(readOne({ protocol: 'http_dash_segments', ...more })?.fragments?.urls).toBeTruthy(),
   );
 
   describe('with DASH formats', () => {
@@ -216,7 +246,7 @@ describe('readTracks', () => {
       fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
       ...more,
     });
-    const idsOf = (formats: readonly object[]) => readTracks({ formats }, NOW).map(({ track }) => track.formatId);
+    const idsOf = (formats: readonly object[]) => tracksOf({ formats }, NOW).map(({ track }) => track.formatId);
     const silent = { vcodec: 'avc1', acodec: 'none' };
     const heard = { vcodec: 'none', acodec: 'mp4a' };
 
@@ -228,7 +258,7 @@ describe('readTracks', () => {
     });
 
     it('omits formats beyond the limit of characters', () => {
-      const [a, b] = ['a', 'b'].map((id) => format(id, 0, { fragments: fragmentsOf(9 * 1024 * 1024), height: 1 }));
+      const [a, b] = ['a', 'b'].map((id) => format(id, 0, { fragments: fragmentsOf(5 * 1024 * 1024), height: 1 }));
       expect(idsOf([{ ...a, height: 2 }, b ?? {}])).toEqual(['b']);
     });
 
@@ -247,20 +277,20 @@ describe('readTracks', () => {
   });
 
   it('reads an item without formats as its only format', () =>
-    expect(readTracks({ url: URL, ext: 'mp4', direct: true }, NOW)).toMatchObject([
+    expect(tracksOf({ url: URL, ext: 'mp4', direct: true }, NOW)).toMatchObject([
       { track: { formatId: '0', delivery: 'direct', url: URL } },
     ]));
 
   it('returns the best format first, and each file once', () => {
     const formats = ['a', 'b', 'c'].map((format_id) => ({ format_id, url: URL, protocol: 'https', ext: 'mp4' }));
     const worst = { ...formats[0], format_id: 'worst', height: 144 };
-    const ids = readTracks({ formats: [worst, ...formats] }, NOW).map(({ track }) => track.formatId);
+    const ids = tracksOf({ formats: [worst, ...formats] }, NOW).map(({ track }) => track.formatId);
     expect(ids).toEqual(['c', 'worst']);
   });
 
   it('returns one file of each format id, the best', () => {
     const formats = [1, 2].map((part) => ({ format_id: 'a', url: `${URL}?${part}`, protocol: 'https', ext: 'mp4' }));
-    expect(readTracks({ formats }, NOW).map(({ track }) => track.url)).toEqual([`${URL}?2`]);
+    expect(tracksOf({ formats }, NOW).map(({ track }) => track.url)).toEqual([`${URL}?2`]);
   });
 
   it.each([
@@ -311,5 +341,5 @@ describe('readTracks', () => {
     [{ formats: [null, 1, 'x', []] }],
     [{}],
     [{ formats: [{ url: 1, height: 'x', http_headers: [] }] }],
-  ])('returns no track for %j', (info) => expect(readTracks(info, NOW)).toEqual([]));
+  ])('returns no track for %j', (info) => expect(tracksOf(info, NOW)).toEqual([]));
 });

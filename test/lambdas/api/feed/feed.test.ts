@@ -164,7 +164,12 @@ describe('bad input', () => {
     [{ quality: '8k' }, expect.stringMatching(/^quality has to be /)],
     [{ codec: 'h264' }, 'codec has to be any, or absent'],
   ])('%j is 400 without a resolve', async (more, detail) => {
-    expect(jsonOf(await read(more))).toEqual({ title: 'Bad Request', status: 400, detail });
+    expect(jsonOf(await read(more))).toEqual({
+      type: '/problems/bad-parameter',
+      title: 'Bad Request',
+      status: 400,
+      detail,
+    });
     expect(fakes.resolves).toEqual([]);
   });
 
@@ -172,13 +177,14 @@ describe('bad input', () => {
     fakes.outcome = new NotFound();
     expect((await read()).statusCode).toBe(404);
     expect((await ask(fakes, '/api/Feed?url=x', { headers: HOST })).statusCode).toBe(400);
-    expect((await ask(fakes, query(), { headers: HOST, method: 'HEAD' })).statusCode).toBe(405);
   });
 });
 
 describe('publicBaseUrl', () => {
   const of = (headers: Record<string, string>, options: Partial<Parameters<typeof publicBaseUrl>[1]> = {}) =>
     publicBaseUrl(eventOf('/api/Feed', { headers }), { isBehindEdge: false, ...options });
+
+  const FORWARDED = { 'x-forwarded-host': 'evil.example, a.example', 'x-forwarded-proto': 'http, https' };
 
   it.each([
     [{ host: 'localhost:8080' }, {}, 'http://localhost:8080'],
@@ -187,12 +193,25 @@ describe('publicBaseUrl', () => {
     [{}, {}, undefined],
     // A client's own words.
     [{ host: 'a.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }, {}, 'http://a.example'],
+    [{ host: 'in', ...FORWARDED }, { allowedHosts: ['a.example'] }, 'http://in'],
+    // The entry of the outermost trusted proxy, where the operator has named it.
+    [{ host: 'in', ...FORWARDED }, { trustedProxies: 1, allowedHosts: ['A.example'] }, 'https://a.example'],
+    [{ host: 'in', ...FORWARDED }, { trustedProxies: 2, allowedHosts: ['evil.example'] }, 'http://evil.example'],
+    [{ host: 'in', ...FORWARDED }, { trustedProxies: 1, allowedHosts: ['b.example'] }, 'https://in'],
+    [{ host: 'in', ...FORWARDED }, { trustedProxies: 1 }, 'https://in'],
+    // Ports are in no list: that of Host counts.
     [
-      { host: 'in', 'x-forwarded-host': 'a.example, b', 'x-forwarded-proto': 'https' },
-      { trustedProxies: 1 },
-      'https://a.example',
+      { host: 'in', 'x-forwarded-host': 'a.example:1' },
+      { trustedProxies: 1, allowedHosts: ['a.example'] },
+      'http://a.example',
+    ],
+    [
+      { host: 'a.example:8443', 'x-forwarded-host': 'a.example:1' },
+      { trustedProxies: 1, allowedHosts: ['a.example'] },
+      'http://a.example:8443',
     ],
     [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
+    [{ host: 'in', 'x-forwarded-proto': 'https, http' }, { trustedProxies: 1 }, 'http://in'],
     [{ host: 'abc.execute-api.example' }, { isBehindEdge: true }, undefined],
     [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { isBehindEdge: true }, 'https://d1.example'],
     [{ host: 'in', 'x-forwarded-host': 'a b' }, { isBehindEdge: true }, undefined],

@@ -39,6 +39,20 @@ describe('createEncoderSlots', () => {
     for (const next of waiting) (await next)();
   });
 
+  it('tells beforehand whether a stream would be refused', async () => {
+    const { acquire, requireRoom } = slotsFor({ parallelism: 1, maxWaiting: 2 });
+    const release = await acquire('a', forever, false);
+    requireRoom('a');
+    const waiting = [acquire('a', forever, false)];
+    expect(() => requireRoom('a')).toThrow(ClientLimitExceeded);
+    requireRoom('b');
+    waiting.push(acquire('b', forever, false));
+    expect(() => requireRoom('c')).toThrow(CapacityExceeded);
+    release();
+    for (const next of waiting) (await next)();
+    requireRoom('a');
+  });
+
   it('serves clients in turn, and refuses one with half of the waiting streams', async () => {
     const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 4 });
     const release = await acquire('a', forever, false);

@@ -1,12 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../core/conversions/mp3/mp3.ts';
+import { createEncodedUnits } from '../../../../stream-service/conversions/frames/encoded-units.ts';
 import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/frames/frame-encoding.ts';
 import { type FrameRange, layoutBytes } from '../../../../stream-service/conversions/frames/layout.ts';
 import { rangedStream } from '../../../../stream-service/conversions/frames/ranged-stream.ts';
 
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };
+
+const units = createEncodedUnits(10_000_000).of('entity', layout.encoding);
 
 /** A frame that contains its number. */
 const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
@@ -21,7 +24,7 @@ it('splits the last segment between concurrent encoders and sends it in order', 
     const bytes = frames(piece.firstFrame, piece.endFrame).subarray(start, end);
     for (let at = 0; at < bytes.length; at += 32_768) yield bytes.subarray(at, at + 32_768);
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2 };
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, units };
   const body = await buffer(rangedStream(3, layoutBytes(layout) - 1, options));
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
@@ -42,7 +45,7 @@ it('encodes little ahead for a slow client', async () => {
       yield bytes;
     }
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2 };
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, units };
   const stream = rangedStream(0, layoutBytes(layout) - 1, options);
   await new Promise((resolve) => stream.once('readable', resolve));
   await expect.poll(() => given).toBeGreaterThan(500 * MP3_FRAME_BYTES);

@@ -26,7 +26,7 @@ const mux = (video: FileSource, audio: FileSource = fileSource(files.audio), sig
       { source: video, kind: 'vide', durationSeconds: 6 },
       { source: audio, kind: 'soun', durationSeconds: 6 },
     ],
-    signal,
+    { signal },
   );
 
 const isRefused = (error: Error) => error instanceof UnsupportedMp4 || error.message.startsWith('The file ends before');

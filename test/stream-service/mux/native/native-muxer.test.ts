@@ -35,7 +35,7 @@ const mux = (video: FileSource, audio: FileSource, durationSeconds?: number) =>
       { source: video, kind: 'vide', durationSeconds },
       { source: audio, kind: 'soun', durationSeconds },
     ],
-    never,
+    { signal: never },
   );
 
 interface Packet {

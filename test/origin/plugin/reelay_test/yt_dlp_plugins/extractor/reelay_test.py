@@ -12,6 +12,7 @@ class ReelayTestIE(InfoExtractor):
 
     def _real_extract(self, url):
         video_id = self._match_id(url)
+        self._origin = url[:url.index('/site/')]
         answer = self._download_json(url.replace('/site/', '/site-api/', 1), video_id)
         if 'act' in answer:
             return getattr(self, f'_act_{answer["act"]}')(answer.get('message'), video_id)
@@ -28,6 +29,23 @@ class ReelayTestIE(InfoExtractor):
 
     def _act_no_formats(self, message, video_id):
         self.raise_no_formats(message, expected=True, video_id=video_id)
+
+    def _act_skipped(self, message, video_id):
+        """As YouTube's extractor does of formats that are only sent by its own protocol."""
+        self.report_warning('Some client https formats have been skipped as they are missing a URL', only_once=True)
+        return {'id': video_id, 'title': 'Skipped', 'formats': []}
+
+    def _act_refused_api(self, message, video_id):
+        """As YouTube's extractor does, which asks one client after the other."""
+        try:
+            self._download_json(f'{self._origin}/trouble/429', video_id)
+        except ExtractorError as error:
+            self.report_warning(error)
+        self._fail(video_id)
+
+    def _fail(self, video_id):
+        # Outside of the handler: the exception has no context.
+        raise ExtractorError('Failed to extract any player response')
 
     def _act_not_live(self, message, video_id):
         raise UserNotLive(video_id=video_id)

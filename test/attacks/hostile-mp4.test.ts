@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeFragmentedMovie } from '../../core/media/isobmff/index.ts';
+import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
+import { ensureMedia } from '../origin/media.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, startService, videoTrack } from '../stream-service/fixture.ts';
+import { readTemplate } from '../stream-service/virtual-mp4/generated-source.ts';
+import { expectShortTurns } from '../support/event-loop-turns.ts';
+import { FRAGMENTS, GOOD_MP4, HOSTILE_MP4, hostileSource } from './hostile-mp4.ts';
+
+const media = await ensureMedia();
+const header = readTemplate(`${media}/ladder/h264-360.mp4`, 'vide', 90_000);
+const audio = hostileSource(await readFile(`${media}/ladder/aac-128.m4a`));
+
+/** What is requested of the file, as one of a pair and alone. */
+const PATHS = [
+  `/api/Stream/Media/${combinedKey()}`,
+  `/api/Stream/Media/${combinedKey()}?start=0&end=3`,
+  `/api/Stream/Media/${mediaKey('video')}?start=0&end=3`,
+  `/api/Stream/Hls/${combinedKey()}/master.m3u8`,
+  `/api/Stream/Hls/${mediaKey('video')}/media.mp4`,
+];
+/** Sent, refused as something that has no such form, or broken off; 503: left to FFmpeg, which is not installed here. */
+const STATUSES = [200, 400, 404, 415, 502, 503];
+/** Of a response: enough to pass several fragments. */
+const MAX_READ_BYTES = 10 * 1024 * 1024;
+
+/** Reads the start of a response. @returns its status */
+function readStart(url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent: false }, (response) => {
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MAX_READ_BYTES) response.destroy();
+      });
+      response.on('error', () => undefined).once('close', () => resolve(response.statusCode));
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+/** The statuses of all paths, requested one after the other. */
+async function statusesOf(head: Buffer): Promise<(number | undefined)[]> {
+  const resource = resourceOf([videoTrack(), audioTrack()], { durationSeconds: 60 });
+  const service = await startService(resource, { video: hostileSource(head), audio }, { ffmpeg: () => undefined });
+  onTestFinished(service.close);
+  return expectShortTurns(async () => {
+    const statuses: (number | undefined)[] = [];
+    for (const path of PATHS) statuses.push(await readStart(service.url + path));
+    return statuses;
+  });
+}
+
+describe('an MP4 file', () => {
+  it.each(GOOD_MP4)('with $name is sent in every form', async ({ make }) => {
+    expect(await statusesOf(make(header))).toEqual(PATHS.map(() => 200));
+  });
+
+  it.each(HOSTILE_MP4)('with $name takes no long turn of the event loop', async ({ make }) => {
+    for (const status of await statusesOf(make(header))) expect(STATUSES).toContain(status);
+  });
+});
+
+describe('segments joined across a discontinuity', () => {
+  const movie = writeFragmentedMovie([{ header, durationSeconds: 60 }]);
+
+  it.each(Object.entries(FRAGMENTS))('with %s take no long turn of the event loop', async (_, make) => {
+    const fragment = make();
+    const filter = createDiscontinuityFilter({ onListClock: true });
+    const pass = (part: ReturnType<typeof filter.init>, bytes: Buffer) =>
+      part.update(bytes).length + part.final().length;
+    await expectShortTurns(async () => {
+      pass(filter.init(), movie);
+      for (const startSeconds of [10, 20]) {
+        // A refused segment ends the stream, with an error of its own.
+        try {
+          pass(filter.segment(startSeconds), fragment);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          expect((error as Error).message).toMatch(/^(Too many boxes|Box moof of \d+ bytes exceeds the size limit)$/);
+        }
+        await setImmediate();
+      }
+    });
+  });
+});

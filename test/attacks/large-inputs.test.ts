@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOwnService } from '../contract/target.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { expectShortTurns } from '../support/event-loop-turns.ts';
+import { sendRequest } from '../support/request.ts';
+import { LARGE_CAPTIONS, LARGE_PLAYLISTS, largeItems } from './large-inputs.ts';
+
+const CAPTION_NAMES = Object.keys(LARGE_CAPTIONS);
+/** The file with the most cues at one time. */
+const MOST_CUES = 'vtt cues at once';
+/** Made before they are requested: only the turns of the service count. */
+const bodies = new Map<string, Buffer>();
+let dataDir: string;
+let origin: Origin;
+let service: Awaited<ReturnType<typeof startOwnService>>;
+
+const nameOf = (kind: string, name: string) => `${kind}-${name.replaceAll(' ', '-')}`;
+const large = (kind: string, name: string) => origin.url(`/large/${nameOf(kind, name)}`);
+
+/** Items that have the large files. */
+function itemsWithFiles(): Readonly<Record<string, object>> {
+  const playlists = (more: object) =>
+    Object.keys(LARGE_PLAYLISTS).map((name, index) => ({
+      ...{ format_id: name, url: large('playlist', name), protocol: 'm3u8_native', ext: 'mp4', height: 100 + index },
+      ...more,
+    }));
+  const file = { ext: 'mp4', protocol: 'https', url: origin.url('/files/clip.mp4') };
+  const captions = CAPTION_NAMES.map((name, index) => [
+    `l${index}`,
+    [{ ext: 'vtt', url: large('caption', name), name }],
+  ]);
+  return {
+    'described-playlists': { id: 'a', formats: playlists({ vcodec: 'avc1', acodec: 'mp4a.40.2', duration: 10 }) },
+    'undescribed-playlists': { id: 'b', formats: playlists({}) },
+    captions: { id: 'c', formats: [{ format_id: 'f', ...file }], subtitles: Object.fromEntries(captions) },
+  };
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
+  origin = await startOrigin({
+    mounts: {
+      '/large/': ({ path, response }) => void response.writeHead(bodies.has(path) ? 200 : 404).end(bodies.get(path)),
+      '/site-api/': ({ path, response }) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(bodies.get(path)),
+    },
+  });
+  for (const [kind, texts] of [['playlist', LARGE_PLAYLISTS] as const, ['caption', LARGE_CAPTIONS] as const])
+    for (const [name, make] of Object.entries(texts)) bodies.set(nameOf(kind, name), Buffer.from(make()));
+  const items = Object.entries(largeItems(origin.baseUrl)).map(([name, make]) => [name, make()] as const);
+  for (const [name, info] of [...items, ...Object.entries(itemsWithFiles())])
+    bodies.set(nameOf('item', name), Buffer.from(JSON.stringify({ info })));
+  service = await startOwnService(origin, { dataDir });
+});
+afterAll(async () => {
+  await service?.close();
+  await origin?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const get = (path: string) => sendRequest(service.baseUrl + path);
+const query = (name: string) => `url=${encodeURIComponent(origin.url(`/site/${nameOf('item', name)}`))}`;
+/** The status of a response, or that it was broken off. */
+const statusOf = (path: string) =>
+  get(path).then(
+    ({ status }) => status,
+    () => 'broken',
+  );
+const renditionsOf = async (name: string): Promise<string[]> => {
+  const { status, body } = await get(`/api/Fetch/GetResource?${query(name)}`);
+  expect(status, body.toString('utf8', 0, 300)).toBe(200);
+  return JSON.parse(body.toString()).mediaItems[0].video.renditions.map(({ key }: { key: string }) => key);
+};
+
+describe('no turn of the event loop is long', () => {
+  it.each(Object.keys(largeItems('')))('for an answer of yt-dlp with %s', (name) =>
+    expectShortTurns(async () => {
+      expect([200, 404, 415, 502]).toContain(await statusOf(`/api/Fetch/GetResource?${query(name)}`));
+      expect([200, 404, 415, 502]).toContain(await statusOf(`/api/Fetch/GetDetails?${query(name)}`));
+      expect([200, 404, 415, 502]).toContain(await statusOf(`/api/Feed?quality=360p&${query(name)}`));
+      expect([302, 404, 415, 502]).toContain(await statusOf(`/api/Get?quality=360p&${query(name)}`));
+    }),
+  );
+
+  it('for HLS playlists that are probed', () =>
+    expectShortTurns(async () => {
+      expect((await renditionsOf('undescribed-playlists')).length).toBeGreaterThan(0);
+    }));
+
+  it('for HLS playlists that are streamed', async () => {
+    const keys = await renditionsOf('described-playlists');
+    expect(keys).toHaveLength(Object.keys(LARGE_PLAYLISTS).length);
+    for (const key of keys)
+      await expectShortTurns(async () =>
+        expect([404, 415, 502, 'broken']).toContain(await statusOf(`/api/Stream/Media/${key}`)),
+      );
+  });
+
+  it('for subtitles', async () => {
+    const { body } = await get(`/api/Fetch/GetDetails?${query('captions')}`);
+    const { subtitles } = JSON.parse(body.toString());
+    expect(subtitles).toHaveLength(CAPTION_NAMES.length);
+    for (const { key, name } of subtitles)
+      for (const format of name === MOST_CUES ? ['vtt', 'srt', 'txt'] : ['vtt'])
+        await expectShortTurns(async () =>
+          expect([200, 502]).toContain(await statusOf(`/api/Stream/Subtitle/${key}?format=${format}`)),
+        );
+  });
+
+  it('for subtitles that are embedded', async () => {
+    const [key] = await renditionsOf('captions');
+    await expectShortTurns(async () => {
+      expect(await statusOf(`/api/Stream/Media/${key}?subtitles=l${CAPTION_NAMES.indexOf(MOST_CUES)}`)).toBe(200);
+    });
+  });
+});

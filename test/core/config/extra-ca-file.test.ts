@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../../core/config/settings.ts';
+import { checkExtraCa } from '../../../local/doctor/network.ts';
+import { certificateFile } from '../egress/certificate.ts';
+
+const certificate = await readFile(certificateFile, 'utf8');
+let dir = '';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reelay-ca-test-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const read = (file: string) => readSettings({ EXTRA_CA_FILE: file }).extraCaFile;
+const write = async (text: string): Promise<string> => {
+  const file = join(dir, 'ca.pem');
+  await writeFile(file, text);
+  return file;
+};
+
+describe('EXTRA_CA_FILE', () => {
+  it('becomes an absolute path', async () => {
+    const file = await write(`# Two\n${certificate}\n${certificate}`);
+    expect(read(relative(process.cwd(), file))).toBe(file);
+  });
+
+  it.each([
+    ['without certificates', 'text', /has none$/],
+    ['with a certificate that is cut off', certificate.replace(/\n.{64}\n/, '\n'), /cannot be read \(\w+\)$/],
+  ])('rejects a file %s in one line', async (_, text, message) => {
+    const file = await write(text);
+    expect(() => read(file)).toThrow(/^EXTRA_CA_FILE must be a PEM file of certificates: .+$/);
+    expect(() => read(file)).toThrow(message);
+  });
+
+  it('is reported by the doctor, with certificates that have expired', async () => {
+    const file = await write(certificate);
+    expect(checkExtraCa(undefined)).toEqual([]);
+    expect(checkExtraCa(file)).toMatchObject([{ severity: 'ok', text: expect.stringMatching(/^1 /) }]);
+    const later = Date.parse('2200-01-01');
+    expect(checkExtraCa(file, later)).toMatchObject([{ severity: 'problem', text: expect.stringMatching(/^1 of 1/) }]);
+  });
+});

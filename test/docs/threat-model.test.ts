@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const [, ...sections] = readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8').split(/^## /m);
+
+describe('the threat model', () => {
+  it('has a section for each boundary', () => expect(sections.length).toBeGreaterThan(8));
+
+  it.each(sections.map((section) => [section.split('\n', 1)[0] ?? '', section]))(
+    'names tests that exist for the boundary: %s',
+    (_, section) => {
+      const files = [...section.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file);
+      expect(files).not.toEqual([]);
+      expect(files.filter((file) => !file.endsWith('.test.ts') || !existsSync(join(ROOT, file)))).toEqual([]);
+    },
+  );
+});

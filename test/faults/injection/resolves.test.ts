@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem } from '../../contract/api-document.ts';
+import { sendRequest } from '../../support/request.ts';
+import type { Failure } from './fault-injector.ts';
+import { type InjectedService, startInjectedService } from './injected-service.ts';
+
+let service: InjectedService;
+/** The path of a link that is resolved already, and its answer, by flow. */
+const resolved = new Map<string, { readonly path: string; readonly answer: string }>();
+beforeAll(async () => {
+  service = await startInjectedService();
+  for (const [name, { createPath }] of Object.entries(FLOWS)) {
+    const path = createPath();
+    const answer = await answerTo(path);
+    expect(answer).toMatch(/\btitle\b/);
+    resolved.set(name, { path, answer });
+  }
+});
+
+const resolve = (link: string) => `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
+/** A link to a host of its own, which the service has not resolved. */
+const newFile = (path: string) => service.renameHost(service.origin.url(path));
+let items = 0;
+/** A link to an item of the test site of its own. */
+const newItem = (path: string) => {
+  items += 1;
+  // Of one length: titles are in tags, whose size is stated.
+  return service.origin.url(path.replace('{id}', `item${String(items).padStart(4, '0')}`));
+};
+
+interface Flow {
+  /** The path of a request that resolves what was not resolved before. */
+  readonly createPath: () => string;
+  /** Whether an entry that fails is listed without its renditions. */
+  readonly isList?: boolean;
+}
+
+const FLOWS: Readonly<Record<string, Flow>> = {
+  'a file': { createPath: () => resolve(newFile('/files/clip.mp4')) },
+  'an HLS playlist': { createPath: () => resolve(newFile('/hls/muxed.m3u8')) },
+  'an item of a site': { createPath: () => resolve(newItem('/site/open/{id}')) },
+  'a list': { createPath: () => resolve(newItem('/site/list/{id}?n=2')), isList: true },
+  'a feed': {
+    createPath: () => `/api/Feed?url=${encodeURIComponent(newItem('/site/list/{id}?n=2'))}`,
+    isList: true,
+  },
+};
+const FAILURES: readonly Failure[] = ['fails', 'fails from then on', 'client leaves'];
+
+/** What a request is answered with, without what differs from link to link. */
+async function answerTo(path: string): Promise<string> {
+  try {
+    const { status, body } = await sendRequest(service.baseUrl + path);
+    const text = body.toString();
+    if (status === 200) return text.replaceAll(/host-\d+|item\d+|[\w-]{33,36}/g, '');
+    expectProblem(status, JSON.parse(text));
+    return String(status);
+  } catch (error) {
+    return `no answer: ${(error as Error).message}`;
+  }
+}
+
+/** Entries in an answer, with or without renditions: GetResource's, or those of RSS. */
+const entriesOf = (text: string): number => text.match(/"requestedUrl"|<item>/g)?.length ?? 0;
+
+describe.each(Object.entries(FLOWS))('%s', (name, { createPath, isList }) => {
+  it.each(FAILURES)('when each effect in turn %s', async (failure) => {
+    const { path: known, answer: right } = resolved.get(name) ?? expect.fail(name);
+    for (let at = 1; ; at++) {
+      const path = createPath();
+      service.arm(at, failure);
+      const answer = await answerTo(path);
+      const effect = service.disarm();
+      await service.untilIdle();
+      if (!effect) {
+        expect(answer).toBe(right);
+        return;
+      }
+      const isPart = isList && entriesOf(answer) === entriesOf(right);
+      const failed = failure === 'client leaves' ? 'no answer: other side closed' : '502';
+      if (answer !== right && !isPart) expect(answer, `${effect}, number ${at}`).toBe(failed);
+      expect(await answerTo(known), `after ${effect}, number ${at}`).toBe(right);
+    }
+  });
+});
+
+describe('a process that does not start', () => {
+  // Each in the three ways in which a start fails.
+  it.each([
+    ['yt-dlp', 1],
+    ['the parsers', 2],
+  ])('of %s affects one link, and further ones resolve', async (_name, at) => {
+    const { createPath } = FLOWS['a file'] ?? expect.fail();
+    const { answer: right } = resolved.get('a file') ?? expect.fail();
+    for (let way = 0; way < 3; way++) {
+      service.arm(at, 'fails', /^start of a process$/);
+      // A request that reaches a process whose end is not reported yet may fail before any starts.
+      await service.kill();
+      const answer = await answerTo(createPath());
+      expect(service.disarm(), `way ${way}, answered ${answer}`).toBe('start of a process');
+      // What could not be read is resolved again soon.
+      expect(answer).toMatch(/^502$|"title":"clip"/);
+      // After a failed start yt-dlp waits before the next one.
+      await expect.poll(() => answerTo(createPath()), { interval: 200 }).toBe(right);
+    }
+  });
+});

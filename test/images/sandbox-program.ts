@@ -1,0 +1,53 @@
+/** Runs in a container: reports how FFmpeg is confined there, and what came of what a program in its place tries. */
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { checkSandbox, runFfmpeg } from '../../stream-service/ffmpeg/index.ts';
+import { withProcessLimits } from '../../stream-service/ffmpeg/process-limits.ts';
+
+const FFMPEG = '/usr/local/bin/ffmpeg';
+const STATE = '/scratch/state.db';
+
+/** Runs as FFmpeg would. */
+const HOSTILE = `
+const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram');
+const { once } = require('node:events');
+const { spawnSync } = require('node:child_process');
+const attempts = {
+  'read /etc/passwd': () => fs.readFileSync('/etc/passwd'),
+  'read the state file': () => fs.readFileSync('${STATE}'),
+  'list a folder': () => fs.readdirSync('/scratch'),
+  'read the environment of the service': () => fs.readFileSync('/proc/' + process.ppid + '/environ'),
+  'write a file': () => fs.writeFileSync('/scratch/written', 'x'),
+  'truncate a file': () => fs.truncateSync('${STATE}'),
+  'start a process': () => { const { error } = spawnSync(process.execPath, ['--version']); if (error) throw error; },
+  'signal the service': () => process.kill(process.ppid, 0),
+  'send a datagram': () => new Promise((resolve, reject) => {
+    const socket = dgram.createSocket('udp4');
+    socket.once('error', reject).send('x', 9, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
+  }),
+  'connect to a socket in the file system': () => once(net.connect('/scratch/server.sock'), 'connect'),
+};
+const outcomes = {};
+for (const [name, attempt] of Object.entries(attempts))
+  outcomes[name] = await Promise.resolve().then(attempt).then(() => 'done', ({ code }) => code);
+console.log(JSON.stringify(outcomes));`;
+
+async function runHostile() {
+  const { command, stdin } = withProcessLimits(process.execPath);
+  const [program = '', ...args] = [...command, '--input-type=module', '-e', imports(HOSTILE)];
+  const child = spawn(program, args, { env: {}, stdio: [stdin, 'pipe', 'inherit'] });
+  return child.stdout ? JSON.parse(await text(child.stdout)) : undefined;
+}
+
+/** A module, for its `await`. */
+const imports = (script: string): string =>
+  `import { createRequire } from 'node:module'; const require = createRequire('/');${script}`;
+
+writeFileSync(STATE, 'secret');
+const sandbox = await checkSandbox(FFMPEG);
+let ffmpegBytes = 0;
+const args = ['-f', 'lavfi', '-i', 'sine=duration=1', '-f', 's16le'];
+for await (const chunk of runFfmpeg({ path: FFMPEG, args })) ffmpegBytes += chunk.length;
+const outcomes = await runHostile();
+process.stdout.write(`${JSON.stringify({ sandbox, ffmpegBytes, outcomes, state: readFileSync(STATE, 'utf8') })}\n`);

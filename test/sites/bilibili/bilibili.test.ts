@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { describeSite, type SiteCase, streamEntries } from '../describe-site.ts';
+import { useSite } from '../use-site.ts';
+import { createBilibili, type VideoId, videoUrl } from './bilibili.ts';
+
+const bilibili = useSite(await createBilibili());
+
+const refuses = (title: string, id: VideoId, ytDlp: RegExp, status: number, type: string): SiteCase => ({
+  title: `refuses ${title}`,
+  url: videoUrl(id),
+  refuses: { ytDlp, status, type },
+});
+
+describeSite('Bilibili', bilibili, [
+  {
+    title: 'delivers a video, whose media needs a Referer',
+    url: videoUrl('BV1plain00001'),
+    delivers: {
+      ytDlp: ['100022', '100024', '30216', '30280'],
+      video: ['100024+30280', '100022+30280'],
+      audio: ['30280', '30216'],
+      subtitles: ['danmaku', 'en'],
+    },
+  },
+  {
+    title: 'delivers a part of a video',
+    url: `${videoUrl('BV1parts00001')}?p=2`,
+    delivers: {
+      ytDlp: ['100022', '30216'],
+      video: ['100022+30216'],
+      audio: ['30216'],
+      subtitles: ['danmaku', 'en'],
+    },
+  },
+  {
+    title: 'delivers one file with both tracks',
+    url: videoUrl('BV1oldmp40001'),
+    delivers: { ytDlp: ['16'], video: ['16'], audio: ['16'], subtitles: ['danmaku', 'en'] },
+  },
+  refuses('a deleted video', 'BV1deleted001', /may be deleted/, 404, 'not-found'),
+  refuses('a video that needs a login', 'BV1members001', /registered users/, 415, 'login'),
+  refuses('a video for supporters', 'BV1support001', /supporter-only/, 415, 'members'),
+  refuses('a client that asks too much', 'BV1toofast001', /exceeded the rate limit/, 502, 'rate-limited'),
+  refuses('a blocked client', 'BV1banned0001', /HTTP Error 412/, 415, 'refused'),
+  refuses('a client that the API asks to wait', 'BV1riskctl001', /No video formats found/, 502, 'rate-limited'),
+]);
+
+it.each([
+  ['the parts', 'BV1parts00001', ['Video p01 First', 'Video p02 Second'], ['100024+30280', '100022+30216']],
+  ['the files', 'BV1files00001', ['Video', 'Video'], ['64', '64']],
+] as const)('delivers %s of a video as a list', async (_, id, titles, files) => {
+  const { body } = await bilibili.resolve(videoUrl(id));
+  expect(body.type).toBe('PlayList');
+  expect(body.mediaItems?.map(({ title }) => title)).toEqual(titles);
+  expect(await streamEntries(bilibili, videoUrl(id))).toEqual(files);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { describeSite, streamEntries } from '../describe-site.ts';
+import { sha256 } from '../stock-yt-dlp.ts';
+import { useSite } from '../use-site.ts';
+import { createSoundcloud } from './soundcloud.ts';
+
+const soundcloud = await createSoundcloud();
+const site = useSite(soundcloud);
+
+// In the order of the service.
+const ALL = ['hls_aac_160k', 'http_mp3_1_0', 'hls_mp3_1_0'];
+const trackUrl = (path: string) => `https://soundcloud.com/someone/${path}`;
+
+describeSite('SoundCloud', site, [
+  {
+    title: 'delivers a song of signed segments',
+    url: trackUrl('song'),
+    delivers: { ytDlp: ALL, video: [], audio: ALL },
+  },
+  {
+    title: 'delivers a link that the app shares',
+    url: 'https://on.soundcloud.com/shared',
+    delivers: { ytDlp: [...ALL].sort(), video: [], audio: ALL },
+  },
+  {
+    title: 'delivers the preview of a song that is for subscribers',
+    url: trackUrl('preview'),
+    delivers: {
+      ytDlp: ALL.map((name) => `${name}_preview`).sort(),
+      video: [],
+      audio: ALL.map((name) => `${name}_preview`),
+    },
+  },
+  {
+    title: 'delivers a private song by its secret link',
+    url: trackUrl('secret/s-abc123'),
+    delivers: { ytDlp: ALL, video: [], audio: ALL },
+  },
+  {
+    title: 'refuses a private song without the secret',
+    url: trackUrl('secret'),
+    refuses: { ytDlp: /HTTP Error 404/, status: 404, type: 'not-found' },
+  },
+  {
+    title: 'refuses protected songs',
+    url: trackUrl('protected'),
+    refuses: { ytDlp: /DRM/, status: 415, type: 'drm' },
+  },
+  {
+    title: 'refuses another region',
+    url: trackUrl('elsewhere'),
+    refuses: { ytDlp: /not available from your location/, status: 415, type: 'region' },
+  },
+  {
+    title: 'refuses a client that asks too much',
+    url: trackUrl('busy'),
+    refuses: { ytDlp: /HTTP Error 429/, status: 502, type: 'rate-limited' },
+  },
+]);
+
+describe('a set of SoundCloud', () => {
+  it('delivers its songs, without a protected one', async () => {
+    const url = trackUrl('sets/album');
+    const { body } = await site.resolve(url);
+    const titles = body.mediaItems?.map(({ title }) => title);
+    expect({ type: body.type, title: body.title, titles, streams: await streamEntries(site, url) }).toEqual({
+      ...{ type: 'PlayList', title: 'An album', titles: ['The song', 'The shared'] },
+      streams: ['hls_aac_160k', 'hls_aac_160k'],
+    });
+  });
+});
+
+describe('SoundCloud, when its URLs expire', () => {
+  const resolves = () => site.serviceRequests().filter(({ url }) => url.pathname === '/resolve').length;
+  const stream = async (key: string | null) => {
+    const { status, body } = await site.get(`/api/Stream/Media/${key}`);
+    return { status, sha256: sha256(body) };
+  };
+
+  it.each([
+    ['before a stream begins', undefined],
+    ['within a stream', '/aac-1.m4s'],
+  ])('streams the same bytes, having resolved the song once more: %s', async (_, file) => {
+    const { body } = await site.resolve(trackUrl('song'));
+    const keys = body.mediaItems?.[0]?.audio?.renditions?.map(({ key }) => key) ?? [];
+    const before = { streams: await Promise.all(keys.map(stream)), resolves: resolves() };
+    soundcloud.expireUrls(file);
+    const streams = await Promise.all(keys.map(stream));
+    expect({ streams, resolves: resolves() }).toEqual({ ...before, resolves: before.resolves + 1 });
+  });
+});

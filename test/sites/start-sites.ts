@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createProxy } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { send } from '../origin/respond.ts';
+import { makeCertificates } from './certificates.ts';
+import type { Site, SiteExchange, SiteRequest } from './site.ts';
+
+/** Sites that run, and the ways to them. */
+export interface RunningSites {
+  /** PEM file of the authority that their certificates are from. */
+  readonly caFile: string;
+  /**
+   * A proxy that connects to the sites, whatever their names resolve to.
+   * @param client the loopback address that the sites see: 127.0.0.1, 127.0.0.2 and so on
+   */
+  proxyFor(client: string): Promise<string>;
+  /** In the order received. */
+  readonly requests: readonly SiteRequest[];
+  close(): Promise<void>;
+}
+
+/** Starts sites on one loopback port, with TLS by an authority of their own. */
+export async function startSites(sites: readonly Site[]): Promise<RunningSites> {
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-sites-'));
+  const { caFile, key, cert } = await makeCertificates(
+    dir,
+    sites.flatMap(({ hosts }) => hosts),
+  );
+  const requests: SiteRequest[] = [];
+  const closing = new AbortController();
+
+  const server = createServer({ key, cert, ALPNProtocols: ['http/1.1'] }, async (request, response) => {
+    const host = request.headers.host?.replace(/:\d+$/, '') ?? '';
+    const url = new URL(request.url ?? '/', `https://${host}`);
+    const client = request.socket.remoteAddress ?? '';
+    const { method = 'GET', headers } = request;
+    const leaving = new AbortController();
+    response.once('close', () => leaving.abort());
+    const signal = AbortSignal.any([leaving.signal, closing.signal]);
+    try {
+      const body = await text(request);
+      const received: SiteRequest = { client, method, url, headers, body, status: 0 };
+      requests.push(received);
+      response.once('close', () => {
+        received.status = response.statusCode;
+      });
+      const exchange: SiteExchange = {
+        request,
+        response,
+        url,
+        path: url.pathname,
+        mediaDir: '',
+        signal,
+        host,
+        client,
+        body,
+      };
+      const site = sites.find(({ hosts }) => hosts.some((name) => matches(name, host)));
+      if (site) await site.handle(exchange);
+      else send(exchange, 'text/plain', `No site has the name ${host}`, 421);
+    } catch (error) {
+      if (signal.aborted || response.headersSent) response.destroy();
+      else response.writeHead(500).end(String(error));
+    }
+  });
+  const listeners = [await listen(server, '127.0.0.1')];
+  const { port } = server.address() as AddressInfo;
+
+  const startProxy = async (client: string): Promise<string> => {
+    const proxy = createProxy((_, response) => void response.writeHead(501).end());
+    proxy.on('connect', (_, socket: Socket) => {
+      const upstream = connect({ port, host: '127.0.0.1', localAddress: client }, () => {
+        socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+        socket.pipe(upstream).pipe(socket);
+      });
+      upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+      socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+    });
+    listeners.push(await listen(proxy, '127.0.0.1'));
+    return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  };
+  const proxies = new Map<string, Promise<string>>();
+
+  return {
+    caFile,
+    proxyFor: (client) => {
+      const proxy = proxies.get(client) ?? startProxy(client);
+      proxies.set(client, proxy);
+      return proxy;
+    },
+    requests,
+    close: async () => {
+      closing.abort();
+      await Promise.all(listeners.map((close) => close()));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @returns what closes the server and its connections */
+async function listen(server: Server, address: string): Promise<() => Promise<void>> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  return async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+}
+
+const matches = (name: string, host: string): boolean =>
+  name === host || (name.startsWith('*.') && host.replace(/^[^.]+/, '*') === name);

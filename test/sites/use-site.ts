@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { Settings } from '../../core/config/index.ts';
+import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import type { YtDlp } from '../../layers/tools/index.ts';
+import { startOwnService } from '../contract/target.ts';
+import { type ReceivedResponse, sendRequest } from '../support/request.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
+import type { Site, SiteRequest } from './site.ts';
+import { type RunningSites, startSites } from './start-sites.ts';
+import { runStockYtDlp, type StockOutcome } from './stock-yt-dlp.ts';
+
+/** A site and a service that resolves its links, for the tests of one file. */
+export interface SiteFixture {
+  /** A path of the service. */
+  get(path: string): Promise<ReceivedResponse>;
+  /** GetResource. */
+  resolve(url: string): Promise<{ readonly status: number; readonly body: ResourceInformation }>;
+  /** yt-dlp alone. */
+  download(links: readonly string[], args?: readonly string[]): Promise<ReadonlyMap<string, StockOutcome>>;
+  /** Writes a file that is removed after the tests. @returns its path */
+  keep(bytes: Uint8Array): Promise<string>;
+  /** What the service has requested, from all of its addresses. */
+  serviceRequests(): SiteRequest[];
+}
+
+export interface SiteFixtureOptions {
+  /** Loopback addresses from which the service connects to the site, each an outgoing proxy. @default 127.0.0.1 */
+  readonly addresses?: readonly string[];
+  readonly settings?: Partial<Settings>;
+  /** Of both. @default that of `installedTools`, which imitates no browsers */
+  readonly ytDlp?: YtDlp;
+}
+
+/** yt-dlp alone connects from here, the service from other addresses. */
+const STOCK_ADDRESS = '127.0.0.9';
+/** Names are looked up before a proxy is used, which here connects to the site alone: any public address will do. */
+const lookup = async () => [{ address: '192.0.43.8', family: 4 }];
+
+/** Starts a site and the service before the tests of a file, and ends both after them. */
+export function useSite(
+  site: Site,
+  { addresses = ['127.0.0.1'], settings, ytDlp }: SiteFixtureOptions = {},
+): SiteFixture {
+  let dir = '';
+  let sites: RunningSites;
+  let service: Awaited<ReturnType<typeof startOwnService>>;
+  let files = 0;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'reelay-site-test-'));
+    sites = await startSites([site]);
+    const outgoingProxies = await Promise.all(addresses.map(sites.proxyFor));
+    const toolsDir = ytDlp && { toolsDir: await createToolsFolder(join(dir, 'tools'), ytDlp) };
+    const changes = {
+      dataDir: join(dir, 'data'),
+      outgoingProxies,
+      extraCaFile: sites.caFile,
+      ...toolsDir,
+      ...settings,
+    };
+    service = await startOwnService({ host: '127.0.0.1:9' }, changes, { lookup, hasPage: false });
+  });
+  afterAll(async () => {
+    await service?.close();
+    await sites?.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const get = (path: string) => sendRequest(service.baseUrl + path);
+  return {
+    get,
+    resolve: async (url) => {
+      const { status, body } = await get(`/api/Fetch/GetResource?url=${encodeURIComponent(url)}`);
+      return { status, body: JSON.parse(body.toString()) };
+    },
+    download: async (links, args) => {
+      const folder = join(dir, `stock-${++files}`);
+      await mkdir(folder);
+      const proxy = await sites.proxyFor(STOCK_ADDRESS);
+      return runStockYtDlp(links, { dir: folder, caFile: sites.caFile, proxy, args, ytDlp });
+    },
+    keep: async (bytes) => {
+      const file = join(dir, `kept-${++files}`);
+      await writeFile(file, bytes);
+      return file;
+    },
+    serviceRequests: () => sites.requests.filter(({ client }) => client !== STOCK_ADDRESS),
+  };
+}

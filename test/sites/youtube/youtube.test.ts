@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeSite, type SiteCase } from '../describe-site.ts';
+import { sha256 } from '../stock-yt-dlp.ts';
+import { useSite } from '../use-site.ts';
+import { makeMedia } from './media.ts';
+import { PLAYER_PATH } from './pages.ts';
+import { type VideoId, watchUrl } from './videos.ts';
+import { createYoutube } from './youtube.ts';
+
+const site = await createYoutube();
+const youtube = useSite(site);
+
+const ALL = {
+  ytDlp: ['18', '134', '136', '140', '140-drc', '251'],
+  video: ['136+140', '18', '134+140'],
+  audio: ['251', '140', '140-drc'],
+};
+const delivers = (title: string, id: VideoId, delivery: SiteCase['delivers'] = ALL): SiteCase => ({
+  title: `delivers ${title}`,
+  url: watchUrl(id),
+  delivers: delivery,
+});
+const refuses = (title: string, id: VideoId, ytDlp: RegExp, status: number, type: string): SiteCase => ({
+  title: `refuses ${title}`,
+  url: watchUrl(id),
+  refuses: { ytDlp, status, type },
+});
+
+describeSite('YouTube', youtube, [
+  delivers('a video', 'plainplain1'),
+  delivers('a video with captions', 'captionscc1', { ...ALL, subtitles: ['en'] }),
+  delivers('a video whose URLs have challenges', 'challenged1'),
+  delivers('another one', 'challenged2'),
+  delivers('dubs and compressed sound', 'dubsdubsdub', {
+    ytDlp: ['134', '136', '140-0', '140-1', '140-2', '140-drc', '18'],
+    video: ['136+140-2', '18', '134+140-2'],
+    audio: ['140-2', '140-drc', '140-1', '140-0'],
+  }),
+  delivers('what can be had whole without a token', 'gatedgated1', {
+    ytDlp: ['18'],
+    video: ['18', '502 /problems/refused'],
+    audio: ['502 /problems/refused'],
+    errors: /^(unable to download video data: HTTP Error 403: Forbidden\n?){2}$/,
+  }),
+  delivers('media that is bound to an address', 'boundbound1'),
+  delivers('media that waits for an advertisement', 'prerollwait'),
+  refuses('a bot', 'botcheckbot', /confirm you’re not a bot/, 415, 'bot-check'),
+  refuses('what needs proof of age', 'agecheckage', /confirm your age/, 415, 'age'),
+  refuses('a private video', 'privatepriv', /Private video/, 415, 'private'),
+  refuses('a removed video', 'removedgone', /removed by the uploader/, 404, 'gone'),
+  refuses('what is for members', 'membersonly', /members-only/, 415, 'members'),
+  refuses('a rental', 'rentalrent1', /requires payment/, 415, 'payment'),
+  refuses('another region', 'regionblock', /available in your country/, 415, 'region'),
+  refuses('a client that asks too much', 'ratelimited', /try again later/, 502, 'rate-limited'),
+  refuses('too many player calls', 'api429api42', /Requested format is not available/, 502, 'rate-limited'),
+  refuses('forbidden player calls', 'api403api40', /Requested format is not available/, 415, 'refused'),
+  refuses('a premiere', 'premierelat', /Premieres in 3 hours/, 404, 'not-started'),
+  refuses(
+    'formats that only the page can play',
+    'sabronlysab',
+    /No video formats|format is not available/,
+    502,
+    'site-changed',
+  ),
+]);
+
+it('requests the script of the player once for the challenges of two videos', () => {
+  const requested = youtube.serviceRequests().filter(({ url }) => url.pathname === PLAYER_PATH);
+  expect(requested).toHaveLength(1);
+});
+
+const LIVE = { ytDlp: ['94'], video: ['94'], audio: ['94'] };
+// By default, yt-dlp has FFmpeg turn such a stream into a file of the type that its name says.
+describeSite('YouTube', youtube, [delivers('a live stream', 'livelivelil', LIVE)], ['--fixup', 'detect_or_warn']);
+
+const playerCalls = (id: VideoId) =>
+  youtube
+    .serviceRequests()
+    .filter(({ url, body }) => url.pathname.endsWith('/player') && JSON.parse(body).videoId === id);
+const mediaRequests = (id: VideoId) => youtube.serviceRequests().filter(({ url }) => url.searchParams.get('id') === id);
+
+it('waits once for an advertisement, with few requests', () => {
+  expect(mediaRequests('prerollwait').length).toBeGreaterThan(0);
+  expect(mediaRequests('prerollwait').filter(({ status }) => status === 403).length).toBeLessThanOrEqual(1);
+  expect(playerCalls('prerollwait').length).toBeLessThanOrEqual(2);
+});
+
+it('streams the original sound rather than a dub', async () => {
+  const { body } = await youtube.resolve(watchUrl('dubsdubsdub'));
+  const best = await youtube.get(`/api/Stream/Media/${body.mediaItems[0]?.audio?.bestQualityKey}`);
+  expect(sha256(best.body)).toBe(sha256(await readFile(join(await makeMedia(), '140.m4a'))));
+});
+
+it('continues with new URLs when those of a resolve have expired', async () => {
+  const { body } = await youtube.resolve(watchUrl('expiresoon1'));
+  site.expireUrls();
+  const { status, body: bytes } = await youtube.get(`/api/Stream/Media/${body.mediaItems[0]?.audio?.bestQualityKey}`);
+  expect(status).toBe(200);
+  expect(sha256(bytes)).toBe(sha256(await readFile(join(await makeMedia(), '251.webm'))));
+  expect(playerCalls('expiresoon1')).toHaveLength(2);
+});
+
+it('offers the captions that yt-dlp downloads', async () => {
+  const alone = await youtube.download([watchUrl('captionscc1')], ['--skip-download']);
+  const [english] = alone.get(watchUrl('captionscc1'))?.subtitles ?? [];
+  const cues = await readFile(english?.path ?? '', 'utf8');
+  const link = encodeURIComponent(watchUrl('captionscc1'));
+  const details = JSON.parse((await youtube.get(`/api/Fetch/GetDetails?url=${link}`)).body.toString());
+  expect(details).toMatchObject({ chapters: [{ title: 'Start' }, { title: 'Middle' }, { title: 'End' }] });
+  expect(details.subtitles).toMatchObject([{ language: 'en', name: 'English', isAutomatic: false }]);
+  const { body } = await youtube.get(`/api/Stream/Subtitle/${details.subtitles[0].key}`);
+  expect(body.toString().trim()).toBe(cues.trim());
+});
+
+it('keeps the entries of a list that may be had later', async () => {
+  const list = 'https://www.youtube.com/playlist?list=PLlist';
+  const alone = (await youtube.download([list], ['--format', '18'])).get(list);
+  expect(alone?.formats.map(({ path }) => basename(dirname(path)))).toEqual([
+    'plainplain1',
+    'captionscc1',
+    'dubsdubsdub',
+  ]);
+  const { body } = await youtube.resolve(list);
+  expect(body.type).toBe('PlayList');
+  const offered = body.mediaItems.map(({ requestedUrl, video }) => [requestedUrl, video !== undefined]);
+  expect(offered).toEqual([
+    [watchUrl('plainplain1'), true],
+    [watchUrl('botcheckbot'), false],
+    [watchUrl('captionscc1'), true],
+    [watchUrl('dubsdubsdub'), true],
+  ]);
+});

@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+
+/** What no turn of the service's event loop may take, whatever a stranger sends. */
+export const MAX_TURN_MS = 100;
+/** Time between two readings: turns that end within it count together. */
+const INTERVAL_MS = 1;
+
+/**
+ * Measures the turns of this thread's event loop by the processor time that they use. Unlike the delay that
+ * `monitorEventLoopDelay` measures, it does not depend on what else the machine does. It does not include waiting: for
+ * synchronous calls that wait, use the delay.
+ */
+export function measureTurns() {
+  let longestMs = 0;
+  let before = threadCpuMs();
+  const read = () => {
+    const now = threadCpuMs();
+    longestMs = Math.max(longestMs, now - before);
+    before = now;
+  };
+  let timer = setTimeout(tick, INTERVAL_MS);
+  function tick() {
+    read();
+    timer = setTimeout(tick, INTERVAL_MS);
+  }
+  return {
+    /** Ends measuring. @returns processor time of the longest turn in milliseconds, a few of which may be of its neighbours */
+    stop(): number {
+      clearTimeout(timer);
+      read();
+      return longestMs;
+    },
+  };
+}
+
+/**
+ * Expects that no turn of the event loop takes too long while something runs, the turns of a server, source and client in the
+ * same process included. Make large inputs before.
+ */
+export async function expectShortTurns<T>(work: () => Promise<T>, maxMs = MAX_TURN_MS): Promise<T> {
+  const turns = measureTurns();
+  let longestMs = Number.POSITIVE_INFINITY;
+  try {
+    return await work();
+  } finally {
+    longestMs = turns.stop();
+    expect(longestMs, 'processor time of the longest turn of the event loop, in milliseconds').toBeLessThan(maxMs);
+  }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
