@@ -33,7 +33,7 @@ export const UNIT_TESTS = [
   'test/lambdas/runtime/!(custom-resource|invoker).test.ts',
   'test/lambdas/stream-host/{host-store,host-task,registration,wake-ahead,wake-plan}.test.ts',
   'test/lambdas/tools-update/{plan,switch-release,tools-environment}.test.ts',
-  'test/layers/tools/{bounded-lines,failure-report,installer,syscall-filter,version-store,versions,worker-client}.test.ts',
+  'test/core/tools/{bounded-lines,failure-report,installer,syscall-filter,version-store,versions,worker-client}.test.ts',
   'test/local/{dot-env,process-log}.test.ts',
   'test/local/hand-over/relay.test.ts',
   'test/scripts/{prove-deployment,verify-options}.test.ts',
@@ -71,7 +71,7 @@ export const ISOLATED_TESTS = [
   'test/core/resolve/probe/probe.test.ts',
   'test/faults/killed-processes.test.ts',
   // Change TMPDIR of their process, in which leftovers of earlier workers are removed once.
-  'test/layers/tools/{worker,link-processes}.test.ts',
+  'test/core/tools/{worker,link-processes}.test.ts',
 ];
 
 const SETUP = 'test/support/file-setup.ts';

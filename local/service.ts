@@ -11,8 +11,8 @@ import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
 import type { StateStorage } from '../core/state/index.ts';
+import type { Activity } from '../core/tools/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
-import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 import {
   createStalledClients,

@@ -6,8 +6,8 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createEgress } from '../core/egress/index.ts';
+import { assetFor, createReleases, unpackRelease } from '../core/tools/index.ts';
 import { prepareOneMachineContext } from '../infra/build/index.ts';
-import { assetFor, createReleases, unpackRelease } from '../layers/tools/index.ts';
 
 /** Of container platforms (`TARGETARCH`). */
 const ARCHITECTURES = { amd64: ['x86_64', 'x64'], arm64: ['arm64', 'arm64'] } as const;

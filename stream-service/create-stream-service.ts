@@ -3,7 +3,7 @@ import type { Log } from '../core/log/index.ts';
 import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
 import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
-import type { Ffmpeg } from '../layers/tools/index.ts';
+import type { Ffmpeg } from '../core/tools/index.ts';
 import { createArchives } from './archive/index.ts';
 import { createConverters } from './conversions/index.ts';
 import { createCovers } from './covers/index.ts';

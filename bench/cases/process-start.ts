@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { writeSandbox } from '../../layers/tools/worker/index.ts';
+import { writeSandbox } from '../../core/tools/worker/index.ts';
 import { checkSandbox, withProcessLimits } from '../../stream-service/ffmpeg/process-limits.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';
@@ -12,7 +12,7 @@ import { seconds } from '../figures.ts';
 
 const RUNS = 100;
 const MAX_ADDED_MS = 5;
-const PLUGIN = resolve(import.meta.dirname, '../../layers/tools/worker/plugins/reelay/yt_dlp_plugins/extractor');
+const PLUGIN = resolve(import.meta.dirname, '../../layers/tools/plugins/reelay/yt_dlp_plugins/extractor');
 /** Milliseconds that a fork takes to confine itself: the median. */
 const CONFINE = `
 import os, sys, time

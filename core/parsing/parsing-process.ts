@@ -3,8 +3,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from '../../layers/tools/index.ts';
 import { ParsingLimitExceeded } from '../errors/index.ts';
+import { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from '../tools/index.ts';
 import type { TaskRequest, TaskResponse } from './task.ts';
 
 export interface ParsingProcessOptions {

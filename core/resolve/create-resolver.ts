@@ -1,4 +1,3 @@
-import { startYtDlp, type Tools, type YtDlpMode } from '../../layers/tools/index.ts';
 import { createSingleFlight } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
@@ -7,6 +6,7 @@ import { createClientNames } from '../http/index.ts';
 import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
 import type { Resource } from '../state/index.ts';
+import { startYtDlp, type Tools, type YtDlpMode } from '../tools/index.ts';
 import {
   createCachedState,
   createRenewals,

@@ -21,7 +21,7 @@ const ENTRIES_DIR = join(ROOT, 'lambdas', 'entries');
 const SWAGGER_DIR = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The yt-dlp plugin, which yt-dlp loads from the file system beside the bundle that starts it. */
-const WORKER_FILES = { plugins: join(ROOT, 'layers', 'tools', 'worker', 'plugins') };
+const WORKER_FILES = { plugins: join(ROOT, 'layers', 'tools', 'plugins') };
 
 /** Files and folders copied beside a bundle: bundle folder → target name → source path. */
 const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,6 +1,6 @@
 import { access, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ImageArchitecture, installPinnedFfmpeg, pinnedFfmpegId } from '../../layers/tools/ffmpeg/index.ts';
+import { type ImageArchitecture, installPinnedFfmpeg, pinnedFfmpegId } from '../../core/tools/ffmpeg/index.ts';
 
 export interface PlaceFfmpegOptions {
   /** Receives the program as `ffmpeg`. */

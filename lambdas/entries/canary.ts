@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLoopbackProxy } from '../../core/egress/index.ts';
-import { findLayeredYtDlp, smokeTestYtDlp } from '../../layers/tools/index.ts';
+import { findLayeredYtDlp, smokeTestYtDlp } from '../../core/tools/index.ts';
 import { createFunctionLog } from '../runtime/index.ts';
 import { createTryLayer } from '../tools-update/index.ts';
 

@@ -8,7 +8,7 @@ import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { locateLayeredYtDlp, readVersion, type YtDlp } from '../../layers/tools/index.ts';
+import { locateLayeredYtDlp, readVersion, type YtDlp } from '../../core/tools/index.ts';
 import {
   createFanOut,
   createGet,

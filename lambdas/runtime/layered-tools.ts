@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log/index.ts';
-import type { YtDlp } from '../../layers/tools/index.ts';
+import type { YtDlp } from '../../core/tools/index.ts';
 
 export interface LayeredToolsOptions {
   /**

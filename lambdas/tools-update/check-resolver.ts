@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { YtDlp } from '../../layers/tools/index.ts';
+import type { YtDlp } from '../../core/tools/index.ts';
 import { createTryLayer } from './try-layer.ts';
 import type { CanaryVerdict } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FetchedRelease, Releases } from '../../layers/tools/index.ts';
+import type { FetchedRelease, Releases } from '../../core/tools/index.ts';
 import { archiveKey, describeLayer, publishedOf, wrongVersion } from './plan.ts';
 import type { Archive, Canary, Layers, LayerVersion, Pointer, Step } from './types.ts';
 

@@ -1,6 +1,6 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
 import { oneOf, SettingError, wholeNumber } from '../../core/config/index.ts';
-import { assetFor, isReleaseTag, type ToolsChannel } from '../../layers/tools/index.ts';
+import { assetFor, isReleaseTag, type ToolsChannel } from '../../core/tools/index.ts';
 
 /** The environment of the functions that update the tools layer, as the stack sets it. */
 export interface ToolsEnvironment {

@@ -1,5 +1,5 @@
 import { describeError, type Log } from '../../core/log/index.ts';
-import type { YtDlp, YtDlpMode } from '../../layers/tools/index.ts';
+import type { YtDlp, YtDlpMode } from '../../core/tools/index.ts';
 import type { CanaryVerdict } from './types.ts';
 
 export interface TryLayerOptions {

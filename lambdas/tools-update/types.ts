@@ -1,4 +1,4 @@
-import type { FetchedRelease } from '../../layers/tools/index.ts';
+import type { FetchedRelease } from '../../core/tools/index.ts';
 
 /** One version of the tools layer. */
 export interface LayerVersion {

@@ -1,6 +1,6 @@
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import type { Releases } from '../../layers/tools/index.ts';
+import type { Releases } from '../../core/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 import type { PrepareDependencies } from './prepare-release.ts';
 import type { LiveFunction } from './types.ts';

@@ -1,52 +1,8 @@
-export { createTools, type ToolsOptions } from './install/index.ts';
-export {
-  cpuTimeMs,
-  endWithParent,
-  findPython,
-  isStopped,
-  killWhenStopped,
-  SETPRIV,
-  setprivCommand,
-  syscallFilter,
-} from './process/index.ts';
-export {
-  createReleases,
-  type Download,
-  downloadFile,
-  type FetchedRelease,
-  type Releases,
-  type ReleasesOptions,
-} from './release/index.ts';
-export { smokeTestYtDlp, startYtDlp } from './runner/index.ts';
-export type { FetchOptions, ToolProvider } from './tool-provider.ts';
-export {
-  type Activity,
-  type Ffmpeg,
-  type Tools,
-  type ToolsChannel,
-  type ToolsInPlace,
-  ToolUnavailable,
-  type YtDlp,
-  type YtDlpMode,
-} from './tools.ts';
-export { compareVersions, isReleaseTag } from './versions.ts';
-export type {
-  OperatorCookie,
-  OperatorOptions,
-  WorkerFailure,
-  WorkerFailureKind,
-  WorkerOptions,
-  WorkerProcess,
-  WorkerResponse,
-  WorkerSandbox,
-} from './worker/index.ts';
-export {
-  assetFor,
-  findLayeredYtDlp,
-  listImpersonateTargets,
-  locateLayeredYtDlp,
-  offersTarget,
-  readVersion,
-  unpackRelease,
-  unpackYtDlp,
-} from './yt-dlp/index.ts';
+/**
+ * The worker: Python that yt-dlp loads as a plugin, in each process of its own and in the functions beside the layer with
+ * yt-dlp. The bundler copies the folder beside each bundle that starts yt-dlp.
+ */
+import { fileURLToPath } from 'node:url';
+
+/** Folder to give to yt-dlp as a folder of plugins. */
+export const PLUGIN_DIR = fileURLToPath(new URL('plugins', import.meta.url));

@@ -10,7 +10,7 @@ import {
   smokeTestYtDlp,
   type WorkerSandbox,
   type YtDlp,
-} from '../../layers/tools/index.ts';
+} from '../../core/tools/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import { toolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';

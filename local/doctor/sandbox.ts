@@ -1,4 +1,4 @@
-import type { WorkerSandbox } from '../../layers/tools/index.ts';
+import type { WorkerSandbox } from '../../core/tools/index.ts';
 import { checkSandbox, type Sandbox } from '../../stream-service/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 

@@ -2,7 +2,7 @@ import type { Settings } from '../../core/config/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { type Activity, createTools, type Ffmpeg, type Tools, type YtDlp } from '../../layers/tools/index.ts';
+import { type Activity, createTools, type Ffmpeg, type Tools, type YtDlp } from '../../core/tools/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
 import { toolsOptions } from './tools-options.ts';
 

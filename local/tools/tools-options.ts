@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
-import { smokeTestYtDlp, type ToolsOptions } from '../../layers/tools/index.ts';
+import { smokeTestYtDlp, type ToolsOptions } from '../../core/tools/index.ts';
 
 /** The options of `createTools` that the service and `npm run update-tools` have in common: they share the folder. */
 export const toolsOptions = (settings: Settings, egress: Pick<Egress, 'nextIdentity' | 'request'>) =>

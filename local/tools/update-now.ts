@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
-import { type Activity, createTools, type ToolsOptions } from '../../layers/tools/index.ts';
+import { type Activity, createTools, type ToolsOptions } from '../../core/tools/index.ts';
 import { toolsOptions } from './tools-options.ts';
 
 export interface UpdateNowOptions {

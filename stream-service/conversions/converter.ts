@@ -2,7 +2,7 @@ import type { Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { RecordingText } from '../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
-import type { Ffmpeg } from '../../layers/tools/index.ts';
+import type { Ffmpeg } from '../../core/tools/index.ts';
 import type { FfmpegInputServer } from '../ffmpeg/index.ts';
 import type { ClipTimes, Representation, RepresentationHead } from '../representation.ts';
 import type { Admission, StreamObserver } from '../sessions/index.ts';

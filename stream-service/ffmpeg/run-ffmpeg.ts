@@ -3,7 +3,7 @@ import { getPriority, setPriority } from 'node:os';
 import { Readable, type Writable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
 import { startSpan } from '../../core/log/index.ts';
-import { type Ffmpeg, killWhenStopped } from '../../layers/tools/index.ts';
+import { type Ffmpeg, killWhenStopped } from '../../core/tools/index.ts';
 import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
 import { checkSandbox, LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SETPRIV, setprivCommand, syscallFilter } from '../../layers/tools/index.ts';
+import { SETPRIV, setprivCommand, syscallFilter } from '../../core/tools/index.ts';
 
 /** What the system withholds from a process. */
 export interface Sandbox {

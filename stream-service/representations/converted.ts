@@ -1,6 +1,6 @@
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
-import type { Ffmpeg } from '../../layers/tools/index.ts';
+import type { Ffmpeg } from '../../core/tools/index.ts';
 import type { ConversionOptions, Converter } from '../conversions/index.ts';
 import type { Covers } from '../covers/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';

@@ -3,7 +3,7 @@ import { getRetryDelay } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '../../layers/tools/index.ts';
+import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '../../core/tools/index.ts';
 
 export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '../../layers/tools/index.ts';
+import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '../../core/tools/index.ts';
 
 /** Written by the tools update as its last step, after the canary invocation has passed. */
 const Pointer = Type.Object({

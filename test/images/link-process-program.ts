@@ -2,8 +2,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '../../core/egress/index.ts';
-import { startLinkProcesses } from '../../layers/tools/process-per-link/index.ts';
-import { locateLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { startLinkProcesses } from '../../core/tools/process-per-link/index.ts';
+import { locateLayeredYtDlp } from '../../core/tools/yt-dlp/index.ts';
 
 const [url = '', ytDlpDir = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });

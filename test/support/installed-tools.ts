@@ -4,9 +4,9 @@ import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../layers/tools/install/lock.ts';
-import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
-import { compareVersions } from '../../layers/tools/versions.ts';
+import { withLock } from '../../core/tools/install/lock.ts';
+import type { Ffmpeg, YtDlp } from '../../core/tools/tools.ts';
+import { compareVersions } from '../../core/tools/versions.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createVersionStore } from '../../layers/tools/install/version-store.ts';
-import type { YtDlp } from '../../layers/tools/tools.ts';
+import { createVersionStore } from '../../core/tools/install/version-store.ts';
+import type { YtDlp } from '../../core/tools/tools.ts';
 import { installedTools } from './installed-tools.ts';
 
 /**

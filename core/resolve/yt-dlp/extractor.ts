@@ -1,4 +1,3 @@
-import type { WorkerFailure, WorkerProcess, WorkerResponse, YtDlp } from '../../../layers/tools/index.ts';
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
@@ -11,6 +10,7 @@ import {
   parse,
   readExtraction,
 } from '../../parsing/index.ts';
+import type { WorkerFailure, WorkerProcess, WorkerResponse, YtDlp } from '../../tools/index.ts';
 import { toError } from './failures.ts';
 import { createImpersonation, type Impersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';

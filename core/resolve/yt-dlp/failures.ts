@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import type { WorkerFailure, WorkerFailureKind } from '../../../layers/tools/index.ts';
 import { isPublicAddress } from '../../egress/index.ts';
 import {
   type AbsenceReason,
@@ -10,6 +9,7 @@ import {
   type RefusalReason,
   UpstreamError,
 } from '../../errors/index.ts';
+import type { WorkerFailure, WorkerFailureKind } from '../../tools/index.ts';
 import { type Reason, reasonOfMessage, secondsOfMessage } from './failure-messages.ts';
 
 /** The sentence for the client. */

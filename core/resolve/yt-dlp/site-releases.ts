@@ -1,8 +1,8 @@
-import type { YtDlp } from '../../../layers/tools/index.ts';
 import { createLruCache, getRetryDelay } from '../../concurrency/index.ts';
 import { siteOf } from '../../config/index.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
+import type { YtDlp } from '../../tools/index.ts';
 import { isReleaseFailure } from './failures.ts';
 
 /** The installed releases of yt-dlp. */

@@ -1,7 +1,7 @@
-import type { startYtDlp, Tools, WorkerOptions, WorkerProcess, YtDlp, YtDlpMode } from '../../../layers/tools/index.ts';
 import { getRetryDelay } from '../../concurrency/index.ts';
 import { InMaintenance, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
+import type { startYtDlp, Tools, WorkerOptions, WorkerProcess, YtDlp, YtDlpMode } from '../../tools/index.ts';
 
 export interface WorkerSupervisorOptions
   extends Pick<

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Resource, Track } from '../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { Ffmpeg } from '../../../core/tools/index.ts';
 import type { Representation } from '../../representation.ts';
 import type { Source } from '../../source/index.ts';
 import type { ConverterDependencies } from '../converter.ts';

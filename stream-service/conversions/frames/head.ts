@@ -3,7 +3,7 @@ import { MP3_FRAME_BYTES, MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../.
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { Ffmpeg } from '../../../core/tools/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
 import type { FileSource, SegmentedSource } from '../../source/index.ts';
 import { clipFrames, LAYOUT_VERSION, type Layout, layoutBytes } from './layout.ts';

@@ -2,7 +2,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { Log } from '../../../core/log/index.ts';
 import { patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
 import { extendHeader, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
-import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { Ffmpeg } from '../../../core/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';

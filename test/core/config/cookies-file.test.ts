@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { startWorker } from '../../../layers/tools/worker/worker-process.ts';
+import { startWorker } from '../../../core/tools/worker/worker-process.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 
 const HEADER = '# Netscape HTTP Cookie File';
@@ -140,7 +140,7 @@ describe('COOKIES_DIR', () => {
 });
 
 describe('YT_DLP_PLUGINS', () => {
-  const PLUGINS = join(import.meta.dirname, '../../layers/tools/plugin');
+  const PLUGINS = join(import.meta.dirname, '../tools/plugin');
 
   it('becomes an absolute path', () =>
     expect(readSettings({ YT_DLP_PLUGINS: relative(process.cwd(), PLUGINS) }).ytDlpPlugins).toBe(PLUGINS));

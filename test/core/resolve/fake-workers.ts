@@ -1,5 +1,5 @@
-import type { WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
-import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../layers/tools/worker/worker-protocol.ts';
+import type { WorkerOptions, WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
+import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../core/tools/worker/worker-protocol.ts';
 
 export interface PendingRequest {
   readonly request: Omit<WorkerRequest, 'id'>;

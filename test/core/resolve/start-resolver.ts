@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
-import type { YtDlp } from '../../../layers/tools/tools.ts';
+import type { YtDlp } from '../../../core/tools/tools.ts';
 import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { createMemoryState } from './memory-state.ts';

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import { startYtDlp } from '../../../layers/tools/runner/start-yt-dlp.ts';
+import { startYtDlp } from '../../../core/tools/runner/start-yt-dlp.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { installedTools, otherYtDlp } from '../../support/installed-tools.ts';

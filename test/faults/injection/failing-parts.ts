@@ -9,7 +9,7 @@ import { UpstreamError } from '../../../core/errors/index.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import type { ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { StateStorage } from '../../../core/state/index.ts';
-import { startYtDlp } from '../../../layers/tools/index.ts';
+import { startYtDlp } from '../../../core/tools/index.ts';
 import { afterFile } from '../../support/after-file.ts';
 import type { FaultInjector } from './fault-injector.ts';
 

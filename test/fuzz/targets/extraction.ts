@@ -4,8 +4,8 @@ import { assembleResource, identify } from '../../../core/resolve/item/assemble.
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { hasTimedOut, readFailure } from '../../../core/tools/process-per-link/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
-import { hasTimedOut, readFailure } from '../../../layers/tools/process-per-link/failure-report.ts';
 import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 

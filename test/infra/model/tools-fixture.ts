@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
+import type { Releases } from '../../../core/tools/release/releases.ts';
 import { createArchive } from '../../../lambdas/tools-update/aws/archive.ts';
 import { createCanary } from '../../../lambdas/tools-update/aws/canary.ts';
 import { createFunctionLayers } from '../../../lambdas/tools-update/aws/function-layers.ts';
@@ -11,7 +12,6 @@ import { createLayers } from '../../../lambdas/tools-update/aws/layers.ts';
 import { createLiveFunction } from '../../../lambdas/tools-update/aws/live-function.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/update-tools.ts';
-import type { Releases } from '../../../layers/tools/release/releases.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { findResource, type World } from './world.ts';
 

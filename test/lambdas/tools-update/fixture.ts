@@ -12,6 +12,7 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
+import { createReleases } from '../../../core/tools/release/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
@@ -22,8 +23,7 @@ import {
   type UpdateToolsDependencies,
   updateTools,
 } from '../../../lambdas/tools-update/update-tools.ts';
-import { createReleases } from '../../../layers/tools/release/releases.ts';
-import { type ReleasePages, startReleasePages } from '../../layers/tools/release-pages.ts';
+import { type ReleasePages, startReleasePages } from '../../core/tools/release-pages.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
-import { zip } from '../../layers/tools/zip.ts';
+import { zip } from '../../core/tools/zip.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 

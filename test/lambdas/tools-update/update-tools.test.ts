@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { zip } from '../../layers/tools/zip.ts';
+import { zip } from '../../core/tools/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 /** Successful updates and untrusted releases against moto; failures of AWS are in faults.test.ts. */

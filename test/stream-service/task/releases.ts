@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { YtDlp } from '../../../layers/tools/tools.ts';
-import { zip } from '../../layers/tools/zip.ts';
+import type { YtDlp } from '../../../core/tools/tools.ts';
+import { zip } from '../../core/tools/zip.ts';
 import type { ObjectStore } from '../../support/s3.ts';
 
 export const BUCKET = 'tools';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../core/log/log.ts';
 import { createExtractor, type ExtractorOptions } from '../../../../core/resolve/yt-dlp/extractor.ts';
-import type { YtDlp } from '../../../../layers/tools/tools.ts';
+import type { YtDlp } from '../../../../core/tools/tools.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { fakeWorkers } from '../fake-workers.ts';
 

@@ -6,8 +6,8 @@ import {
   type Release,
   type ReleaseRequest,
 } from '../../../../core/resolve/yt-dlp/site-releases.ts';
-import type { YtDlp } from '../../../../layers/tools/tools.ts';
-import type { WorkerFailure } from '../../../../layers/tools/worker/worker-protocol.ts';
+import type { YtDlp } from '../../../../core/tools/tools.ts';
+import type { WorkerFailure } from '../../../../core/tools/worker/worker-protocol.ts';
 
 const MINUTE_MS = 60_000;
 const BUG: WorkerFailure = { kind: 'bug' };

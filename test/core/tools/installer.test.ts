@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
+import { createInstaller } from '../../../core/tools/install/installer.ts';
+import type { InstalledVersion, VersionStore } from '../../../core/tools/install/version-store.ts';
+import type { YtDlp } from '../../../core/tools/tools.ts';
+
+const installed = (version: string): InstalledVersion<YtDlp> => ({
+  ...{ tool: { version, command: ['/yt-dlp'], source: 'release' }, installedAt: 1, folder: version },
+});
+
+/** An installer whose version store is changed by another process. */
+function createFixture(isAllowed = true) {
+  const store = { now: undefined as InstalledVersion<YtDlp> | undefined };
+  const nothing = () => undefined;
+  const installer = createInstaller<YtDlp>({
+    name: 'yt-dlp',
+    store: { current: async () => store.now } as VersionStore<YtDlp>,
+    providers: [],
+    isAllowed: () => isAllowed,
+    check: async () => undefined,
+    ...{ onActivity: nothing, onFailure: nothing, log: silentLog },
+  });
+  return { store, installer, version: () => installer.get()?.tool.version };
+}
+
+describe('reloadIfChanged', () => {
+  it('loads the current version of the store, and returns true once', async () => {
+    const { store, installer, version } = createFixture();
+    expect(await installer.reloadIfChanged()).toBe(false);
+    store.now = installed('1.0');
+    expect([await installer.reloadIfChanged(), await installer.reloadIfChanged()]).toEqual([true, false]);
+    store.now = installed('2.0');
+    expect([await installer.reloadIfChanged(), version()]).toEqual([true, '2.0']);
+  });
+
+  it('keeps its version while the store has none', async () => {
+    const { store, installer, version } = createFixture();
+    store.now = installed('1.0');
+    await installer.reloadIfChanged();
+    store.now = undefined;
+    expect([await installer.reloadIfChanged(), version()]).toEqual([false, '1.0']);
+    expect([await installer.reload(), version()]).toEqual([true, undefined]);
+  });
+
+  it('ignores a version that the settings do not allow', async () => {
+    const { store, installer, version } = createFixture(false);
+    store.now = installed('1.0');
+    expect([await installer.reloadIfChanged(), version()]).toEqual([false, undefined]);
+  });
+});
