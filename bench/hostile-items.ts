@@ -1,7 +1,7 @@
 import { HOSTILE_MP4 } from '../test/attacks/hostile-mp4.ts';
 import { LARGE_CAPTIONS, LARGE_PLAYLISTS, largeItems } from '../test/attacks/large-inputs.ts';
 import type { OriginHandler } from '../test/origin/handler.ts';
-import { readTemplate } from '../test/stream-service/virtual-mp4/generated-source.ts';
+import { readTemplate } from '../test/stream-service/outputs/layout/generated-source.ts';
 
 /** Media data behind the header of a hostile MP4 file. */
 const MEDIA_BYTES = 64 * 1024 * 1024;

@@ -4,13 +4,15 @@ import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
 import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
 import type { Ffmpeg } from '../core/tools/index.ts';
-import { createArchives } from './archive/index.ts';
-import { createConverters } from './conversions/index.ts';
-import { createCovers } from './covers/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
-import { createMux } from './mux/ffmpeg/index.ts';
-import { createRepresentations, createSizeRecorder } from './representations/index.ts';
+import { createArchives } from './outputs/archive/index.ts';
+import { createConverters } from './outputs/encode/index.ts';
+import { createRepresentations, createSizeRecorder } from './outputs/index.ts';
+import { createClips, createHlsLayouts, createLayouts } from './outputs/layout/index.ts';
+import { createMux } from './outputs/mux/ffmpeg/index.ts';
+import { createCovers } from './outputs/picture/index.ts';
+import { createEmbeddedSubtitles } from './outputs/text/index.ts';
 import {
   type AdmissionLimits,
   createAdmission,
@@ -19,8 +21,6 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
-import { createEmbeddedSubtitles } from './subtitles/index.ts';
-import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLayout } from '../../core/media/virtual-mp4/index.ts';
-import { readLayoutSource } from '../../stream-service/virtual-mp4/read-layout.ts';
+import { readLayoutSource } from '../../stream-service/outputs/layout/read-layout.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { Bench, Case } from '../bench.ts';
 import { firstByteMs, take, takeTogether } from '../clients.ts';

@@ -14,9 +14,8 @@ import { accessHeaderOf, predictRange, signerFor } from '../../core/http/index.t
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
-import type { Archives } from '../archive/index.ts';
-import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
-import type { Representations } from '../representations/index.ts';
+import type { Archives } from '../outputs/archive/index.ts';
+import type { RepresentationHead, RepresentationOpener, Representations } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';

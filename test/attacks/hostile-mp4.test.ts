@@ -6,7 +6,7 @@ import { writeFragmentedMovie } from '../../core/media/isobmff/index.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, videoTrack } from '../stream-service/fixture.ts';
-import { readTemplate } from '../stream-service/virtual-mp4/generated-source.ts';
+import { readTemplate } from '../stream-service/outputs/layout/generated-source.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
 import { FRAGMENTS, GOOD_MP4, HOSTILE_MP4, hostileSource } from './hostile-mp4.ts';
 

@@ -11,7 +11,7 @@ import { createStreamService } from '../../stream-service/create-stream-service.
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { createPairMedia } from '../stream-service/virtual-mp4/pair-fixture.ts';
+import { createPairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';

@@ -11,8 +11,8 @@ const LONGEST = [
   'test/lambdas/tools-update/killed',
   'test/lambdas/tools-update/update-tools',
   'test/local/hls-masters',
-  'test/stream-service/conversions/mp3/mp3',
-  'test/stream-service/conversions/mp3/segment-boundaries',
+  'test/stream-service/outputs/encode/mp3/mp3',
+  'test/stream-service/outputs/encode/mp3/segment-boundaries',
   'test/stream-service/task/main',
 ];
 

@@ -4,9 +4,9 @@ import { localHeader } from '../../../core/media/zip/index.ts';
 import { toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/m3u8.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
-import { createEntryNames } from '../../../stream-service/archive/entry-names.ts';
-import { indexText } from '../../../stream-service/archive/index-text.ts';
-import { contentDisposition, fileName } from '../../../stream-service/file-name.ts';
+import { createEntryNames } from '../../../stream-service/outputs/archive/entry-names.ts';
+import { indexText } from '../../../stream-service/outputs/archive/index-text.ts';
+import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });

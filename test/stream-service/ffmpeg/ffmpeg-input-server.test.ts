@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { failingSource, openResponse, until } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(200_000);
 let loopback: FfmpegInputServer;

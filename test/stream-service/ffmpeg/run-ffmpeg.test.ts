@@ -14,8 +14,8 @@ import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendantsOf, isRunning } from '../../support/processes.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { until } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const ffmpegPath = async () => (await promisify(execFile)('which', ['ffmpeg'])).stdout.trim();
 const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds}`, '-f', 's16le'];

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const source = () => fileSource(Buffer.from('some media'));
 const PAGE = 'https://page.example';

@@ -10,8 +10,8 @@ import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { resourceOf, startService, trackOf } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const run = promisify(execFile);
 export const URL_OF_LIST = 'https://site.example/list';

@@ -7,8 +7,8 @@ import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../.
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { failingSource, until } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 import {
   BYTES_PER_ENTRY,
   bytesOf,

@@ -6,10 +6,10 @@ import type { Track } from '../../../core/state/resource.ts';
 import { madeFile } from '../../origin/media.ts';
 import { inspect, probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
-import { encodedSounds } from '../conversions/mp3/encoded-sound.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { ffmpeg as encode, randomFrom } from '../outputs/encode/mp3/coded-sound.ts';
+import { encodedSounds } from '../outputs/encode/mp3/encoded-sound.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const SECONDS = 30;
 const silentVideo = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];

@@ -8,7 +8,6 @@ import type { OpenSource, Source } from '../../../stream-service/source/source.t
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
@@ -21,6 +20,7 @@ import {
   until,
   videoTrack,
 } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 let media: string;
 let service: Service | undefined;

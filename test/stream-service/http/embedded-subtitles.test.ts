@@ -7,9 +7,6 @@ import type { Source } from '../../../stream-service/source/source.ts';
 import { itInChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
-import { encodedSounds } from '../conversions/mp3/encoded-sound.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
@@ -21,7 +18,10 @@ import {
   trackOf,
   videoTrack,
 } from '../fixture.ts';
-import { itPlaysInChromium, playUrl } from '../virtual-mp4/player.ts';
+import { ffmpeg as encode, randomFrom } from '../outputs/encode/mp3/coded-sound.ts';
+import { encodedSounds } from '../outputs/encode/mp3/encoded-sound.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
+import { itPlaysInChromium, playUrl } from '../outputs/layout/player.ts';
 
 const SECONDS = 20;
 const CUES = `WEBVTT

@@ -6,8 +6,8 @@ import { archiveKey, keyOf, subtitleId } from '../../../core/state/keys.ts';
 import type { ArchivedList, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { ensureMedia, madeFile } from '../../origin/media.ts';
 import { combinedKey, mediaKey, renditionOf, resourceOf, startService, trackOf, until } from '../fixture.ts';
+import { usePairMedia } from '../outputs/layout/pair-fixture.ts';
 import { startUpstream } from '../source/upstream.ts';
-import { usePairMedia } from '../virtual-mp4/pair-fixture.ts';
 
 const media = await ensureMedia();
 const pairs = await usePairMedia();

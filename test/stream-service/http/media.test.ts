@@ -4,8 +4,8 @@ import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(300_000);
 /** The same source without a known size. */

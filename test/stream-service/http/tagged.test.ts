@@ -10,11 +10,11 @@ import type { Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { randomFrom } from '../conversions/mp3/coded-sound.ts';
-import { encodedSound } from '../conversions/mp3/encoded-sound.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
-import { itPlaysInChromium } from '../virtual-mp4/player.ts';
+import { randomFrom } from '../outputs/encode/mp3/coded-sound.ts';
+import { encodedSound } from '../outputs/encode/mp3/encoded-sound.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
+import { itPlaysInChromium } from '../outputs/layout/player.ts';
 
 const SECONDS = 20;
 const TAG_BYTES = 64 * 1024;

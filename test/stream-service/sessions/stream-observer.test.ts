@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StreamObserver } from '../../../stream-service/sessions/stream-sessions.ts';
 import { sendRequest } from '../../support/request.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
@@ -14,6 +13,7 @@ import {
   until,
   videoTrack,
 } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const CONTENT = Buffer.alloc(5_000_000, 'content');
 let service: Service;

@@ -8,7 +8,7 @@ import { toResourceInformation } from '../../../../lambdas/api/resource-informat
 import {
   createRepresentations,
   type RepresentationsDependencies,
-} from '../../../../stream-service/representations/index.ts';
+} from '../../../../stream-service/outputs/index.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);

@@ -1,2 +1,0 @@
-export type { ConversionOptions, Converter } from './converter.ts';
-export { type Converters, createConverters } from './registry.ts';

@@ -1,0 +1,118 @@
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CapacityExceeded,
+  ClientLimitExceeded,
+  EgressRefused,
+  InMaintenance,
+  NotDeliverable,
+  NotFound,
+  UnsupportedRendition,
+} from '../../../core/errors/index.ts';
+import type { PredictedRange } from '../../../core/http/index.ts';
+import type { RepresentationHead } from '../representation.ts';
+
+/** What is to be read of an entry. */
+export interface EntryJob {
+  /** Of the entry in the list, from 0. */
+  readonly index: number;
+  /** Bytes of it. */
+  readonly range: PredictedRange;
+}
+
+/** An entry whose first bytes are buffered. */
+export interface OpenEntry {
+  readonly index: number;
+  readonly path: string;
+  readonly modifiedAt: Date;
+  readonly head: RepresentationHead;
+  readonly body: Readable;
+  /** Destroys the body and closes its sources. */
+  close(): void;
+}
+
+export interface FailedEntry {
+  readonly index: number;
+  readonly error: unknown;
+}
+
+/** Opens entries in order, each while the one before it is read. */
+export interface EntryFeed {
+  /** The next entry; undefined after the last. Starts to open the one after it. Never rejects for a failed entry. */
+  next(): Promise<OpenEntry | FailedEntry | undefined>;
+  /** Closes the entry that was opened ahead. Entries that `next` returned belong to the caller. */
+  close(): void;
+}
+
+export interface EntryFeedOptions {
+  readonly jobs: readonly EntryJob[];
+  readonly open: (job: EntryJob) => Promise<OpenEntry>;
+  readonly signal: AbortSignal;
+  /** Waits before an entry is tried again. @default a timer */
+  readonly wait?: (delayMs: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+export const isFailed = (entry: OpenEntry | FailedEntry): entry is FailedEntry => 'error' in entry;
+
+/** Attempts to open an entry while the instance, or the share of the client, is full. */
+const MAX_ATTEMPTS_AT_LIMIT = 6;
+/** Attempts after other failures that may pass. */
+const MAX_ATTEMPTS = 2;
+const DEFAULT_DELAY_SECONDS = 5;
+
+export function createEntryFeed({ jobs, open, signal, wait = waitTimer }: EntryFeedOptions): EntryFeed {
+  let position = 0;
+  let ahead: Promise<OpenEntry | FailedEntry> | undefined;
+  let isClosed = false;
+
+  const settle = (job: EntryJob): Promise<OpenEntry | FailedEntry> =>
+    open(job).catch((error: unknown) => ({ index: job.index, error }));
+
+  /** The entry as opened ahead, or tried again: what failed while another entry was being read may succeed now. */
+  const openNow = async (job: EntryJob, early: OpenEntry | FailedEntry | undefined) => {
+    let entry = early;
+    for (let attempt = 1; ; attempt += 1) {
+      entry ??= await settle(job);
+      if (!isFailed(entry)) {
+        if (!entry.body.errored) return entry;
+        // Failed while it waited, before any byte of it was sent.
+        entry.close();
+        entry = { index: job.index, error: entry.body.errored };
+      }
+      const limit = isAtLimit(entry.error) ? MAX_ATTEMPTS_AT_LIMIT : MAX_ATTEMPTS;
+      if (signal.aborted || isFinal(entry.error) || attempt >= limit) return entry;
+      if (isAtLimit(entry.error) && attempt > 1) await wait(delayMsOf(entry.error), signal).catch(() => undefined);
+      entry = undefined;
+    }
+  };
+
+  return {
+    async next() {
+      const job = jobs[position];
+      if (!job || isClosed) return undefined;
+      position += 1;
+      const early = await ahead;
+      ahead = undefined;
+      const entry = await openNow(job, early);
+      const following = jobs[position];
+      if (following && !isClosed) ahead = settle(following);
+      return entry;
+    },
+    close() {
+      isClosed = true;
+      void ahead?.then((entry) => !isFailed(entry) && entry.close());
+    },
+  };
+}
+
+const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
+  error instanceof CapacityExceeded || error instanceof ClientLimitExceeded || error instanceof InMaintenance;
+
+/** Whether another attempt would fail in the same way. */
+export const isFinal = (error: unknown): boolean =>
+  [NotFound, NotDeliverable, EgressRefused, UnsupportedRendition].some((kind) => error instanceof kind);
+
+const delayMsOf = (error: CapacityExceeded | ClientLimitExceeded | InMaintenance): number =>
+  1000 * (('retryAfterSeconds' in error && error.retryAfterSeconds) || DEFAULT_DELAY_SECONDS);
+
+const waitTimer = (delayMs: number, signal: AbortSignal) => sleep(delayMs, undefined, { signal });

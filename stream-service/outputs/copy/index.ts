@@ -1,0 +1,1 @@
+export { type FileDependencies, file } from './file.ts';

@@ -1,0 +1,57 @@
+import { createLruCache } from '../../../../core/concurrency/index.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
+import type { FrameRange, Layout } from './layout.ts';
+
+/** Encoded units of conversions, which short ranges are cut out of: further ranges nearby start no encoder. */
+export interface EncodedUnits {
+  /** Those of one conversion. @param entity identifies the content of the source and the FFmpeg build */
+  of(entity: string, encoding: FrameEncoding): UnitsOfConversion;
+}
+
+export interface UnitsOfConversion {
+  get(unit: EncodedUnit): Buffer | undefined;
+  set(unit: EncodedUnit, bytes: Buffer): void;
+}
+
+/** Some frames of one segment. */
+export interface EncodedUnit {
+  readonly range: FrameRange;
+  /** Offset of its first byte in the layout; negative or within the tag where a clip begins in the middle of it. */
+  readonly offset: number;
+}
+
+const MAX_UNITS = 1000;
+
+/** @param budgetBytes limit over all conversions, beyond which the least recently used units are evicted */
+export function createEncodedUnits(budgetBytes: number): EncodedUnits {
+  const units = createLruCache<string, Buffer>(MAX_UNITS, {
+    maxWeight: budgetBytes,
+    weightOf: ({ length }) => length,
+  });
+  return {
+    of(entity, encoding) {
+      const prefix = JSON.stringify([entity, encoding]);
+      const keyOf = ({ range: { firstFrame, endFrame } }: EncodedUnit) => `${prefix} ${firstFrame}-${endFrame}`;
+      return {
+        get: (unit) => units.get(keyOf(unit)),
+        set: (unit, bytes) => void units.set(keyOf(unit), bytes),
+      };
+    },
+  };
+}
+
+/** The unit with the byte at an offset of a layout, behind the tag. It ends with the layout. */
+export function unitAt({ tagBytes, encoding, frames, firstFrame: clipStart = 0 }: Layout, at: number): EncodedUnit {
+  const { frameBytes, segmentFrames, unitFrames } = encoding;
+  const frame = clipStart + Math.floor((at - tagBytes) / frameBytes);
+  const firstFrame = frame - (frame % unitFrames);
+  const endFrame = Math.min(firstFrame + unitFrames, clipStart + frames);
+  return {
+    range: {
+      segment: Math.floor(firstFrame / segmentFrames),
+      ...{ firstFrame, endFrame },
+      slice: [0, (endFrame - firstFrame) * frameBytes],
+    },
+    offset: tagBytes + (firstFrame - clipStart) * frameBytes,
+  };
+}

@@ -1,0 +1,102 @@
+import { availableParallelism } from 'node:os';
+import type { Readable } from 'node:stream';
+import type { Resource, Track } from '../../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../../core/tools/index.ts';
+import type { Source } from '../../../source/index.ts';
+import type { Representation } from '../../representation.ts';
+import type { ConverterDependencies } from '../converter.ts';
+import { createAudioStarts } from './audio-start.ts';
+import { createBlockCache } from './block-cache.ts';
+import { createEncodedUnits } from './encoded-units.ts';
+import type { EncoderOptions } from './encoder-options.ts';
+import { createEncoderSlots } from './encoder-slots.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
+import { audioEntity } from './head.ts';
+import { type Layout, layoutBytes } from './layout.ts';
+import { rangedStream } from './ranged-stream.ts';
+import { openFrameRangeEncoder } from './segment-encoder.ts';
+import { sequentialStream } from './sequential-stream.ts';
+
+export interface FrameStreamsOptions extends ConverterDependencies {
+  /** Encoders at once, over all clients and formats. @default the cores this process may use */
+  readonly parallelism?: number;
+  /** Bytes of sources kept in memory, over all clients. @default 64 MiB */
+  readonly cacheBytes?: number;
+  /** Bytes of encoded audio kept in memory, over all clients. @default 16 MiB */
+  readonly unitBytes?: number;
+}
+
+/** An open track to convert. */
+export interface FrameInput {
+  readonly resource: Resource;
+  readonly track: Track;
+  readonly source: Source;
+  readonly ffmpeg: Ffmpeg;
+  /** Whose share of encoders it uses. */
+  readonly client: string;
+}
+
+/** Streams of encoded frames behind a tag or a header. All formats share encoders and memory. */
+export interface FrameStreams {
+  /** @throws CapacityExceeded, ClientLimitExceeded when a conversion for this client would be refused now */
+  requireRoom(client: string): void;
+  /** Reads any range of a conversion of known length. Opening it runs nothing. */
+  ranged(input: FrameInput, layout: Layout, tag: Buffer): Representation['read'];
+  /** Reads a conversion of unknown length from its beginning. @throws CapacityExceeded once it is read */
+  sequential(input: FrameInput, encoding: FrameEncoding, tag: Buffer): Readable;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+const UNIT_BYTES = 16 * 1024 * 1024;
+/** Clients that may wait for their first bytes, per encoder. */
+const MAX_WAITING_PER_ENCODER = 16;
+
+export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
+  const { inputServer, admission, observer, log, parallelism = availableParallelism() } = options;
+  const cache = createBlockCache(options.cacheBytes ?? CACHE_BYTES);
+  const units = createEncodedUnits(options.unitBytes ?? UNIT_BYTES);
+  const starts = createAudioStarts();
+  const slots = createEncoderSlots({
+    parallelism,
+    tryAcquireFfmpeg: admission.tryAcquireFfmpeg,
+    maxWaiting: parallelism * MAX_WAITING_PER_ENCODER,
+  });
+
+  const encoderFor = ({ resource, track, ffmpeg: { path } }: FrameInput): EncoderOptions => ({
+    path,
+    inputServer,
+    onFailure(stderr) {
+      observer.onFfmpegFailure();
+      log.warn('FFmpeg failed', { resource: resource.id, format: track.formatId, stderr });
+    },
+  });
+
+  return {
+    requireRoom: slots.requireRoom,
+    ranged(input, layout, tag) {
+      const { resource, track, source, ffmpeg, client } = input;
+      const entity = audioEntity(resource, track, source, ffmpeg);
+      const encoder = encoderFor(input);
+      return (first, last = layoutBytes(layout) - 1) =>
+        rangedStream(first, last, {
+          layout,
+          tag,
+          encode: openFrameRangeEncoder({
+            ...{ source, entity, encoding: layout.encoding, encoder, cache, starts },
+            durationSeconds: track.durationSeconds ?? resource.durationSeconds,
+          }),
+          units: units.of(entity, layout.encoding),
+          acquire: (signal, hasStarted) => slots.acquire(client, signal, hasStarted),
+          parallelism,
+        });
+    },
+    sequential: (input, encoding, tag) =>
+      sequentialStream({
+        source: input.source,
+        tag,
+        encoding,
+        encoder: encoderFor(input),
+        acquire: () => admission.acquireFfmpeg(input.client),
+      }),
+  };
+}

@@ -1,0 +1,188 @@
+import {
+  BOX_HEADER_BYTES,
+  type Box,
+  boxHeader,
+  type IndexedBox,
+  parseSegmentIndex,
+  parseTrackHeader,
+  type SegmentIndex,
+  type TrackHeader,
+  UnsupportedMp4,
+} from '../../../core/media/isobmff/index.ts';
+import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '../../../core/media/virtual-mp4/index.ts';
+import { type ParsingOptions, REWRITE_FRAGMENT } from '../../../core/parsing/index.ts';
+import { type ByteReader, parseMp4, readNextFragmentBox, readTopLevelBox } from '../mux/native/index.ts';
+import { isFragmentBox, MAX_MOOF_BYTES } from './fragment-boxes.ts';
+
+/** The largest `sidx` has 65,535 entries of 12 bytes. */
+const MAX_INDEX_BYTES = 1024 * 1024;
+/** Indexes and fragments without an index, each of which may cost one more read before the first byte is sent. */
+const MAX_READS = 32;
+/** Boxes before the first `moof` of a fragment. */
+const MAX_LEADING_BOXES = 8;
+/** Boxes between fragments, and after the last one. */
+const MAX_SKIPPED_BOXES = 64;
+const SKIPPED_BOXES = new Set(['styp', 'ssix', 'emsg', 'prft', 'free', 'skip', 'uuid', 'mfra', 'udta', 'meta']);
+
+/** `SAP_type` 0 (§8.16.3.3). */
+const UNKNOWN_ACCESS_POINT = 0;
+
+/** The `moov` of a file. */
+interface MovieBox {
+  readonly index: IndexedBox;
+  /** Offset of its end. */
+  readonly end: number;
+}
+
+type ReadIndex = SegmentIndex & { readonly end: number };
+
+/**
+ * Collects the fragments of a file: from one `sidx` for all of them, from a hierarchy, from several one after another, and
+ * from the `moof` where there is none.
+ * @throws UnsupportedMp4 when not every fragment can be known by a few reads, and what reading throws
+ */
+export async function collectFragments(
+  reader: ByteReader,
+  movie: MovieBox,
+  options: ParsingOptions,
+): Promise<FragmentIndex> {
+  const fragments = new FragmentCollector(reader, movie.index, options);
+  let firstMoof: FragmentIndex['firstMoof'] | undefined;
+  for (let at: number | undefined = movie.end; at !== undefined && at < reader.size; ) {
+    at = await fragments.next(at);
+    const [first] = fragments.entries;
+    // At once, because it is near: what follows the fragments is at the end of the file.
+    if (first) firstMoof ??= await readFirstMoof(reader, first);
+  }
+  if (!firstMoof) throw new UnsupportedMp4('No fragments');
+  const { timescale, startTime, entries } = fragments;
+  return { timescale, startTime, entries, firstMoof };
+}
+
+class FragmentCollector {
+  readonly entries: FragmentEntry[] = [];
+  /** Units per second. 0 until there is a fragment. */
+  timescale = 0;
+  /** Units: time of the first fragment. */
+  startTime = 0;
+  readonly #reader: ByteReader;
+  readonly #movie: IndexedBox;
+  readonly #options: ParsingOptions;
+  #reads = 0;
+  #skipped = 0;
+
+  constructor(reader: ByteReader, movie: IndexedBox, options: ParsingOptions) {
+    this.#reader = reader;
+    this.#movie = movie;
+    this.#options = options;
+  }
+
+  /** Reads the box at an offset. Returns where to continue; undefined: at the end of the media. */
+  async next(at: number): Promise<number | undefined> {
+    const isFirst = this.entries.length === 0;
+    const box = await (isFirst ? readTopLevelBox : readNextFragmentBox)(this.#reader, at);
+    if (box?.type === 'sidx') return this.#addIndex(await this.#readIndex(box), true);
+    if (box?.type === 'moof') return this.#addFragment(box);
+    if (!box) return undefined;
+    this.#skipped += 1;
+    if (this.#skipped > MAX_SKIPPED_BOXES || !SKIPPED_BOXES.has(box.type)) {
+      throw new UnsupportedMp4('Segment index does not fit its file');
+    }
+    return box.end;
+  }
+
+  #countRead(): void {
+    this.#reads += 1;
+    if (this.#reads > MAX_READS) throw new UnsupportedMp4('Too many indexes, or fragments without an index');
+  }
+
+  /** The reader is at the content of the box. */
+  async #readIndex({ start, content, end }: Box): Promise<ReadIndex> {
+    this.#countRead();
+    if (end - start > MAX_INDEX_BYTES) throw new UnsupportedMp4('Segment index too large');
+    // The parser expects the header, of which only the length of its size field matters.
+    const header = Buffer.alloc(content - start);
+    if (header.length > 8) header.writeUInt32BE(1);
+    const index = parseSegmentIndex(Buffer.concat([header, await this.#reader.read(end - content)]));
+    if (!index) throw new UnsupportedMp4('Truncated segment index');
+    if (this.timescale === 0) {
+      this.timescale = index.timescale;
+      this.startTime = index.earliestPresentationTime;
+    } else if (index.timescale !== this.timescale) {
+      throw new UnsupportedMp4('Segment indexes with different time scales');
+    }
+    return { ...index, end };
+  }
+
+  /**
+   * Adds the fragments of an index and of the indexes it refers to.
+   * @param isAtTop its time is that of its first fragment, which a hierarchy repeats
+   * @returns the offset of their end
+   */
+  async #addIndex(index: ReadIndex, isAtTop: boolean): Promise<number> {
+    let offset = index.end + index.firstOffset;
+    let time = isAtTop ? index.earliestPresentationTime : undefined;
+    for (const { isIndex, size: bytes, duration, accessPoint } of index.entries) {
+      if (isIndex) {
+        const box = await readTopLevelBox(this.#reader, offset);
+        if (box?.type !== 'sidx' || box.end > offset + bytes) throw new UnsupportedMp4('Unusable index of an index');
+        await this.#addIndex(await this.#readIndex(box), false);
+      } else this.#add({ offset, bytes, duration, accessPoint, time });
+      time = undefined;
+      offset += bytes;
+    }
+    return offset;
+  }
+
+  /** Adds a `moof` and its `mdat`, which no index describes. The reader is at the content of the `moof`. */
+  async #addFragment({ start, content, end }: Box): Promise<number> {
+    this.#countRead();
+    if (end - start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
+    const moof = await this.#reader.read(end - content);
+    const { id, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = onlyTrack(this.#movie);
+    const fragment = { moof, start, sourceId: id, id, defaults, fallbackTime: 0n };
+    const { startTime, endTime } = await parseMp4(REWRITE_FRAGMENT, fragment, this.#options);
+    let mdat = await readTopLevelBox(this.#reader, end);
+    while (mdat?.type === 'free') mdat = await readTopLevelBox(this.#reader, mdat.end);
+    if (mdat?.type !== 'mdat') throw new UnsupportedMp4('A moof without mdat');
+    if (this.timescale === 0) {
+      this.timescale = timescale;
+      this.startTime = Number(startTime);
+    }
+    // Rounded at both ends, so that errors do not add up.
+    const units = (time: bigint) => Math.round((Number(time) * this.timescale) / timescale);
+    const duration = units(endTime) - units(startTime);
+    this.#add({ offset: start, bytes: mdat.end - start, duration, accessPoint: UNKNOWN_ACCESS_POINT });
+    return mdat.end;
+  }
+
+  #add(entry: FragmentEntry): void {
+    if (this.entries.length === MAX_FRAGMENTS) throw new UnsupportedMp4('Too many fragments');
+    this.entries.push(entry);
+  }
+}
+
+/** @throws UnsupportedMp4 when the movie has neither a video nor an audio track */
+function onlyTrack(movie: IndexedBox): TrackHeader {
+  try {
+    return parseTrackHeader(movie, 'vide');
+  } catch (error) {
+    if (!(error instanceof UnsupportedMp4)) throw error;
+    return parseTrackHeader(movie, 'soun');
+  }
+}
+
+/** The first `moof` of the first fragment: an index that is wrong is usually wrong from its first entry. */
+async function readFirstMoof(reader: ByteReader, { offset, bytes }: FragmentEntry) {
+  let at = offset;
+  for (let count = 0; count < MAX_LEADING_BOXES; count += 1) {
+    const box = await readTopLevelBox(reader, at);
+    if (!box || !isFragmentBox(box.type) || box.end > offset + bytes) break;
+    if (box.type === 'moof' && box.content - box.start === BOX_HEADER_BYTES && box.end - box.start <= MAX_MOOF_BYTES) {
+      const header = boxHeader('moof', box.end - box.start);
+      return { offset: at, box: Buffer.concat([header, await reader.read(box.end - box.content)]) };
+    }
+    at = box.end;
+  }
+  throw new UnsupportedMp4('Segment index does not fit its file');
+}

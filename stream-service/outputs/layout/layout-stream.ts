@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream';
+import { createSlices } from '../../../core/concurrency/index.ts';
+import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
+import type { ParsingOptions } from '../../../core/parsing/index.ts';
+import type { FileSource } from '../../source/index.ts';
+import { ByteReader } from '../mux/native/index.ts';
+import { readFragment, type SourceRead } from './read-fragment.ts';
+
+const HIGH_WATER_MARK_BYTES = 64 * 1024;
+/** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
+const OWN_CHUNK_BYTES = 64 * 1024;
+/** Beyond the range, for the rest of a `moof`. */
+const EXTRA_READ_BYTES = 64 * 1024;
+
+export type SizedFile = FileSource & { readonly size: number };
+
+/** Bytes of a file. Offsets, both included. */
+interface SourceSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface LayoutStreamOptions {
+  readonly layout: Layout;
+  /** Offsets, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** Opens a source. Of the span that will be read, `first` is exact. */
+  readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<SizedFile>;
+  /** The client whose share of parsing is used. @default the service itself */
+  readonly client?: string;
+}
+
+/** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
+export const firstRead = (layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined =>
+  splitAtMedia(layout, range)
+    .map((part) => sourceSpan(layout, source, part))
+    .find((span) => span !== undefined);
+
+/** Reads a range of a layout, with only the bytes of each source that the range needs. */
+export class LayoutStream extends Readable {
+  readonly #steps: AsyncGenerator<Buffer | SourceRead>;
+  /** The read in progress: its bytes are pushed as they arrive, since a generator would add several ticks to each chunk. */
+  #copying: { readonly reader: ByteReader; missingBytes: number } | undefined;
+  readonly #readers: ByteReader[] = [];
+  readonly #ended = new AbortController();
+  /** A chunk of a source may have the bytes of thousands of extents. */
+  readonly #endSlice = createSlices();
+  #isPulling = false;
+  /** `_read` was called while pulling. */
+  #isWanted = false;
+
+  constructor(options: LayoutStreamOptions) {
+    super({ highWaterMark: HIGH_WATER_MARK_BYTES });
+    this.#steps = this.#generate(options);
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    this.#pull().catch((error) => this.destroy(error));
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    for (const reader of this.#readers) reader.destroy();
+    this.#ended.abort(error ?? new Error('The stream has ended'));
+    callback(error);
+  }
+
+  async #pull(): Promise<void> {
+    do {
+      this.#isWanted = false;
+      while (await this.#step()) await this.#endSlice();
+    } while (this.#isWanted);
+    this.#isPulling = false;
+  }
+
+  /** Pushes some bytes, or begins to copy some. Returns whether there is room for more. */
+  async #step(): Promise<boolean> {
+    if (this.#copying) return (await this.#copy(this.#copying)) && !this.destroyed;
+    const { value, done } = await this.#steps.next();
+    if (this.destroyed) return false;
+    if (done) this.push(null);
+    else if (Buffer.isBuffer(value)) return value.length === 0 || this.push(value);
+    else {
+      value.reader.seek(value.start);
+      this.#copying = { reader: value.reader, missingBytes: value.end - value.start };
+    }
+    return !done;
+  }
+
+  /** Pushes what is available of a read, or waits for it. Returns whether there is room for more. */
+  async #copy(copying: { readonly reader: ByteReader; missingBytes: number }): Promise<boolean> {
+    const { reader } = copying;
+    let chunk = reader.take(copying.missingBytes);
+    if (!chunk) await reader.ready();
+    while (chunk) {
+      copying.missingBytes -= chunk.length;
+      if (copying.missingBytes === 0) this.#copying = undefined;
+      if (!this.push(chunk)) return false;
+      chunk = copying.missingBytes > 0 ? reader.take(copying.missingBytes) : undefined;
+    }
+    return true;
+  }
+
+  async *#generate({
+    layout,
+    first,
+    last,
+    openSource,
+    client,
+  }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
+    const parts = splitAtMedia(layout, { first, last }).map((part) => ({
+      ...part,
+      readers: this.#openReaders(layout, part, openSource),
+    }));
+    // The status of the response depends on whether the sources can be opened.
+    await Promise.all(parts.flatMap(({ readers }) => readers));
+    const parsing = { client, signal: this.#ended.signal };
+    for (const part of parts) yield* generatePart(layout, part, parsing);
+  }
+
+  /** A reader for each source that has bytes of a part. */
+  #openReaders(layout: Layout, part: SourceSpan, openSource: LayoutStreamOptions['openSource']): Readers {
+    const open = (source: SourceIndex) => {
+      const span = sourceSpan(layout, source, part);
+      const reader = span && openSource(source, span).then((file) => this.#openReader(file, span));
+      reader?.catch(() => undefined);
+      return reader;
+    };
+    return [open(0), open(1)];
+  }
+
+  #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
+    const readEnd = (position: number) => (position <= last ? last + 1 : position + EXTRA_READ_BYTES);
+    const reader = new ByteReader(file, { readEnd });
+    reader.seek(first);
+    this.#readers.push(reader);
+    if (this.destroyed) reader.destroy();
+    return reader;
+  }
+}
+
+type Readers = readonly [Promise<ByteReader> | undefined, Promise<ByteReader> | undefined];
+
+/** A range of the output. */
+interface LayoutPart extends SourceSpan {
+  /** By source. */
+  readonly readers: Readers;
+}
+
+async function* generatePart(
+  layout: Layout,
+  { first, last, readers }: LayoutPart,
+  parsing: ParsingOptions,
+): AsyncGenerator<Buffer | SourceRead> {
+  for (let at = first; at <= last; ) {
+    const extent = layout.extentAt(at);
+    const end = Math.min(extent.start + extent.bytes, last + 1);
+    const skipped = at - extent.start;
+    if (extent.kind === 'own') yield* ownBytes(layout.own, extent.sourceOffset + skipped, end - at);
+    else {
+      const reader = await readers[extent.source];
+      if (!reader) throw new Error(`Source ${extent.source} is not open`);
+      if (extent.kind === 'samples') {
+        yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
+      } else {
+        const range = { extent, track: layout.tracks[extent.source], first: at, end };
+        yield* readFragment(reader, range, parsing);
+      }
+    }
+    at = end;
+  }
+}
+
+function* ownBytes(own: Buffer, start: number, bytes: number): Generator<Buffer> {
+  for (let at = start; at < start + bytes; at += OWN_CHUNK_BYTES) {
+    yield Buffer.from(own.subarray(at, Math.min(at + OWN_CHUNK_BYTES, start + bytes)));
+  }
+}
+
+/** Splits a range of the output where its media begins: within each part, every source is read in its own order. */
+const splitAtMedia = ({ mediaStart }: Layout, { first, last }: SourceSpan): readonly SourceSpan[] =>
+  [
+    { first, last: Math.min(last, mediaStart - 1) },
+    { first: Math.max(first, mediaStart), last },
+  ].filter((part) => part.first <= part.last);
+
+/**
+ * The bytes of a source that a range of the output needs; undefined when it needs none. A fragment is needed from its
+ * start, because its `moof` is patched.
+ * @param range of the output, within one part
+ */
+function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
+  const [from, to] = [layout.extentAt(first).index, layout.extentAt(last).index];
+  const begin = layout.findExtent(source, from, to);
+  const end = layout.findExtent(source, to, from);
+  if (!begin || !end) return undefined;
+  const skipped = begin.kind === 'samples' ? Math.max(0, first - begin.start) : 0;
+  return {
+    first: begin.sourceOffset + skipped,
+    last: end.sourceOffset + Math.min(end.bytes, last + 1 - end.start) - 1,
+  };
+}

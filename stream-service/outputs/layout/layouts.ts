@@ -1,0 +1,114 @@
+import { audioFamily } from '../../../core/media/codecs/index.ts';
+import { type TrackHeader, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import {
+  type ClipLayout,
+  type ClipSource,
+  type ClipTimes,
+  clipFragments,
+  packFragments,
+  parseFileTracks,
+  type TrackKind,
+} from '../../../core/media/mp4-clip/index.ts';
+import { codecString, type HlsLayout, withStreams } from '../../../core/media/mp4-hls/index.ts';
+import { type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
+import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR } from '../../../core/parsing/index.ts';
+import { parseMp4 } from '../mux/native/index.ts';
+import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
+import type { LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
+import { readMovieFragments } from './read-movie-fragments.ts';
+
+/** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */
+export interface PairRequest extends LayoutRequest {
+  readonly extras?: LayoutExtras;
+}
+
+/** The layouts of pairs. */
+export type Layouts = LayoutCache<PairRequest>;
+
+const MAX_PAIR_BYTES = 64 * 1024 * 1024;
+
+/** @param now epoch milliseconds */
+export const createLayouts = (now: () => number = Date.now): Layouts =>
+  createLayoutCache({
+    now,
+    maxMemoryBytes: MAX_PAIR_BYTES,
+    async layOut([video, audio], { extras }, reader) {
+      if (!video || !audio) throw new TypeError('A pair has two files');
+      const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
+      return layoutOf(await parseMp4(LAY_OUT_PAIR, input, reader));
+    },
+  });
+
+/** What the playlists of renditions refer to: of pairs (source 0 has the video, source 1 the audio) and of single files. */
+export type HlsLayouts = LayoutCache<LayoutRequest, HlsLayout>;
+
+const MAX_HLS_BYTES = 32 * 1024 * 1024;
+
+export const createHlsLayouts = (): HlsLayouts =>
+  createLayoutCache({ maxMemoryBytes: MAX_HLS_BYTES, layOut: layOutPlaylists });
+
+async function layOutPlaylists(files: readonly OpenFile[], _: LayoutRequest, reader: LayoutReader): Promise<HlsLayout> {
+  const sources = files.map(({ header }) => packSource(header));
+  const { data, streams } = await parseMp4(LAY_OUT_HLS, sources, reader);
+  return withStreams(layoutOf(data), streams);
+}
+
+/** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
+export interface ClipRequest extends LayoutRequest {
+  readonly times: ClipTimes;
+  /** The audio of a single file without its video. @default false */
+  readonly isAudioAlone?: boolean;
+  readonly extras?: LayoutExtras;
+}
+
+/** The audio was requested as AAC, and is something else. */
+export class NotAac extends UnsupportedMp4 {}
+
+/** The layouts of clips. */
+export type Clips = LayoutCache<ClipRequest, ClipLayout>;
+
+/** An hour of a clip has about 3 MB. */
+const MAX_CLIP_BYTES = 32 * 1024 * 1024;
+
+export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_CLIP_BYTES, layOut: layOutPart });
+
+async function layOutPart(files: readonly OpenFile[], request: ClipRequest, reader: LayoutReader): Promise<ClipLayout> {
+  const { times, isAudioAlone, extras } = request;
+  const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
+  const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
+  const sources = await Promise.all(
+    files.map((file, index) => readClipSource(file, { ...request, kinds: kinds[index] ?? [] }, reader.signal)),
+  );
+  const options = { ...extras, isM4a: isAudioAlone };
+  const { data, ...shown } = await parseMp4(LAY_OUT_CLIP, { sources, times, options }, reader);
+  return { ...layoutOf(data), ...shown };
+}
+
+/** @throws NotAac */
+function requireAac(header: TrackHeader): void {
+  const codec = codecString(header.sampleDescriptions);
+  // Other object types of `mp4a` are MP3, AC-3 and so on.
+  if (!codec.startsWith('mp4a.40.') || audioFamily(codec) !== 'aac') throw new NotAac('The audio is not AAC');
+}
+
+interface TrackSelection extends Pick<ClipRequest, 'times' | 'isAudioAlone'> {
+  readonly kinds: readonly TrackKind[];
+}
+
+/** A file with the fragments that the clip needs. @throws NotAac */
+async function readClipSource(
+  { file, header }: OpenFile,
+  { kinds, times, isAudioAlone }: TrackSelection,
+  signal: AbortSignal,
+): Promise<ClipSource> {
+  const { video, audio } = parseFileTracks(header, kinds);
+  if (isAudioAlone && audio) requireAac(audio);
+  const { fragments: index, fileBytes } = header;
+  const source = { header: packSource(header), kinds };
+  if (index) {
+    const entries = clipFragments(index, { video, audio }, times, fileBytes);
+    return { ...source, fragments: packFragments(await readMovieFragments(file, entries, signal)) };
+  }
+  if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
+  return source;
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { createFairSemaphore } from '../../../core/concurrency/index.ts';
+import { indexMovie, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import {
+  LAYOUT_VERSION,
+  type Layout,
+  type LayoutSource,
+  type SourceIndex,
+} from '../../../core/media/virtual-mp4/index.ts';
+import type { FileSource, Source } from '../../source/index.ts';
+import { ByteReader, readFileHeader } from '../mux/native/index.ts';
+import { collectFragments } from './collect-fragments.ts';
+import type { SizedFile } from './layout-stream.ts';
+
+/** A layout, and the files that it was made for. */
+export interface KnownLayout<L extends Layout = Layout> {
+  readonly layout: L;
+  /** Strong validator of the output, quotes included: other files or another layout version have another one. */
+  readonly etag: string;
+  /** Whether a source is still the file of the layout. */
+  fits(source: SourceIndex, file: Source): file is SizedFile;
+}
+
+/** Opens a file at its beginning. It is closed by the caller of this function. */
+export type OpenTrack = (source: SourceIndex, signal: AbortSignal) => Promise<Source>;
+
+/** A file whose headers have been read, still open. */
+export interface OpenFile {
+  readonly file: SizedFile;
+  readonly header: LayoutSource;
+}
+
+/** What distinguishes one layout from all others of the cache. */
+export interface LayoutRequest {
+  readonly id: string;
+  /** The sources to read: indexes of the layout's tracks. */
+  readonly sources: readonly SourceIndex[];
+}
+
+/** For whom a layout is made, and until when. */
+export interface LayoutReader {
+  /** The client that limits count. @default the service itself */
+  readonly client?: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lays files out.
+ * @param files in the order of the request's sources
+ * @throws UnsupportedMp4 when they have no layout, and what reading throws
+ */
+export type LayOut<Request extends LayoutRequest, L extends Layout> = (
+  files: readonly OpenFile[],
+  request: Request,
+  reader: LayoutReader,
+) => L | Promise<L>;
+
+/** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
+const LARGE_HEADERS = createFairSemaphore({ permits: 2, maxPerTenant: 1 });
+
+/**
+ * Makes a layout from the headers of its sources.
+ * @throws UnsupportedMp4 when the files have no layout, and what opening and reading throws
+ */
+export async function readLayout<Request extends LayoutRequest, L extends Layout>(
+  request: Request,
+  open: OpenTrack,
+  layOut: LayOut<Request, L>,
+  { client = '', signal }: LayoutReader,
+): Promise<KnownLayout<L>> {
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const readOne = async (index: SourceIndex): Promise<OpenFile> => {
+    const source = await open(index, either);
+    const close = () => source.close();
+    if (either.aborted) close();
+    else either.addEventListener('abort', close, { once: true });
+    const file = requireSizedFile(source);
+    return { file, header: await readLayoutSource(file, { client, signal: either, beforeLarge }) };
+  };
+  let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
+  const beforeLarge = async () => {
+    // One permit for all files of the request: two requests that each wait for a second one would wait forever.
+    permit ??= LARGE_HEADERS.acquire(client, either);
+    await permit;
+  };
+  try {
+    const files = await Promise.all(request.sources.map(readOne));
+    const layout = await layOut(files, request, { client, signal: either });
+    return knownLayout(
+      layout,
+      request,
+      files.map(({ file: { size, validator } }) => ({ size, validator })),
+    );
+  } finally {
+    // Closes the files, and ends reading the other one when one has failed.
+    ended.abort(new Error('The headers have been read'));
+    permit?.then(({ release }) => release()).catch(() => undefined);
+  }
+}
+
+type Entity = Pick<SizedFile, 'size' | 'validator'>;
+
+/** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
+function knownLayout<L extends Layout>(
+  layout: L,
+  { id, sources }: LayoutRequest,
+  entities: readonly Entity[],
+): KnownLayout<L> {
+  return {
+    layout,
+    etag: etagOf(id, entities, layout),
+    fits(index, file): file is SizedFile {
+      const entity = entities[sources.indexOf(index)];
+      return !file.needsRemux && file.size === entity?.size && file.validator === entity?.validator;
+    },
+  };
+}
+
+/** With the headers, because a source without validators is only known by its size. */
+function etagOf(id: string, entities: readonly Entity[], { fingerprint }: Layout): string {
+  const parts = JSON.stringify([LAYOUT_VERSION, id, entities, fingerprint]);
+  return `"${createHash('sha256').update(parts).digest('base64url').slice(0, 22)}"`;
+}
+
+function requireSizedFile(source: Source): SizedFile {
+  if (source.needsRemux || source.size === undefined) throw new UnsupportedMp4('Not a file of known size');
+  return source as FileSource & { readonly size: number };
+}
+
+/** Bytes of a read: the `moov` and `sidx` of most fragmented files fit. */
+const HEADER_READ_BYTES = 64 * 1024;
+/** What reading the headers reads first. */
+export const HEADER_RANGE = { first: 0, last: HEADER_READ_BYTES - 1 };
+/** A longer `moov` is not read: ten hours of video at 60 frames a second have up to 28 MB. */
+const MAX_MOOV_BYTES = 32 * 1024 * 1024;
+/** About three hours of video. */
+const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
+
+export interface HeaderReader extends LayoutReader {
+  /** Awaited before a header is read that needs much memory. */
+  readonly beforeLarge?: () => Promise<void>;
+}
+
+/**
+ * Reads the headers of a file: `moov`, and the segment index of a fragmented file.
+ * @throws UnsupportedMp4 when the fragments are not all known from them, and whatever reading throws
+ */
+export async function readLayoutSource(
+  source: SizedFile,
+  { client, signal, beforeLarge }: HeaderReader,
+): Promise<LayoutSource> {
+  const reader = new ByteReader(source, { readEnd: (position) => position + HEADER_READ_BYTES });
+  const destroy = () => reader.destroy();
+  signal.addEventListener('abort', destroy, { once: true });
+  try {
+    signal.throwIfAborted();
+    const { moov, start, end } = await readFileHeader(reader, {
+      maxBytes: MAX_MOOV_BYTES,
+      beforeRead: (bytes) => (bytes > LARGE_MOOV_BYTES ? beforeLarge?.() : undefined),
+    });
+    const movie = indexMovie(moov);
+    const isFragmented = movie.children.some(({ type }) => type === 'mvex');
+    const fragments = isFragmented
+      ? await collectFragments(reader, { index: movie, end }, { client, signal })
+      : undefined;
+    return { movie, moovOffset: start, fileBytes: reader.size, fragments };
+  } finally {
+    signal.removeEventListener('abort', destroy);
+    destroy();
+  }
+}

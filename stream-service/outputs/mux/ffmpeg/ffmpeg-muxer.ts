@@ -1,0 +1,143 @@
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import type { Log } from '../../../../core/log/index.ts';
+import { patchHeaderDuration } from '../../../../core/media/isobmff/index.ts';
+import { extendHeader, type LayoutExtras } from '../../../../core/media/virtual-mp4/index.ts';
+import type { Ffmpeg } from '../../../../core/tools/index.ts';
+import { type FfmpegInputServer, runFfmpeg } from '../../../ffmpeg/index.ts';
+import type { Admission, StreamObserver } from '../../../sessions/index.ts';
+import type { Source } from '../../../source/index.ts';
+import type { MuxArgs, MuxPlan } from '../mux-plan.ts';
+import { createHeaderPatchStream, type PatchHeader } from './header-patch-stream.ts';
+import { type PeekedSource, peekSourceStart } from './peek-source.ts';
+
+export interface MuxDependencies {
+  readonly loopback: FfmpegInputServer;
+  readonly admission: Pick<Admission, 'acquireFfmpeg'>;
+  readonly meter: Pick<StreamObserver, 'onFfmpegFailure'>;
+  readonly log: Log;
+}
+
+export interface MuxJob {
+  /** The inputs, in the plan's order. FFmpeg starts while files are being opened. */
+  readonly sources: readonly (Source | Promise<Source>)[];
+  readonly plan: MuxPlan;
+  /** Written into the header; undefined: unknown, as for a live source. */
+  readonly durationSeconds: number | undefined;
+  /** Added to MP4; other containers have no room for them. */
+  readonly extras?: LayoutExtras;
+  /** Where text ends, in seconds. @default `durationSeconds` */
+  readonly textEndSeconds?: number;
+  /** The client of the stream, whose share of FFmpeg processes the job counts to. */
+  readonly client: string;
+}
+
+/**
+ * With its default queue of 8 packets, FFmpeg up to 6.x reads two unseekable inputs 50 times slower. For one input the
+ * option would cost a thread and a third more CPU time.
+ */
+const QUEUE_ARGS = ['-thread_queue_size', '512'];
+
+/** The index at the end of the file would have the offsets from before the header grew. */
+const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
+
+export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
+
+/** highWaterMark between FFmpeg and the response. */
+const BUFFER_BYTES = 256 * 1024;
+
+/**
+ * Copies tracks into one file while it is sent. The stream ends only when every source was read to its end and FFmpeg
+ * exited with 0; destroying it ends the process and the reading of the sources.
+ *
+ * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
+ */
+export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
+  const run = (path: string, sources: MuxJob['sources'], { second, output }: MuxArgs, release: () => void) => {
+    const inputs = sources.map((source, index) => loopback.serve(source, { index }));
+    const queue = inputs.length > 1 ? QUEUE_ARGS : [];
+    const inputArgs = inputs.flatMap(({ args, url }, index) => [
+      ...[...args, ...queue, ...(index === 1 ? second : [])],
+      ...['-i', url],
+    ]);
+    const muxed = runFfmpeg({
+      path,
+      args: [...inputArgs, ...output],
+      inputs,
+      signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
+      onFailure(stderr) {
+        meter.onFfmpegFailure();
+        log.warn('FFmpeg failed to mux', { stderr });
+      },
+    });
+    muxed.once('close', () => {
+      for (const input of inputs) input.close();
+      release();
+    });
+    return muxed;
+  };
+
+  return ({ path }, work) => {
+    const { sources, plan, extras, client } = work;
+    const release = admission.acquireFfmpeg(client);
+    const patch = plan.container === 'mp4' ? headerPatch(work) : undefined;
+    const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
+    const begin = ({ second, output }: MuxArgs, from = sources, end = release) => {
+      const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
+      return pipeline(run(path, from, args, end), outlet, () => undefined);
+    };
+    if (!plan.isSegmented) {
+      begin(plan.args());
+      return outlet;
+    }
+    const beginWith = (peeked: readonly PeekedSource[]) => {
+      const end = () => {
+        for (const each of peeked) each.close();
+        release();
+      };
+      if (outlet.destroyed) return end();
+      const args = plan.args(peeked.map(({ start }) => start));
+      begin(
+        args,
+        peeked.map(({ source }) => source),
+        end,
+      );
+    };
+    peekAll(sources, outlet)
+      .then(beginWith)
+      .catch((error) => {
+        release();
+        outlet.destroy(error);
+      });
+    outlet.once('error', () => undefined);
+    return outlet;
+  };
+}
+
+const hasExtras = ({ tags, text }: LayoutExtras = {}): boolean => Boolean(tags ?? text);
+
+/** Undefined: the header stays as FFmpeg writes it. */
+function headerPatch({ durationSeconds: seconds, textEndSeconds = seconds, extras }: MuxJob): PatchHeader | undefined {
+  const withDuration: PatchHeader = (bytes) => (seconds === undefined ? bytes : patchHeaderDuration(bytes, seconds));
+  if (!extras || !hasExtras(extras)) return seconds === undefined ? undefined : withDuration;
+  return (bytes) => {
+    const patched = withDuration(bytes);
+    return patched && extendHeader(patched, extras, textEndSeconds ?? Number.POSITIVE_INFINITY);
+  };
+}
+
+/** Peeks into all sources. The first failure, or closing the reader, aborts the others. */
+async function peekAll(sources: MuxJob['sources'], reader: Readable): Promise<readonly PeekedSource[]> {
+  const aborting = new AbortController();
+  const abort = () => aborting.abort();
+  reader.once('close', abort);
+  const peeking = sources.map(async (source) => peekSourceStart(await source, aborting.signal));
+  try {
+    return await Promise.all(peeking);
+  } catch (error) {
+    abort();
+    for (const each of await Promise.allSettled(peeking)) if (each.status === 'fulfilled') each.value.close();
+    throw error;
+  } finally {
+    reader.off('close', abort);
+  }
+}

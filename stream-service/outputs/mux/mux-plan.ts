@@ -1,0 +1,119 @@
+import type { SegmentStart } from '../../../core/media/segment-probe/index.ts';
+import type { Track } from '../../../core/state/index.ts';
+import { needsRemux } from '../../source/index.ts';
+
+/** The output container and how FFmpeg writes it. */
+export interface MuxPlan {
+  readonly container: 'mp4' | 'webm';
+  /** With a leading dot. */
+  readonly fileExtension: string;
+  readonly mimeType: string;
+  /** Whether the arguments depend on the first bytes of the sources: of segments, a playlist says hardly anything. */
+  readonly isSegmented: boolean;
+  /** FFmpeg's arguments, by the first bytes of the sources. */
+  readonly args: (starts?: readonly SegmentStart[]) => MuxArgs;
+}
+
+export interface MuxArgs {
+  /** Options of the second input. */
+  readonly second: readonly string[];
+  /** Options between the inputs and the output. */
+  readonly output: readonly string[];
+}
+
+type Traits = Pick<Track, 'video' | 'audio' | 'delivery' | 'container'>;
+
+/** Codecs that WebM supports and MP4 does not. */
+const WEBM_ONLY = /^(vp8|vp08|vorbis)/i;
+/** AAC by RFC 6381 or by name. Some `mp4a` object types are MP3 or AC-3. */
+const AAC = /^(aac|mp4a(?!\.(40\.34|6b|69|a5|a6)))/i;
+/** Direct files with ADTS or MPEG-TS framing. */
+const FRAMED = /^(ts|mts|m2ts|aac|adts)$/i;
+/** Direct files with timestamps relative to the presentation: the offset between two of them is intended. */
+const ZERO_BASED = /^(mp4|m4a|m4v|mov|webm|weba|mkv|mka)$/i;
+/** Beyond this offset, two tracks have unrelated clocks. A live playlist may be three segments ahead of the other. */
+const MAX_OFFSET_SECONDS = 30;
+/** Audio that starts earlier by more than codec priming is content; with negative timestamps players would drop it. */
+const PRIMING_SECONDS = 0.1;
+const SYNCHRONIZED: MuxArgs = { second: ['-isync', '0'], output: [] };
+const UNSYNCHRONIZED: MuxArgs = { second: [], output: [] };
+/** Microseconds. Without keyframes nothing else ends a fragment before the end of the file. */
+const AUDIO_FRAGMENT_US = '2000000';
+/** Bounds on fragments of video with rare keyframes: bytes of memory, microseconds of delay. */
+const VIDEO_FRAGMENT_LIMITS = ['-frag_size', String(16 * 1024 * 1024), '-frag_duration', '8000000'];
+/**
+ * `delay_moov`: the header is written with the first fragment, when the codec configuration of AC-3 and ADTS frames and
+ * the offset between the tracks are known; unsupported input fails before the first byte.
+ */
+const MOVFLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
+/** Copies tracks and their languages, without the source's global metadata and chapters. */
+const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
+const WEBM = ['-live', '1', '-f', 'webm'];
+
+/** Remuxes one input with video, audio or both. */
+export function remuxPlan(track: Traits): MuxPlan {
+  const { video, audio } = track;
+  const maps = [...(video ? mapOf('0:v:0', video) : []), ...(audio ? mapOf('0:a:0', audio) : [])];
+  const side = video ? 'video' : 'audio';
+  const common = { isSegmented: needsRemux(track) };
+  if ([video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec))) {
+    const args = () => ({ second: [], output: [...maps, ...COPY, ...WEBM] });
+    return { ...common, container: 'webm', fileExtension: '.webm', mimeType: `${side}/webm`, args };
+  }
+  return {
+    ...common,
+    container: 'mp4',
+    fileExtension: video ? '.mp4' : '.m4a',
+    mimeType: `${side}/mp4`,
+    args: ([start] = []) => ({
+      second: [],
+      output: [...maps, ...COPY, ...mp4Args(video !== null, isAdts(track, start))],
+    }),
+  };
+}
+
+export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'video/mp4' } as const;
+
+/** Muxes the video of the first input and the audio of the second. */
+export const combinedPlan = (video: Traits, audio: Traits): MuxPlan => ({
+  ...COMBINED,
+  isSegmented: [video, audio].some(needsRemux),
+  args: ([first, second] = []) => {
+    const sync = [video, audio].every(isZeroBased) ? SYNCHRONIZED : syncArgs(first?.startSeconds, second?.startSeconds);
+    const maps = ['-map', '0:v:0', '-map', '1:a:0'];
+    return {
+      second: sync.second,
+      output: [...maps, ...COPY, ...sync.output, ...mp4Args(true, isAdts(audio, second))],
+    };
+  },
+});
+
+/** A stream that is not certain to exist is optional (`?`); without any stream FFmpeg fails. */
+const mapOf = (stream: string, { codec }: { readonly codec?: string }) => [
+  '-map',
+  codec === undefined ? `${stream}?` : stream,
+];
+
+const isZeroBased = (track: Traits) => !needsRemux(track) && ZERO_BASED.test(track.container);
+
+/** By default FFmpeg shifts each input to start at 0, which loses the offset between tracks of one clock. */
+function syncArgs(video: number | undefined, audio: number | undefined): MuxArgs {
+  const offset = video === undefined || audio === undefined ? Number.NaN : audio - video;
+  if (!(Math.abs(offset) <= MAX_OFFSET_SECONDS)) return UNSYNCHRONIZED;
+  return offset < -PRIMING_SECONDS ? { ...SYNCHRONIZED, output: ['-avoid_negative_ts', 'make_zero'] } : SYNCHRONIZED;
+}
+
+/**
+ * Whether the audio is AAC in ADTS frames, which FFmpeg converts by itself only for seekable output. An unknown codec is
+ * assumed to be AAC.
+ */
+const isAdts = (track: Traits, start: SegmentStart | undefined): boolean =>
+  track.audio !== null &&
+  (start?.isFramedAac ?? ((needsRemux(track) || FRAMED.test(track.container)) && AAC.test(track.audio.codec ?? 'aac')));
+
+function mp4Args(hasVideo: boolean, isAdtsAudio: boolean): string[] {
+  const flags = hasVideo ? [...MOVFLAGS, 'frag_keyframe'] : MOVFLAGS;
+  const limits = hasVideo ? VIDEO_FRAGMENT_LIMITS : ['-frag_duration', AUDIO_FRAGMENT_US];
+  const bitstreamFilter = isAdtsAudio ? ['-bsf:a', 'aac_adtstoasc'] : [];
+  return [...bitstreamFilter, '-movflags', flags.join('+'), ...limits, '-f', 'mp4'];
+}

@@ -1,0 +1,104 @@
+import { createSingleFlight, createTtlCache } from '../../../core/concurrency/index.ts';
+import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../../core/errors/index.ts';
+import type { Log } from '../../../core/log/index.ts';
+import type { Resource, State } from '../../../core/state/index.ts';
+import type { FfmpegInputServer, RequireFfmpeg } from '../../ffmpeg/index.ts';
+import type { Admission, StreamSession } from '../../sessions/index.ts';
+import type { OpenSource } from '../../source/index.ts';
+import { encodeCover } from './encode-cover.ts';
+import { type Picture, readPicture, recognizePicture } from './picture.ts';
+
+/** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
+export interface Covers {
+  /** The cover of a resource if one was stored; undefined: none was chosen yet. @throws StateUnavailable */
+  stored(resource: Resource): Promise<Buffer | undefined>;
+  /**
+   * The cover of a resource. The first request of all hosts fetches and stores it; a picture that cannot be used is stored as
+   * none, so that the bytes of a tagged stream never change.
+   * @throws StateUnavailable, InMaintenance, CapacityExceeded, and the signal's reason when the session ends
+   */
+  find(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Buffer>;
+  /** The cover as the source has it. @throws NotFound without one, UpstreamError, and the signal's reason */
+  original(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Picture>;
+}
+
+export interface CoversDependencies {
+  readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
+  /** Opens files without resolving again. */
+  readonly openSource: OpenSource;
+  readonly inputServer: FfmpegInputServer;
+  readonly requireFfmpeg: RequireFfmpeg;
+  readonly admission: Pick<Admission, 'acquireFfmpeg'>;
+  readonly log: Log;
+  /** Until the picture has to be there. @default 5000 */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5000;
+/** At most 64 KB each. A cover in the table may expire, and another one be stored. */
+const CACHE_OPTIONS = { maxEntries: 64, maxAgeMs: 60 * 60 * 1000 };
+const NONE = Buffer.alloc(0);
+
+interface CachedCover {
+  readonly id: string;
+  readonly jpeg: Buffer;
+  readonly expiresAt: number;
+}
+
+export function createCovers(dependencies: CoversDependencies): Covers {
+  const { state, requireFfmpeg, admission, inputServer, log, timeoutMs = TIMEOUT_MS } = dependencies;
+  const cache = createTtlCache<CachedCover>(CACHE_OPTIONS);
+  const flights = createSingleFlight<Buffer>();
+
+  const keep = (id: string, jpeg: Buffer) => cache.set({ id, jpeg, expiresAt: Number.POSITIVE_INFINITY }).jpeg;
+  const stored = async ({ id }: Resource) => {
+    const cached = cache.get(id);
+    if (cached) return cached.jpeg;
+    const jpeg = await state.getAttachment(id, 'cover');
+    return jpeg && keep(id, jpeg);
+  };
+
+  const create = async (resource: Resource, client: string, signal: AbortSignal): Promise<Buffer> => {
+    if (!resource.coverUrl) return NONE;
+    const { path } = await requireFfmpeg();
+    try {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const picture = await readPicture(
+        resource,
+        resource.coverUrl,
+        { client, signal: until },
+        dependencies.openSource,
+      );
+      const release = admission.acquireFfmpeg(client);
+      try {
+        return await encodeCover(picture, { path, inputServer, signal: until });
+      } finally {
+        release();
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CapacityExceeded || error instanceof ClientLimitExceeded) throw error;
+      log.info('Tagging without a cover', { resource: resource.id, error });
+      return NONE;
+    }
+  };
+
+  return {
+    stored,
+    find: (resource, { client, signal }) =>
+      flights(
+        resource.id,
+        async (shared) => {
+          const cover = await stored(resource);
+          if (cover) return cover;
+          const created = await create(resource, client, shared);
+          return keep(resource.id, await state.putAttachment(resource.id, 'cover', created));
+        },
+        signal,
+      ),
+    async original(resource, session) {
+      if (!resource.coverUrl) throw new NotFound('The item has no cover');
+      return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { type RemuxDependencies, remux } from './remux.ts';

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { toStreamProblem } from '../../../../../core/api/problem.ts';
+import { silentLog } from '../../../../../core/log/log.ts';
+import type { Resource, Track } from '../../../../../core/state/resource.ts';
+import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import type { ConversionOptions } from '../../../../../stream-service/outputs/encode/converter.ts';
+import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
+import {
+  createFrameStreams,
+  type FrameStreams,
+  type FrameStreamsOptions,
+} from '../../../../../stream-service/outputs/encode/frames/frame-streams.ts';
+import { createMp3Converter } from '../../../../../stream-service/outputs/encode/mp3/mp3-converter.ts';
+import {
+  type ClipTimes,
+  type Representation,
+  toReadError,
+} from '../../../../../stream-service/outputs/representation.ts';
+import { type AdmissionLimits, createAdmission } from '../../../../../stream-service/sessions/admission.ts';
+import { noopObserver } from '../../../../../stream-service/sessions/stream-sessions.ts';
+import type { FileSource, SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
+
+const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
+
+export const track = { formatId: 'best' } as Track;
+
+export const resourceOf = (traits: Partial<Resource>): Resource =>
+  ({ id: 'resource', title: null, author: null, isLive: false, renditions: [], ...traits }) as Resource;
+
+/** The MP3 converter with a changed encoding. */
+export const mp3ConverterWith = (change: (encoding: FrameEncoding) => FrameEncoding) => (streams: FrameStreams) =>
+  createMp3Converter({
+    ...streams,
+    ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
+  });
+
+/** LAME's fastest algorithm, for tests of sample positions: they do not depend on it. */
+export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
+  ...encoding,
+  outputArgs: ['-compression_level', '9', ...encoding.outputArgs],
+});
+
+/** Segments of 24 s instead of 144 s, with a boundary early in the conversion. */
+export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, segmentFrames: 1000 });
+
+/** A converter, with the build of FFmpeg that `open` passes to it. */
+export async function startMp3(
+  options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
+  createConverter = createMp3Converter,
+) {
+  const inputServer = await createFfmpegInputServer();
+  const admission = createAdmission({ ...LIMITS, ...options.limits });
+  const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
+  const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
+  const converter = createConverter(createFrameStreams(dependencies));
+  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: ConversionOptions) =>
+    converter.open(resource, track, source, { ffmpeg, client: 'client', clip, ...chosen });
+  return { open, admission, close: () => inputServer.close() };
+}
+
+/** A file in memory. Reading fails at offset `cutAt`; `sized: false` hides its size. */
+export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
+  const reading = new Set<Readable>();
+  const source: FileSource = {
+    needsRemux: false,
+    isSeekable: sized,
+    size: sized ? bytes.length : undefined,
+    validator: '"entity"',
+    read(first, last = bytes.length - 1) {
+      const stream = Readable.from(chunks(first, last), { objectMode: false });
+      reading.add(stream);
+      stream.once('close', () => reading.delete(stream));
+      return stream;
+    },
+    close: () => undefined,
+  };
+  async function* chunks(first: number, last: number) {
+    for (let at = first; at <= last; at += 65_536) {
+      if (at >= cutAt) throw new Error('The source failed');
+      yield bytes.subarray(at, Math.min(at + 65_536, last + 1));
+    }
+  }
+  return Object.assign(source, { reading });
+}
+
+/** The segments of a playlist on disk. Reading fails at the segment `deadFrom`. */
+export async function segmentedSource(playlist: string, { live = false, deadFrom = Number.POSITIVE_INFINITY } = {}) {
+  const folder = playlist.replace(/[^/]+$/, '');
+  const text = await readFile(playlist, 'utf8');
+  const [, map] = /#EXT-X-MAP:URI="([^"]+)"/.exec(text) ?? [];
+  const init = map ? [await readFile(folder + map)] : [];
+  let startSeconds = 0;
+  const segments: { startSeconds: number; file: string }[] = [];
+  for (const [, seconds, file] of text.matchAll(/#EXTINF:([\d.]+).*\n([^#\n]+)/g)) {
+    segments.push({ startSeconds, file: folder + file });
+    startSeconds += Number(seconds);
+  }
+  const source: SegmentedSource = {
+    needsRemux: true,
+    size: undefined,
+    isSeekable: !live,
+    durationSeconds: live ? undefined : startSeconds,
+    readFrom(seconds) {
+      const index = Math.max(
+        segments.findLastIndex((segment) => segment.startSeconds <= seconds),
+        0,
+      );
+      const stream = Readable.from(
+        (async function* () {
+          yield* init;
+          for (const [offset, { file }] of segments.slice(index).entries()) {
+            if (index + offset >= deadFrom) throw new Error('A segment could not be read');
+            yield await readFile(file);
+          }
+        })(),
+        { objectMode: false },
+      );
+      return { stream, startSeconds: segments[index]?.startSeconds ?? 0 };
+    },
+    close: () => undefined,
+  };
+  return source;
+}
+
+/** Reads a byte range, both ends included. */
+export const readRange = (representation: Representation, first: number, last?: number): Promise<Buffer> =>
+  buffer(representation.read(first, last));
+
+/** The Problem that a read failing before its first byte is answered with. @throws Error when the read succeeds */
+export const problemOf = (reading: Promise<unknown>) =>
+  reading.then(
+    () => {
+      throw new Error('The read succeeded');
+    },
+    (error: unknown) => toStreamProblem(toReadError(error)),
+  );

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { mp3SizeBytes } from '../../../../../core/conversions/mp3/mp3.ts';
+import { id3Tag } from '../../../../../core/media/id3/id3-tag.ts';
+import type { Rendition } from '../../../../../core/state/resource.ts';
+import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
+import {
+  type Layout,
+  layoutBytes,
+  nextFrameRange,
+  promisedFrames,
+  tagSlice,
+} from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import { randomFrom } from './coded-sound.ts';
+import { resourceOf, track } from './fixture.ts';
+
+const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
+const layout: Layout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
+const size = 100 + 15_000 * 576;
+
+describe('layoutBytes', () => {
+  it('adds up tag and frames', () => expect(layoutBytes(layout)).toBe(size));
+});
+
+describe('tagSlice', () => {
+  it.each([
+    ['all of it', 0, size - 1, [0, 100]],
+    ['its first byte', 0, 0, [0, 1]],
+    ['its last byte and more', 99, 2000, [99, 100]],
+    ['nothing of it', 100, 2000, [100, 100]],
+  ])('returns %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
+});
+
+describe('nextFrameRange', () => {
+  it.each([
+    ['only the tag', 0, 99, 500, undefined],
+    ['an empty rest', 576, 575, 500, undefined],
+    ['the first byte of audio', 100, 100, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
+    ['one whole frame', 100, 675, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
+    ['the boundary of two frames', 675, 676, 500, { segment: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
+    ['a limited number of frames', 0, size - 1, 500, { segment: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
+    [
+      'the last frame of a segment',
+      100 + SEGMENT_BYTES - 1,
+      size - 1,
+      500,
+      { segment: 0, firstFrame: SEGMENT_FRAMES - 1, endFrame: SEGMENT_FRAMES, slice: [575, 576] },
+    ],
+    [
+      'the start of a segment',
+      100 + SEGMENT_BYTES,
+      size - 1,
+      500,
+      { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
+    ],
+    ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
+  ])('selects %s', (_, first, last, frames, piece) =>
+    expect(nextFrameRange(layout, first, last, frames)).toEqual(piece),
+  );
+
+  it('covers any byte range exactly, whatever the number of frames per step', () => {
+    const random = randomFrom(3);
+    const upTo = (end: number) => Math.floor(random() * end);
+    for (let round = 0; round < 200; round += 1) {
+      const first = upTo(size);
+      const last = first + upTo(size - first);
+      let cursor = Math.max(first, layout.tagBytes);
+      for (;;) {
+        const piece = nextFrameRange(layout, cursor, last, 1 + upTo(9000));
+        if (!piece) break;
+        expect(layout.tagBytes + piece.firstFrame * 576 + piece.slice[0]).toBe(cursor);
+        expect(Math.floor((piece.endFrame - 1) / SEGMENT_FRAMES)).toBe(piece.segment);
+        expect(piece.slice[1]).toBeLessThanOrEqual((piece.endFrame - piece.firstFrame) * 576);
+        cursor += piece.slice[1] - piece.slice[0];
+      }
+      expect(cursor).toBe(Math.max(last + 1, layout.tagBytes));
+    }
+  });
+});
+
+describe('promisedFrames', () => {
+  const text = { title: 'Title', artist: 'Artist' };
+  const tagBytes = id3Tag(text).length;
+  const promised = {
+    renditions: [{ id: 'carrier', formatIds: ['best'] }] as unknown as Rendition[],
+    mp3: { renditionId: 'carrier', sizeBytes: mp3SizeBytes(60, text) },
+  };
+
+  it.each([
+    ['the promised size', resourceOf({ ...promised, durationSeconds: 75 }), 2501],
+    ['the duration without a promise', resourceOf({ durationSeconds: 60 }), 2501],
+    [
+      'the duration where the promise is for another track',
+      resourceOf({ ...promised, renditions: [], durationSeconds: 75 }),
+      3126,
+    ],
+    ['nothing without a duration', resourceOf({}), undefined],
+    ['nothing with a duration of 0', resourceOf({ durationSeconds: 0 }), undefined],
+    ['nothing beyond the safe integers', resourceOf({ durationSeconds: 1e13 }), undefined],
+    [
+      'nothing for a promised size beyond the safe integers',
+      resourceOf({ ...promised, mp3: { renditionId: 'carrier', sizeBytes: 239_999_999_999_976_600 } }),
+      undefined,
+    ],
+    ['nothing when it is live', resourceOf({ durationSeconds: 60, isLive: true }), undefined],
+  ])('follows %s', (_, resource, frames) => expect(promisedFrames(resource, track, tagBytes)).toBe(frames));
+});

@@ -1,0 +1,371 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mp3SizeBytes } from '../../../../../core/conversions/mp3/mp3.ts';
+import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { probe } from '../../../../support/media-tools.ts';
+import { codedSound, decode, ffmpeg, listen, RATE, randomFrom } from './coded-sound.ts';
+import { encodedSounds } from './encoded-sound.ts';
+import {
+  fastLame,
+  fileSource,
+  mp3ConverterWith,
+  problemOf,
+  readRange,
+  resourceOf,
+  segmentedSource,
+  shortSegments,
+  startMp3,
+  track,
+} from './fixture.ts';
+
+/** With the boundaries of segments at 24 s and 48 s. */
+const SECONDS = 52;
+/** With one at 24 s. */
+const SHORT_SECONDS = 30;
+const SHORT = ['-t', String(SHORT_SECONDS)];
+const OPUS = ['-c:a', 'libopus', '-compression_level', '0', '-b:a', '128k'];
+/** FFmpeg's options of short sources, by what differs from the conversion. */
+const FORMATS = {
+  '8 kHz': ['-ar', '8000'],
+  '11.025 kHz': ['-ar', '11025'],
+  '22.05 kHz': ['-ar', '22050'],
+  '44.1 kHz': ['-ar', '44100'],
+  '96 kHz': ['-ar', '96000'],
+  'one channel': ['-ac', '1'],
+  'six channels': ['-ac', '6'],
+};
+const flacOf = (format: string) => `${format.replaceAll(' ', '-')}.flac`;
+const ENCODES = {
+  'o.webm': OPUS,
+  'short.webm': [...SHORT, ...OPUS],
+  'a.m4a': [...SHORT, '-c:a', 'aac', '-aac_coder', 'fast'],
+  ...Object.fromEntries(Object.entries(FORMATS).map(([format, options]) => [flacOf(format), [...SHORT, ...options]])),
+};
+const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
+
+/** Starts a converter with short segments. */
+const start = (options: Parameters<typeof startMp3>[0] = {}) => startMp3(options, mp3ConverterWith(shortSegments));
+
+describe('createMp3Converter', () => {
+  const original = codedSound(SECONDS);
+  let folder: string;
+  let encodes: string;
+  let webm: Buffer;
+  /** The first `SHORT_SECONDS` of the sound. */
+  let short: Buffer;
+  let whole: Buffer;
+  let mp3: Awaited<ReturnType<typeof start>>;
+  /** For tests of the positions of samples. */
+  let fastMp3: typeof mp3;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-mp3-'));
+    encodes = await encodedSounds(SECONDS, ENCODES);
+    webm = await readFile(join(encodes, 'o.webm'));
+    short = await readFile(join(encodes, 'short.webm'));
+    mp3 = await start();
+    fastMp3 = await startMp3(
+      {},
+      mp3ConverterWith((encoding) => fastLame(shortSegments(encoding))),
+    );
+    whole = await readRange(await open(), 0);
+  });
+  afterAll(async () => {
+    await mp3.close();
+    await fastMp3.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const open = (source = fileSource(webm), from = resource) => mp3.open(from, track, source);
+
+  /** Settles when the processes of ended streams have exited. */
+  async function allEnded() {
+    const running = () => runningFfmpegs() + mp3.admission.ffmpegs() + fastMp3.admission.ffmpegs();
+    while (running() > 0) await turn();
+  }
+
+  describe('of a known duration', () => {
+    it('has the promised size before anything is encoded', async () => {
+      const { size, mimeType, fileExtension, etag } = await open();
+      expect(runningFfmpegs()).toBe(0);
+      expect(size).toBe(mp3SizeBytes(SECONDS, { title: 'Title', artist: 'Artist' }));
+      expect({ mimeType, fileExtension }).toEqual({ mimeType: 'audio/mpeg', fileExtension: '.mp3' });
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect(whole.length).toBe(size);
+    });
+
+    it('returns the same bytes for any range', async () => {
+      const random = randomFrom(11);
+      const representation = await open();
+      for (let round = 0; round < 8; round += 1) {
+        const first = Math.floor(random() * whole.length);
+        const last = Math.min(first + Math.floor(random() ** 3 * 1_000_000), whole.length - 1);
+        const part = await readRange(representation, first, last);
+        expect(part.equals(whole.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+      }
+    });
+
+    it.each([
+      ['the tag', 0, 9],
+      ['the boundary of tag and frames', 60, 90],
+      ['the boundary of two segments', 1000 * 576 - 300, 1000 * 576 + 900],
+      ['the last byte', -1, -1],
+    ])('returns the bytes of %s', async (_, from, to) => {
+      const [first, last] = [from, to].map((at) => (at + whole.length) % whole.length) as [number, number];
+      expect(await readRange(await open(), first, last)).toEqual(whole.subarray(first, last + 1));
+    });
+
+    it('returns the same bytes when opened again, to concurrent clients, and with one encoder', async () => {
+      const single = await start({ parallelism: 1, limits: { maxFfmpeg: 1 }, cacheBytes: 1 });
+      const [again, another, slow] = await Promise.all([
+        readRange(await open(), 0),
+        readRange(await open(), 1_000_000),
+        readRange(await single.open(resource, track, fileSource(webm)), 0),
+      ]);
+      await single.close();
+      expect(again.equals(whole)).toBe(true);
+      expect(another.equals(whole.subarray(1_000_000))).toBe(true);
+      expect(slow.equals(whole)).toBe(true);
+    });
+
+    it('declares duration and tag to a player that reads headers only', async () => {
+      const file = join(folder, 'whole.mp3');
+      await writeFile(file, whole);
+      const { durationSeconds, tags, format } = await probe(file);
+      expect(format).toBe('mp3');
+      expect(durationSeconds).toBeCloseTo(SECONDS, 0);
+      expect(tags).toMatchObject({ title: 'Title', artist: 'Artist' });
+    });
+
+    it('has a different ETag for each source, encoder build and promised layout', async () => {
+      const other = await start({ buildId: 'another' });
+      const changed = { ...fileSource(webm), validator: '"changed"' };
+      const etags = await Promise.all([
+        open().then(({ etag }) => etag),
+        open(fileSource(webm.subarray(1))).then(({ etag }) => etag),
+        open(changed as typeof changed & { reading: never }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, title: 'Another' }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, durationSeconds: SECONDS + 1 }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, id: 'another' }).then(({ etag }) => etag),
+        mp3.open(resource, { ...track, formatId: 'another' }, fileSource(webm)).then(({ etag }) => etag),
+        other.open(resource, track, fileSource(webm)).then(({ etag }) => etag),
+      ]);
+      await other.close();
+      expect(new Set(etags).size).toBe(etags.length);
+      expect((await open()).etag).toBe(etags[0]);
+    });
+  });
+
+  describe('delivers the promised size', () => {
+    it('padded with silence where the audio is shorter', async () => {
+      const longer = { ...resource, id: 'longer', durationSeconds: SHORT_SECONDS + 14 };
+      const representation = await fastMp3.open(longer, track, fileSource(short));
+      const body = await readRange(representation, 0);
+      expect(body.length).toBe(representation.size);
+      const samples = await decode(body);
+      const audible = original.subarray(0, SHORT_SECONDS * RATE);
+      expect(listen(audible, samples, 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
+      const rest = samples.subarray((SHORT_SECONDS + 0.1) * RATE);
+      expect(rest.length).toBeGreaterThan(13 * RATE);
+      expect(rest.every((sample) => Math.abs(sample) < 0.001)).toBe(true);
+    });
+
+    it.each([
+      ['hours', 7200],
+      ['a minute', 60],
+    ])('not at all where the audio is %s shorter: the stream breaks', async (_, missing) => {
+      const forged = { ...resource, id: `forged-${missing}`, durationSeconds: SHORT_SECONDS + missing };
+      const representation = await fastMp3.open(forged, track, fileSource(short));
+      const received: Buffer[] = [];
+      const stream = representation.read(0).on('data', (chunk) => received.push(chunk));
+      const error = await new Promise((resolve) => stream.once('error', resolve));
+      expect(error).toMatchObject({ message: expect.stringMatching(/^FFmpeg output is \d+ bytes short$/) });
+      // At most the rest of one segment of 24 s, and what is tolerated after it.
+      expect(Buffer.concat(received).length).toBeLessThan((SHORT_SECONDS + 24 + 120) * 24_000);
+      await allEnded();
+    });
+
+    it('truncated where the audio is longer', async () => {
+      const shorter = { ...resource, durationSeconds: 10 };
+      const body = await readRange(await open(fileSource(webm), shorter), 0);
+      expect(body.length).toBe(mp3SizeBytes(10, { title: 'Title', artist: 'Artist' }));
+      expect(body.equals(whole.subarray(0, body.length))).toBe(true);
+    });
+  });
+
+  describe('of a failing source', () => {
+    it('fails without sending silence', async () => {
+      const received: Buffer[] = [];
+      const stream = (await open(fileSource(webm, { cutAt: 600_000 }))).read(0);
+      stream.on('data', (chunk) => received.push(chunk));
+      const error = await new Promise((resolve) => stream.once('error', resolve));
+      expect(error).toMatchObject({ message: 'The source failed' });
+      const part = Buffer.concat(received);
+      expect(part.length).toBeLessThan(whole.length);
+      expect(part.equals(whole.subarray(0, part.length))).toBe(true);
+      await allEnded();
+    });
+
+    it('fails before the first byte when nothing can be read', async () => {
+      const dead = await open(fileSource(webm, { cutAt: 0 }), { ...resource, id: 'dead' });
+      await expect(problemOf(readRange(dead, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+
+    it.each([
+      ['is no media', Buffer.from('<html>Not found</html>'.repeat(100))],
+      ['is empty', Buffer.alloc(0)],
+    ])('fails before the first byte when the source %s', async (id, bytes) => {
+      const representation = await open(fileSource(bytes), { ...resource, id });
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('fails before the first byte when the source has no audio', async () => {
+      const file = join(folder, 'silent.mp4');
+      await ffmpeg('-f', 'lavfi', '-i', 'color=s=64x64:d=1', file);
+      const silent = await open(fileSource(await readFile(file)), { ...resource, id: 'silent' });
+      await expect(problemOf(readRange(silent, 0))).resolves.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('fails at a segment that cannot be read', async () => {
+      const playlist = join(folder, 'hls', 'list.m3u8');
+      await mkdir(join(playlist, '..'));
+      await ffmpeg(
+        '-i',
+        join(encodes, 'a.m4a'),
+        '-c',
+        'copy',
+        '-f',
+        'hls',
+        '-hls_list_size',
+        '0',
+        '-hls_time',
+        '6',
+        playlist,
+      );
+      const source = await segmentedSource(playlist, { deadFrom: 3 });
+      const representation = await mp3.open({ ...resource, id: 'hls' }, track, source);
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+  });
+
+  describe('for a client', () => {
+    it('ends every process and read when the client disconnects', async () => {
+      const source = fileSource(webm);
+      const stream = (await open(source)).read(0);
+      await new Promise((resolve) => stream.once('data', resolve));
+      stream.destroy();
+      await allEnded();
+      await turn();
+      expect(source.reading.size).toBe(0);
+    });
+
+    it('returns the same bytes when the client pauses until its encoder has ended', async () => {
+      const last = 900_000;
+      const stream = (await open()).read(0, last);
+      const chunks = stream[Symbol.asyncIterator]();
+      const received: Buffer[] = [(await chunks.next()).value];
+      for (let { value, done } = await chunks.next(); !done; { value, done } = await chunks.next()) {
+        received.push(value);
+        // Only the first times: behind that the client counts as a fast one.
+        if (received.length < 4) await allEnded();
+      }
+      expect(Buffer.concat(received).equals(whole.subarray(0, last + 1))).toBe(true);
+    });
+
+    it('does not encode to the end for a client that does not read', async () => {
+      const stream = (await open()).read(0);
+      await new Promise((resolve) => stream.once('readable', resolve));
+      await allEnded();
+      let held = 0;
+      stream.on('data', (chunk: Buffer) => {
+        held += chunk.length;
+        if (held > 64 * 1024) stream.destroy();
+      });
+      await new Promise((resolve) => stream.once('close', resolve));
+      expect(held).toBeLessThan(whole.length / 2);
+      await allEnded();
+    });
+
+    it('answers 503 when other work runs every process', async () => {
+      const busy = await start({ limits: { maxFfmpeg: 1 } });
+      const release = busy.admission.acquireFfmpeg('other');
+      const known = await busy.open(resource, track, fileSource(webm));
+      const unknown = await busy.open(resourceOf({}), track, fileSource(webm));
+      await expect(problemOf(readRange(known, 0))).resolves.toMatchObject({ details: { status: 503 } });
+      await expect(problemOf(readRange(unknown, 0))).resolves.toMatchObject({ details: { status: 503 } });
+      release();
+      expect((await readRange(known, 0, 999)).equals(whole.subarray(0, 1000))).toBe(true);
+      await busy.close();
+    });
+  });
+
+  describe('of an unknown duration', () => {
+    it.each([
+      ['resource', () => fileSource(short), resourceOf({ title: 'Title' })],
+      [
+        'size',
+        () => fileSource(short, { sized: false }),
+        resourceOf({ title: 'Title', durationSeconds: SHORT_SECONDS }),
+      ],
+    ])('is a sequential stream that starts with the tag: unknown to its %s', async (_, source, from) => {
+      const representation = await open(source(), from);
+      expect([representation.size, representation.etag]).toEqual([undefined, undefined]);
+      const body = await readRange(representation, 0);
+      expect(body.subarray(0, 3).toString()).toBe('ID3');
+      const audible = original.subarray(0, SHORT_SECONDS * RATE);
+      expect(listen(audible, await decode(body), 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
+    });
+
+    it('fails when the source fails', async () => {
+      const representation = await open(fileSource(webm, { cutAt: 300_000 }), resourceOf({}));
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+
+    it('ends its encoder when the client disconnects', async () => {
+      const source = fileSource(webm);
+      const stream = (await open(source, resourceOf({}))).read(0);
+      await new Promise((resolve) => stream.once('data', resolve));
+      stream.destroy();
+      await allEnded();
+      expect(source.reading.size).toBe(0);
+    });
+  });
+
+  it.each(Object.keys(FORMATS))(
+    'is 48 kHz stereo, also across a boundary of segments, for a source of %s',
+    async (name) => {
+      const flac = await readFile(join(encodes, flacOf(name)));
+      const described = resourceOf({ id: name, durationSeconds: SHORT_SECONDS });
+      const body = await readRange(await fastMp3.open(described, track, fileSource(flac)), 0);
+      expect(body.length).toBe(mp3SizeBytes(SHORT_SECONDS, { title: null, artist: null }));
+      for (let at = 0; at < body.length; at += 576) {
+        // MPEG-1 Layer III, 192 kbit/s, 48 kHz, unpadded, two channels.
+        expect(body.readUInt32BE(at) & 0xffff_fe00).toBe(0xfffb_b400 & 0xffff_fe00);
+        expect(body.readUInt8(at + 3) >> 6).toBeLessThan(2);
+      }
+      const lags = listen(original.subarray(0, SHORT_SECONDS * RATE), await decode(body), 1).map(({ lag }) => lag);
+      expect(Math.max(...lags) - Math.min(...lags)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it.each([
+    ['non-ASCII texts', 'Überall 日本 🎵', 'ÀéÎ Ωμέγα 🎤'],
+    ['control characters', 'One\u0000\u001b[31m\r\nline', 'A\tB'],
+    ['very long texts', 'x'.repeat(100_000), '🎵'.repeat(10_000)],
+    ['lone surrogates', '\ud83c', 'A\udfb5B'],
+    ['no text', null, ''],
+  ])('has the promised size and a readable tag with %s', async (id, title, author) => {
+    const representation = await open(fileSource(webm), resourceOf({ id, title, author, durationSeconds: 2 }));
+    const body = await readRange(representation, 0);
+    expect(body.length).toBe(representation.size);
+    const file = join(folder, 'tagged.mp3');
+    await writeFile(file, body);
+    expect((await probe(file)).durationSeconds).toBeCloseTo(2, 0);
+  });
+});

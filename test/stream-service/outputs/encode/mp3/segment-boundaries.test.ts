@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Source } from '../../../../../stream-service/source/source.ts';
+import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
+import { encodedSounds } from './encoded-sound.ts';
+import {
+  fastLame,
+  fileSource,
+  mp3ConverterWith,
+  readRange,
+  resourceOf,
+  segmentedSource,
+  shortSegments,
+  startMp3,
+  track,
+} from './fixture.ts';
+
+/** With the boundary of two segments at 24 s. */
+const SECONDS = 28;
+const AAC = ['-c:a', 'aac', '-aac_coder', 'fast', '-b:a', '128k'];
+const COPY = ['-c', 'copy'];
+const HLS = ['-f', 'hls', '-hls_list_size', '0'];
+/** One encode per coding: further containers receive copies of its packets. */
+const ENCODES = {
+  'a.m4a': AAC,
+  'f.mp4': ['-ar', '44100', ...AAC, '-movflags', 'frag_keyframe+empty_moov'],
+  'o.webm': ['-c:a', 'libopus', '-compression_level', '0', '-b:a', '128k'],
+  'v.ogg': ['-ar', '44100', '-c:a', 'libvorbis', '-q:a', '5'],
+  'x.flac': ['-ar', '44100', '-compression_level', '0'],
+  'c.mp3': ['-ar', '44100', '-compression_level', '9', '-b:a', '128k', '-write_xing', '0'],
+  'v.mp3': ['-ar', '44100', '-compression_level', '9', '-q:a', '4'],
+} as const;
+/** Matroska has timestamps in milliseconds. */
+const MILLISECOND = RATE / 1000;
+
+describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {
+  const original = codedSound(SECONDS);
+  let folder: string;
+  let mp3: Awaited<ReturnType<typeof startMp3>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
+    mp3 = await startMp3(
+      {},
+      mp3ConverterWith((encoding) => fastLame(shortSegments(encoding))),
+    );
+  });
+  afterAll(async () => {
+    await mp3.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
+
+  /** Differences between the delays of all moments, in samples. */
+  async function spread(name: string, source: Source): Promise<number> {
+    const representation = await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, source);
+    const body = await readRange(representation, 0);
+    expect(body.length).toBe(representation.size);
+
+    const heard = listen(original, await decode(body), 0.5);
+    expect(Math.min(...heard.map(({ likeness }) => likeness))).toBeGreaterThan(0.95);
+    const lags = heard.map(({ lag }) => lag);
+    return Math.max(...lags) - Math.min(...lags);
+  }
+
+  it.each([
+    ['AAC in MP4', 'a.m4a', 0],
+    ['AAC of 44.1 kHz in fragmented MP4', 'f.mp4', 1],
+    ['Opus in WebM', 'o.webm', MILLISECOND],
+    ['Vorbis in Ogg', 'v.ogg', 1],
+    ['FLAC', 'x.flac', 1],
+    ['MP3 of constant bit rate', 'c.mp3', 1],
+    ['MP3 of variable bit rate', 'v.mp3', 1],
+  ] as const)('%s', async (_, name, tolerance) => {
+    expect(await spread(name, fileSource(await readFile(await encoded(name))))).toBeLessThanOrEqual(tolerance);
+  });
+
+  it.each([
+    ['Vorbis in WebM', 'v.webm', 'v.ogg', MILLISECOND],
+    ['MPEG-TS', 't.ts', 'f.mp4', 1],
+  ] as const)('%s', async (_, name, from, tolerance) => {
+    const file = join(folder, name);
+    await ffmpeg('-i', await encoded(from), ...COPY, file);
+    expect(await spread(name, fileSource(await readFile(file)))).toBeLessThanOrEqual(tolerance);
+  });
+
+  it.each([
+    ['MPEG-TS segments', 'f.mp4', ['-hls_time', '6']],
+    ['MPEG-TS segments with rounded durations', 'a.m4a', ['-hls_time', '4', '-hls_flags', 'round_durations']],
+    ['fragmented MP4 segments', 'a.m4a', ['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'init.mp4']],
+  ] as const)('%s', async (name, from, args) => {
+    const playlist = join(folder, name.replaceAll(' ', '-'), 'list.m3u8');
+    await mkdir(join(playlist, '..'));
+    await ffmpeg('-i', await encoded(from), ...COPY, ...HLS, ...args, playlist);
+    expect(await spread(name, await segmentedSource(playlist))).toBeLessThanOrEqual(3);
+  });
+
+  it('MP3 segments without timestamps', async () => {
+    const playlist = join(folder, 'packed.m3u8');
+    const bare = ['-segment_format', 'mp3', '-segment_format_options', 'write_xing=0:id3v2_version=0'];
+    const list = ['-f', 'segment', '-segment_time', '9.9', ...bare, '-segment_list', playlist];
+    await ffmpeg('-i', await encoded('c.mp3'), ...COPY, ...list, join(folder, '%d.mp3'));
+    expect(await spread('packed', await segmentedSource(playlist))).toBeLessThanOrEqual(1);
+  });
+
+  it('audio that starts later than the video', async () => {
+    const file = join(folder, 'late.ts');
+    const video = ['-f', 'lavfi', '-i', `color=s=64x64:r=10:d=${SECONDS + 2}`];
+    const audio = ['-itsoffset', '1.5', '-i', await encoded('f.mp4')];
+    await ffmpeg(...video, ...audio, '-map', '0:v', '-map', '1:a', '-g', '50', '-c:a', 'copy', file);
+    expect(await spread('late', fileSource(await readFile(file)))).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
+import { withTemporaryFolder } from '../../../support/media-tools.ts';
+import { sendRequest } from '../../../support/request.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
+import type { PairMedia } from './pair-fixture.ts';
+
+const run = promisify(execFile);
+
+/** Starts the service with a pair of files, or a single one, until the test ends, and returns the URL of its Media. */
+export async function startMedia(media: PairMedia, files: Files, options: Partial<StreamServiceOptions> = {}) {
+  const [first, second] = await Promise.all(files.map(media.load));
+  const traits = { durationSeconds: 300 };
+  if (second && first) {
+    const resource = resourceOf([videoTrack(), audioTrack()], traits);
+    const service = await startService(resource, { video: first, audio: second }, options);
+    onTestFinished(service.close);
+    return { service, url: `${service.url}/api/Stream/Media/${combinedKey()}`, sources: [first, second] };
+  }
+  if (!first) throw new Error('No file');
+  const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
+  onTestFinished(service.close);
+  return { service, url: `${service.url}/api/Stream/Media/${mediaKey('both')}`, sources: [first] };
+}
+
+/** Requests a clip and writes it to a file. */
+export async function fetchClip(media: PairMedia, url: string, query: string) {
+  const answer = await sendRequest(`${url}?${query}`);
+  const file = join(media.folder, `clip-${query.replaceAll(/\W/g, '_')}.mp4`);
+  await writeFile(file, answer.body);
+  return { ...answer, file };
+}
+
+/** Runs FFmpeg. @returns what it writes to its standard output, and its messages */
+async function ffmpeg(args: readonly string[]) {
+  const options = { maxBuffer: 1 << 29, encoding: 'buffer' } as const;
+  return run('ffmpeg', ['-nostdin', '-v', 'error', ...args], options);
+}
+
+/** A function of files that do not change, which reads each of them once. */
+export function once<A extends readonly unknown[], T>(read: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  const results = new Map<string, Promise<T>>();
+  return (...args) => {
+    const key = JSON.stringify(args);
+    const result = results.get(key) ?? read(...args);
+    results.set(key, result);
+    return result;
+  };
+}
+
+/** A file with video and audio, or one of each. */
+export type Files = readonly [string] | readonly [string, string];
+
+export interface Frame {
+  readonly seconds: number;
+  readonly digest: string;
+}
+
+export interface Decoded {
+  /** The frames as they are shown, with their presentation times. */
+  readonly frames: readonly Frame[];
+  /** The audio as it is heard: mono samples of 16 bits. */
+  readonly samples: Int16Array;
+  /** Messages of the decoders. */
+  readonly complaints: string;
+}
+
+export const AUDIO_RATE = 48_000;
+const FRAMES = ['-fps_mode', 'passthrough', '-enc_time_base', '1:90000', '-f', 'framehash', '-hash', 'murmur3'];
+const SAMPLES = ['-ac', '1', '-ar', String(AUDIO_RATE), '-f', 's16le'];
+
+/**
+ * Decodes video and audio. Frames before 0 are not shown: FFmpeg's AV1 decoder returns them all the same.
+ * @param seconds at most, from the beginning
+ */
+export const decode = (files: Files, seconds = 3600): Promise<Decoded> =>
+  withTemporaryFolder(async (folder) => {
+    const heard = join(folder, 'heard');
+    const inputs = files.flatMap((file) => ['-t', String(seconds), '-i', file]);
+    const audio = `${files.length - 1}:a:0`;
+    const { stdout, stderr } = await ffmpeg(
+      ['-copyts', ...inputs].concat('-map', '0:v:0', ...FRAMES, '-', '-map', audio, ...SAMPLES, heard),
+    );
+    const text = stdout.toString();
+    const [, num, den] = /#tb 0: (\d+)\/(\d+)/.exec(text) ?? [];
+    const frames = [...text.matchAll(/^0, *-?\d+, *(-?\d+),.*, (\w{32})/gm)]
+      .map(([, pts, digest = '']) => ({ seconds: (Number(pts) * Number(num)) / Number(den), digest }))
+      .filter(({ seconds }) => seconds >= 0);
+    return { frames, samples: samplesOf(await readFile(heard)), complaints: stderr.toString() };
+  });
+
+/** The audio of a file as it is heard. */
+export const heardSamples = async (file: string): Promise<Int16Array> =>
+  samplesOf((await ffmpeg(['-i', file, '-map', '0:a:0', ...SAMPLES, '-'])).stdout);
+
+const samplesOf = (bytes: Buffer) => new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+
+/** Size and digest of each packet of video and audio, in decode order, those that are not shown included. */
+export async function packets(files: Files): Promise<{ video: string[]; audio: string[] }> {
+  const inputs = files.flatMap((file) => ['-ignore_editlist', '1', '-i', file]);
+  const maps = ['-map', '0:v:0', '-map', `${files.length - 1}:a:0`];
+  const text = (await ffmpeg([...inputs, ...maps, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'])).stdout.toString();
+  const streamOf = (index: number) =>
+    [...text.matchAll(new RegExp(`^${index}, *-?\\d+, *-?\\d+, *\\d+, *(\\d+), (\\w{32})`, 'gm'))].map(
+      ([, size, digest]) => `${size} ${digest}`,
+    );
+  return { video: streamOf(0), audio: streamOf(1) };
+}

@@ -1,0 +1,183 @@
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { indexMovie } from '../../../../core/media/isobmff/box-index.ts';
+import { parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
+import { rewriteFragment } from '../../../../core/media/isobmff/fragment-rewriter.ts';
+import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
+import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
+import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
+import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
+import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
+import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';
+
+const never = new AbortController().signal;
+let templates: { readonly video: TrackHeader; readonly audio: TrackHeader };
+beforeAll(async () => {
+  const media = await ensureMedia();
+  templates = {
+    video: readTemplate(`${media}/ladder/h264-360.mp4`, 'vide', 90_000),
+    audio: readTemplate(`${media}/ladder/aac-128.m4a`, 'soun', 44_100),
+  };
+});
+
+const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
+
+async function layOut(files: readonly SizedFile[]): Promise<Layout> {
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
+  if (!video || !audio) throw new Error('unreachable');
+  return createLayout(video, audio);
+}
+
+const read = (layout: Layout, files: readonly SizedFile[], first: number, last: number) =>
+  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] as SizedFile }));
+
+/** Media bytes of a track of the output in decode order, and its duration, by the tables of the output alone. */
+function demux(file: Buffer, kind: 'vide' | 'soun') {
+  const boxes = [...parseBoxes(file)];
+  const moov = boxes.find(({ type }) => type === 'moov');
+  if (!moov) throw new Error('The output has no moov');
+  expect(boxes.at(-1)?.end).toBe(file.length);
+  const header = parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind);
+  const parts: Buffer[] = [];
+  if (!header.fragmentDefaults) {
+    const sample = parseSampleTable(header.sampleTable).cursor();
+    const rows: unknown[] = [];
+    while (sample.next()) {
+      parts.push(file.subarray(sample.offset, sample.offset + sample.size));
+      rows.push([sample.duration, sample.compositionOffset, sample.isSync]);
+    }
+    return { media: Buffer.concat(parts), duration: sample.decodeTime + sample.duration, rows };
+  }
+  let duration = 0;
+  for (const { type, start, content, end } of boxes) {
+    if (type !== 'moof') continue;
+    const moof = file.subarray(content, end);
+    const { id, fragmentDefaults: defaults } = header;
+    const { ranges, startTime, endTime } = rewriteFragment({
+      ...{ moof, start, sourceId: id, id, defaults, fallbackTime: BigInt(duration) },
+    });
+    if (ranges.length > 0) expect(Number(startTime)).toBe(duration);
+    duration = Number(endTime);
+    for (const { first, bytes } of ranges) parts.push(file.subarray(first, first + bytes));
+  }
+  return { media: Buffer.concat(parts), duration };
+}
+
+const expectedOf = (all: readonly GeneratedSample[]) => ({
+  media: Buffer.concat(all.map(({ bytes }) => bytes)),
+  duration: all.reduce((sum, { duration }) => sum + duration, 0),
+});
+
+describe('the layout of generated files', () => {
+  it('has every sample of both, and the same bytes by any set of ranges', async () => {
+    const cuts = fc.array(fc.nat(0xffff), { maxLength: 12 });
+    let layouts = 0;
+    await fc.assert(
+      fc.asyncProperty(samples, samples, arrangements, arrangements, cuts, async (video, audio, one, other, at) => {
+        const files = [
+          sized(generateFile(templates.video, video, one)),
+          sized(generateFile(templates.audio, audio, other)),
+        ];
+        const layout = await layOut(files).catch((error) => {
+          // Durations that differ too much, and more fragments without an index than are worth reading.
+          expect(error).toBeInstanceOf(UnsupportedMp4);
+          return undefined;
+        });
+        if (!layout) return;
+        layouts += 1;
+        const whole = await read(layout, files, 0, layout.size - 1);
+        expect(whole.length).toBe(layout.size);
+        for (const [kind, all] of [
+          ['vide', video],
+          ['soun', audio],
+        ] as const) {
+          const { media, duration, rows } = demux(whole, kind);
+          const expected = expectedOf(all);
+          expect(media.equals(expected.media)).toBe(true);
+          expect(duration).toBe(expected.duration);
+          if (rows) expect(rows).toEqual(all.map((sample) => [sample.duration, sample.composition, sample.isSync]));
+        }
+        const ends = [...new Set(at.map((cut) => cut % layout.size)), layout.size - 1].sort((a, b) => a - b);
+        const parts = ends.map((last, index) => read(layout, files, (ends[index - 1] ?? -1) + 1, last));
+        // A cut at the last byte leaves an empty range, which is never read.
+        const joined = Buffer.concat(await Promise.all(parts.filter((_, index) => ends[index] !== ends[index - 1])));
+        for (const part of parts) part.catch(() => undefined);
+        expect(joined.equals(whole)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+    expect(layouts).toBeGreaterThan(75);
+  });
+});
+
+describe('headers that contradict the media', () => {
+  const video = () => generated('indexed');
+  const generated = (form: 'indexed' | 'progressive') => {
+    const all = Array.from({ length: 60 }, (_, index) => ({
+      ...{ duration: 3000, composition: 0, isSync: index % 10 === 0, bytes: Buffer.alloc(500, index) },
+    }));
+    const how = { form, groups: [10], gap: 0, isMovieLast: false, hasLargeOffsets: false } as const;
+    return generateFile(templates.video, all, how);
+  };
+  const audio = () =>
+    generateFile(
+      templates.audio,
+      Array.from({ length: 80 }, () => ({ duration: 1024, composition: 0, isSync: true, bytes: Buffer.alloc(90, 7) })),
+      { form: 'progressive', groups: [20], gap: 0, isMovieLast: false, hasLargeOffsets: false },
+    );
+  /** Writes a 32-bit field of the first box of a type. @param at from the start of the box's type */
+  const patched = (file: Buffer, type: string, at: number, value: number) => {
+    file.writeUInt32BE(value, file.indexOf(type, 0, 'latin1') + at);
+    return file;
+  };
+
+  it.each<[string, () => Buffer]>([
+    ['a size of the first fragment that does not match', () => patched(video(), 'sidx', 36, 5000)],
+    ['a size beyond the file', () => patched(video(), 'sidx', 36, 0x7fff_ffff)],
+    ['2^32-1 samples', () => patched(generated('progressive'), 'stsz', 12, 0xffff_ffff)],
+    ['2^32-1 durations', () => patched(generated('progressive'), 'stts', 8, 0xffff_ffff)],
+    ['2^32-1 composition offsets', () => patched(generated('progressive'), 'ctts', 8, 0xffff_ffff)],
+    ['2^32-1 sync samples', () => patched(generated('progressive'), 'stss', 8, 0xffff_ffff)],
+    ['2^32-1 chunks', () => patched(generated('progressive'), 'stco', 8, 0xffff_ffff)],
+    ['2^32-1 runs of chunks', () => patched(generated('progressive'), 'stsc', 8, 0xffff_ffff)],
+    ['2^32-1 samples in the first fragment', () => patched(video(), 'trun', 8, 0xffff_ffff)],
+    ['overlapping chunks', () => patched(generated('progressive'), 'stco', 16, 700)],
+    ['another track in the first fragment', () => patched(video(), 'tfhd', 8, 9)],
+    ['a sample of 2 GB', () => patched(generated('progressive'), 'stsz', 16, 0x7fff_ffff)],
+  ])('have no layout: %s', async (_name, file) => {
+    await expect(layOut([sized(file()), sized(audio())])).rejects.toBeInstanceOf(Error);
+  });
+
+  it('break the stream where a later fragment has another size', async () => {
+    const file = video();
+    // The second and third entry of the index: the sum stays.
+    const index = file.indexOf('sidx', 0, 'latin1');
+    file.writeUInt32BE(file.readUInt32BE(index + 48) + 100, index + 48);
+    file.writeUInt32BE(file.readUInt32BE(index + 60) - 100, index + 60);
+    const files = [sized(file), sized(audio())];
+    const layout = await layOut(files);
+    await expect(read(layout, files, 0, layout.size - 1)).rejects.toBeInstanceOf(UnsupportedMp4);
+  });
+
+  it('are not read when they have 100 MB', async () => {
+    const file = generated('progressive');
+    const reads: number[] = [];
+    const claimed = 100 * 1024 * 1024;
+    file.writeUInt32BE(claimed, file.indexOf('moov', 0, 'latin1') - 4);
+    const source = sized(file);
+    const large: SizedFile = {
+      ...source,
+      size: claimed + 1000,
+      read(first, last = 0) {
+        reads.push(last - first + 1);
+        return source.read(first, Math.min(last, file.length - 1));
+      },
+    };
+    await expect(layOut([large, sized(audio())])).rejects.toBeInstanceOf(UnsupportedMp4);
+    expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(128 * 1024);
+  });
+});

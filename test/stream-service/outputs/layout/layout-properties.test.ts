@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
+import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
+import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
+import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+
+const never = new AbortController().signal;
+let media: PairMedia;
+beforeAll(async () => {
+  media = await createPairMedia();
+});
+afterAll(() => media.close());
+
+const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
+
+async function layOut(files: readonly [SizedFile, SizedFile]): Promise<Layout> {
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
+  if (!video || !audio) throw new Error('unreachable');
+  return createLayout(video, audio);
+}
+
+const read = (layout: Layout, files: readonly [SizedFile, SizedFile], first: number, last: number) =>
+  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] }));
+
+const PAIRS = [
+  ['bframes.mp4', 'ladder/aac-128.m4a'],
+  ['bframes.mp4', 'short-indexed.m4a'],
+  ['indexed.mp4', 'indexed.m4a'],
+] as const;
+
+describe('layout', () => {
+  it.each([
+    ['ladder/both-720.mp4', 'ladder/both-360.mp4'],
+    ['indexed.mp4', 'indexed.m4a'],
+  ])('of %s and %s is read at any pace', async (video, audio) => {
+    const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
+    const layout = await layOut(files);
+    const paces: ((done: () => void) => void)[] = [(done) => done(), queueMicrotask, setImmediate, process.nextTick];
+    for (const [index, pace] of paces.entries()) {
+      let bytes = 0;
+      const consumer = new Writable({
+        highWaterMark: 1 + index * 70_000,
+        write(chunk: Buffer, _encoding, done) {
+          bytes += chunk.length;
+          pace(done);
+        },
+      });
+      const openSource = async (source: 0 | 1) => files[source];
+      await pipeline(new LayoutStream({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
+      expect(bytes).toBe(layout.size);
+    }
+  });
+
+  it.each(PAIRS)('of %s and %s returns the same bytes for any range', async (video, audio) => {
+    const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
+    const layout = await layOut(files);
+    const whole = await read(layout, files, 0, layout.size - 1);
+    expect(whole.length).toBe(layout.size);
+    const offset = fc.nat(layout.size - 1);
+    await fc.assert(
+      fc.asyncProperty(offset, fc.oneof(offset, fc.nat(5000)), async (first, length) => {
+        const last = Math.min(layout.size - 1, first + length);
+        expect((await read(layout, files, first, last)).equals(whole.subarray(first, last + 1))).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each(PAIRS)(
+    'of %s and %s with damaged headers is rejected, fails while read, or has its exact length',
+    async (video, audio) => {
+      const original = await readFile(media.pathOf(video));
+      const bytes = Buffer.from(original);
+      const sound = sized(await readFile(media.pathOf(audio)));
+      const end = original.indexOf('mdat') + 8;
+      const mangling = fc.array(fc.tuple(fc.nat(end), fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), {
+        minLength: 1,
+        maxLength: 8,
+      });
+      await fc.assert(
+        fc.asyncProperty(mangling, async (changes) => {
+          original.copy(bytes);
+          for (const [at, value] of changes) bytes[at] = value;
+          const files = [sized(bytes), sound] as const;
+          const layout = await layOut(files).catch((error: unknown) => {
+            expect(error).toBeInstanceOf(Error);
+            return undefined;
+          });
+          if (!layout) return;
+          expect(layout.memoryBytes).toBeLessThan(2 * original.length);
+          const last = Math.min(layout.size, 300_000) - 1;
+          const got = await read(layout, files, 0, last).catch((error: unknown) => error);
+          if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
+          else expect(got).toBeInstanceOf(Error);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it('of a fragment with another track fails while read', async () => {
+    const bytes = await readFile(media.pathOf('indexed.mp4'));
+    const last = bytes.lastIndexOf('tfhd');
+    bytes.writeUInt32BE(7, last + 8);
+    const files = [sized(bytes), sized(await readFile(media.pathOf('indexed.m4a')))] as const;
+    const layout = await layOut(files);
+    await expect(read(layout, files, 0, layout.size - 1)).rejects.toBeInstanceOf(UnsupportedMp4);
+  });
+
+  it('of a nested index equals that of the flat index', async () => {
+    const flat = await readFile(media.pathOf('indexed.mp4'));
+    const audio = sized(await readFile(media.pathOf('indexed.m4a')));
+    const files = [sized(nestIndex(flat)), audio] as const;
+    const [expected, layout] = [await layOut([sized(flat), audio]), await layOut(files)];
+    expect(layout.size).toBe(expected.size);
+    const whole = await read(expected, [sized(flat), audio], 0, expected.size - 1);
+    expect((await read(layout, files, 0, layout.size - 1)).equals(whole)).toBe(true);
+  });
+
+  it('of fragments beyond 4 GiB equals that of the same fragments at the start', async () => {
+    const near = await readFile(media.pathOf('indexed.mp4'));
+    const audio = sized(await readFile(media.pathOf('indexed.m4a')));
+    const files = [withHole(near, 5 * 2 ** 30), audio] as const;
+    const layout = await layOut(files);
+    const whole = await read(layout, files, 0, layout.size - 1);
+    expect(whole.equals(await read(await layOut([sized(near), audio]), [sized(near), audio], 0, layout.size - 1))).toBe(
+      true,
+    );
+  });
+});
+
+/** Where the `sidx` of a file is, which FFmpeg writes in version 1. */
+function findIndex(file: Buffer) {
+  const start = file.indexOf('sidx') - 4;
+  return { start, end: start + file.readUInt32BE(start) };
+}
+
+/** The same file with an index of two indexes, each before its fragments. */
+function nestIndex(file: Buffer): Buffer {
+  const { start, end } = findIndex(file);
+  const head = file.subarray(start + 12, start + 20);
+  const rows = Array.from({ length: (end - start - 40) / 12 }, (_, row) =>
+    file.subarray(start + 40 + row * 12, start + 52 + row * 12),
+  );
+  const sum = (of: readonly Buffer[], at: number) => of.reduce((total, row) => total + row.readUInt32BE(at), 0);
+  const index = (time: number, entries: readonly Buffer[]) =>
+    fullBox('sidx', 1, 0, head, u64(time), u64(0), u32(entries.length), ...entries);
+  const halves = [rows.slice(0, 10), rows.slice(10)];
+  let [at, time] = [end, 0];
+  const parts = halves.map((half) => {
+    const media = file.subarray(at, at + sum(half, 0));
+    const part = Buffer.concat([index(time, half), media]);
+    at += media.length;
+    time += sum(half, 4);
+    return { part, row: u32(0x8000_0000 + part.length, sum(half, 4), 0) };
+  });
+  const root = index(
+    0,
+    parts.map(({ row }) => row),
+  );
+  return Buffer.concat([file.subarray(0, start), root, ...parts.map(({ part }) => part), file.subarray(at)]);
+}
+
+/** The same file with a `free` box of `bytes` before its fragments. */
+function withHole(file: Buffer, bytes: number): SizedFile {
+  const { end, start } = findIndex(file);
+  const before = Buffer.concat([file.subarray(0, end), u32(1), Buffer.from('free'), u64(bytes)]);
+  before.writeBigUInt64BE(BigInt(bytes), start + 28);
+  const source = sized(file);
+  const size = file.length + bytes;
+  return {
+    ...source,
+    size,
+    read(first, last = size - 1) {
+      if (first >= end + bytes) return source.read(first - bytes, last - bytes);
+      return Readable.from(
+        [before.subarray(first, last + 1), Buffer.alloc(Math.max(0, last + 1 - Math.max(first, before.length)))],
+        {
+          objectMode: false,
+        },
+      );
+    },
+  };
+}

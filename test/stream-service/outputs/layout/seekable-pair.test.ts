@@ -1,0 +1,211 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
+import { newestFfmpeg } from '../../../support/installed-tools.ts';
+import { complaintsOf, probe, runProgram } from '../../../support/media-tools.ts';
+import { sendRequest } from '../../../support/request.ts';
+import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
+import { decodedPackets, packetDigests, usePairMedia } from './pair-fixture.ts';
+
+const media = await usePairMedia();
+
+const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeBytes: 200 })], {
+  durationSeconds: 300,
+});
+
+async function start(video: Source | OpenSource, audio: Source | OpenSource) {
+  const service = await startService(resource, { video, audio }, { peekSource: undefined });
+  onTestFinished(service.close);
+  return {
+    sizes: service.sizes,
+    media: `${service.url}/api/Stream/Media/${combinedKey()}`,
+    combined: `${service.url}/api/Stream/Combined/${combinedKey()}`,
+  };
+}
+
+const startFiles = async (video = 'indexed.mp4', audio = 'indexed.m4a') => {
+  const sources = { video: await media.load(video), audio: await media.load(audio) };
+  return { ...(await start(sources.video, sources.audio)), ...sources };
+};
+
+describe('Media with the key of a pair', () => {
+  it.each([
+    ['indexed.mp4', 'indexed.m4a', 300],
+    ['absolute.mp4', 'indexed.m4a', 300],
+    ['long-video.mp4', 'long-audio.m4a', 300],
+    ['indexed.mp4', 'long-audio.m4a', 300],
+    ['bframes.mp4', 'short-indexed.m4a', 8],
+    ['bframes.mp4', 'ladder/aac-128.m4a', 8],
+    ['clip-tail.mp4', 'clip.mp4', 6],
+    ['ladder/av1-180.mp4', 'flac.mp4', 8],
+    ['vp9.mp4', 'opus.mp4', 8],
+    ['hevc.mp4', 'ac3.mp4', 8],
+    ['chained-short.mp4', 'chained-short.m4a', 8],
+    ['partial-index.mp4', 'short-indexed.m4a', 8],
+    ['unindexed-short.mp4', 'ladder/aac-128.m4a', 8],
+    ['ladder/both-720.mp4', 'ladder/both-360.mp4', 8],
+  ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
+    const { status, headers, body } = await sendRequest((await startFiles(video, audio)).media);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'content-length': String(body.length),
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[\w-]{22}"$/),
+      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
+    });
+    const file = join(media.folder, 'ours.mp4');
+    await writeFile(file, body);
+    const { packets: got, complaints } = await decodedPackets(file);
+    expect(complaints).toBe('');
+    expect(await packetDigests(['-i', file, '-map', '0'], await newestFfmpeg())).toEqual(got);
+    const wanted = await packetDigests([
+      ...['-i', media.pathOf(video), '-i', media.pathOf(audio)],
+      ...['-map', '0:v:0', '-map', '1:a:0'],
+    ]);
+    expect(wanted[0]?.length).toBeGreaterThan(100);
+    expect(got).toEqual(wanted);
+    expect((await probe(file)).durationSeconds).toBeCloseTo(seconds, 0);
+  });
+
+  it.each([
+    ['indexed.mp4', 'indexed.m4a'],
+    ['long-video.mp4', 'long-audio.m4a'],
+    ['long-video.mp4', 'indexed.m4a'],
+  ])('assembles the whole file of %s and %s from ranges of any size', async (video, audio) => {
+    const { media: url } = await startFiles(video, audio);
+    const { body: whole } = await sendRequest(url);
+    for (let first = 0, bytes = 1; first < whole.length; first += bytes, bytes = Math.ceil(bytes * 1.7)) {
+      const last = Math.min(first + bytes, whole.length) - 1;
+      const { status, headers, body } = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
+      expect(status).toBe(206);
+      expect(headers['content-range']).toBe(`bytes ${first}-${last}/${whole.length}`);
+      expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
+    }
+    const { body: tail } = await sendRequest(url, { headers: { range: 'bytes=-100' } });
+    expect(tail.equals(whole.subarray(-100))).toBe(true);
+  });
+
+  it('stores its size with the resource', async () => {
+    const { media: url, sizes } = await startFiles();
+    await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number((await sendRequest(url, { method: 'HEAD' })).headers['content-length']);
+    expect([...sizes].map(([, bytes]) => bytes)).toEqual([size]);
+  });
+
+  it('answers 416, If-Range and HEAD as for files', async () => {
+    const { media: url } = await startFiles();
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    const { body: whole, headers: full } = await sendRequest(url);
+    expect((await sendRequest(url, { method: 'HEAD' })).headers).toMatchObject({
+      'content-length': String(whole.length),
+      etag: full.etag,
+      'accept-ranges': 'bytes',
+    });
+    expect(headers['content-type']).toBe('video/mp4');
+    const beyond = await sendRequest(url, { headers: { range: `bytes=${whole.length}-` } });
+    expect(beyond.status).toBe(416);
+    expect(beyond.headers['content-range']).toBe(`bytes */${whole.length}`);
+    const range = 'bytes=1000-1999';
+    expect((await sendRequest(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
+    expect((await sendRequest(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
+  });
+
+  it('reads the headers once, and then only the fragments of a range', async () => {
+    const { media: url, video, audio } = await startFiles();
+    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
+    const readsBefore = [video.reads.length, audio.reads.length];
+    expect(Math.max(...readsBefore)).toBeLessThanOrEqual(2);
+    for (let index = 1; index <= 20; index += 1) {
+      await sendRequest(url, {
+        headers: { range: `bytes=${Math.floor((size * index) / 25)}-${Math.floor((size * index) / 25) + 99}` },
+      });
+    }
+    const reads = [...video.reads.slice(1), ...audio.reads.slice(1)];
+    expect(video.reads.length + audio.reads.length).toBeLessThanOrEqual(60);
+    for (const { first } of reads) expect(first).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['indexed.mp4', 'indexed.m4a'],
+    ['long-video.mp4', 'long-audio.m4a'],
+  ])('reads at most one fragment of %s and %s more than it sends', async (video, audio) => {
+    const started = await startFiles(video, audio);
+    const { media: url } = started;
+    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
+    const readBytes = () =>
+      [...started.video.reads, ...started.audio.reads].reduce((sum, { first, last = 0 }) => sum + last - first + 1, 0);
+    for (const sent of [100, 10_000, 300_000]) {
+      for (let part = 1; part < 12; part += 1) {
+        const first = Math.floor((size * part) / 12);
+        const before = readBytes();
+        await sendRequest(url, { headers: { range: `bytes=${first}-${first + sent - 1}` } });
+        // The largest fragments have 1 s of video at 160 kbit/s and 5 s of audio at 64 kbit/s.
+        expect(readBytes() - before - sent).toBeLessThan(120_000);
+      }
+    }
+  });
+
+  it.each([
+    ['no index', 'unindexed.mp4'],
+    ['an index that ends before the file', 'chained.mp4'],
+    ['durations that differ by minutes', 'bframes.mp4'],
+    ['fragments of several tracks', 'two-tracks.mp4'],
+  ])('muxes from the beginning with %s', async (_name, video) => {
+    const { media: url } = await startFiles(video);
+    const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=10-19' } });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'accept-ranges': 'none', 'cache-control': 'no-store' });
+    expect(headers).not.toHaveProperty('content-length');
+    const file = join(media.folder, 'muxed.mp4');
+    await writeFile(file, body);
+    expect(await complaintsOf(file)).toBe('');
+  });
+});
+
+describe('Combined with a layout', () => {
+  it('sends the same bytes from the beginning and names the file with ranges', async () => {
+    const { media: url, combined } = await startFiles();
+    const { body: whole } = await sendRequest(url);
+    const { status, headers, body } = await sendRequest(combined, { headers: { range: 'bytes=10-19' } });
+    expect(status).toBe(200);
+    expect(body.equals(whole)).toBe(true);
+    expect(headers).toMatchObject({
+      'content-length': String(whole.length),
+      'content-location': `/api/Stream/Media/${combinedKey()}`,
+      'accept-ranges': 'none',
+      'cache-control': 'no-store',
+    });
+    expect(headers).not.toHaveProperty('etag');
+  });
+});
+
+describe('download programs', () => {
+  it.each([
+    ['aria2c with 8 connections', 'aria2c', ['-q', '-x', '8', '-s', '8', '-k', '1M', '--allow-overwrite=true']],
+    ['curl continuing a part', 'curl', ['-s', '-C', '-']],
+  ])('assemble the identical file: %s', async (_name, program, args) => {
+    const { media: url } = await startFiles();
+    const { body: whole } = await sendRequest(url);
+    const file = `${program}.mp4`;
+    if (program === 'curl') await writeFile(join(media.folder, file), whole.subarray(0, 1_234_567));
+    const target = program === 'curl' ? ['-o', join(media.folder, file)] : ['-d', media.folder, '-o', file];
+    const { code, output } = await runProgram(program, [...args, ...target, url]);
+    expect([code, output]).toEqual([0, '']);
+    expect((await readFile(join(media.folder, file))).equals(whole)).toBe(true);
+  });
+
+  it('get another ETag when a source has changed between two ranges', async () => {
+    let validator = '"one"';
+    const video = await media.load('indexed.mp4');
+    const { media: url } = await start(async () => ({ ...video, validator }), await media.load('indexed.m4a'));
+    const before = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
+    validator = '"two"';
+    const after = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
+    expect([before.status, after.status]).toEqual([206, 206]);
+    expect(after.headers.etag).not.toBe(before.headers.etag);
+  });
+});

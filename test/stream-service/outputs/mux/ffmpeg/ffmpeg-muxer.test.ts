@@ -1,0 +1,190 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../../core/log/log.ts';
+import {
+  createFfmpegInputServer,
+  type FfmpegInputServer,
+} from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { createMux } from '../../../../../stream-service/outputs/mux/ffmpeg/ffmpeg-muxer.ts';
+import { combinedPlan, remuxPlan } from '../../../../../stream-service/outputs/mux/mux-plan.ts';
+import { noopObserver } from '../../../../../stream-service/sessions/stream-sessions.ts';
+import { firstBytes } from '../../../../../stream-service/source/first-bytes.ts';
+import type { SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
+import { madeBy } from '../../../../origin/media.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../../../support/media-tools.ts';
+import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../../fixture.ts';
+import { fileSource } from '../../encode/mp3/fixture.ts';
+
+const INPUTS = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10', '-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
+/** Six seconds of the picture, of the sound, and of both. */
+const VIDEO = ['-map', '0', '-t', '6'];
+const SOUND = ['-map', '1', '-t', '6'];
+const BOTH = ['-map', '0', '-map', '1', '-t', '6'];
+const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
+/** Options of each output. One run of FFmpeg makes them all. */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  'video.mp4': [...VIDEO, ...H264, '-g', '20', '-movflags', '+faststart'],
+  'one-keyframe.mp4': [...VIDEO, '-t', '60', ...H264, '-g', '10000', '-sc_threshold', '0', '-movflags', '+faststart'],
+  'sound.m4a': [...SOUND, '-t', '60', '-c:a', 'aac', '-movflags', '+faststart'],
+  'ac3.mp4': [...SOUND, '-c:a', 'ac3'],
+  'eac3.mp4': [...SOUND, '-c:a', 'eac3'],
+  'video.webm': [...VIDEO, ...VP9, '-g', '20'],
+  'late.m4a': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '1.5'],
+  'at-6.ts': [...VIDEO, ...H264, '-g', '20', '-output_ts_offset', '5'],
+  'sound-at-8.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '6.5'],
+  'sound-at-5.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '3.5'],
+  'sound-at-day.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '80000'],
+  'fragments.mp4': [...SOUND, '-c:a', 'aac', ...FRAGMENTS],
+  'sound.aac': [...SOUND, '-c:a', 'aac'],
+  'silent.ts': [...VIDEO, ...H264],
+  'mp3.ts': [...BOTH, ...H264, '-c:a', 'libmp3lame'],
+  'aac.ts': [...BOTH, ...H264, '-c:a', 'aac'],
+  'opus.mp4': [...BOTH, ...H264, '-c:a', 'libopus', ...FRAGMENTS],
+  'ac3.ts': [...BOTH, ...H264, '-c:a', 'ac3'],
+};
+
+let folder: string;
+let loopback: FfmpegInputServer;
+beforeAll(async () => {
+  folder = await madeBy([[...INPUTS, ...Object.entries(FILES).flatMap(([name, options]) => [...options, name])]]);
+});
+beforeEach(async () => {
+  loopback = await createFfmpegInputServer();
+});
+afterEach(async () => {
+  await loopback.close();
+  expect(runningFfmpegs()).toBe(0);
+});
+
+const load = async (file: string) => fileSource(await readFile(join(folder, file)));
+const mux = (
+  sources: Source[],
+  plan = combinedPlan(videoTrack(), audioTrack()),
+  durationSeconds: number | undefined = 6,
+) =>
+  createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
+    ffmpeg,
+    {
+      sources,
+      plan,
+      client: 'client',
+      durationSeconds,
+    },
+  );
+
+describe('createMux', () => {
+  it.each(['ac3', 'eac3'])('copies %s, whose header depends on its frames', async (codec) => {
+    const body = await buffer(mux([await load('video.mp4'), await load(`${codec}.mp4`)]));
+    const probed = await inspect(body, '.mp4');
+    expect(probed.codecs).toEqual(['h264', codec]);
+    expect(probed.durationSeconds).toBeCloseTo(6, 1);
+    expect(probed.complaints).toBe('');
+  });
+
+  it('copies AC-3 from segments', async () => {
+    const track = trackOf('x', { delivery: 'hls', audio: { codec: 'ac-3' } });
+    const probed = await inspect(await buffer(mux([await load('ac3.ts')], remuxPlan(track))), '.mp4');
+    expect(probed.codecs).toEqual(['h264', 'ac3']);
+    expect(probed.durationSeconds).toBeCloseTo(6, 1);
+  });
+
+  it('sends fragments of a video with one keyframe before the source has ended', async () => {
+    const video = failingSource(await load('one-keyframe.mp4'), 1_000_000);
+    const body = mux([video, await load('sound.m4a')], undefined, 60);
+    await firstBytes(body);
+    expect(video.size).toBeGreaterThan(1_500_000);
+    body.destroy();
+    video.fail();
+    await until(() => runningFfmpegs() === 0);
+  });
+});
+
+/** A file as the segments of a list. */
+const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
+function segmentsOf(bytes: Buffer): SegmentedSource {
+  const readFrom = () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 });
+  return { needsRemux: true, size: undefined, isSeekable: true, durationSeconds: 6, readFrom, close: () => undefined };
+}
+
+/** Seconds from where the video begins to where the sound does, as players see it. */
+async function apart(body: Buffer): Promise<number> {
+  const { output } = await withTemporaryFolder(async (place) => {
+    const file = join(place, 'muxed.mp4');
+    await writeFile(file, body);
+    return runProgram('ffprobe', [
+      '-v',
+      'error',
+      '-show_entries',
+      'packet=codec_type,pts_time',
+      '-of',
+      'csv=p=0',
+      file,
+    ]);
+  });
+  const first = (side: string) => Number(new RegExp(`^${side},(-?[\\d.]+)`, 'm').exec(output)?.[1]);
+  expect(Math.min(first('video'), first('audio'))).toBeGreaterThan(-0.1);
+  return first('audio') - first('video');
+}
+
+describe('segments with unknown codecs', () => {
+  const plan = remuxPlan(trackOf('x', { delivery: 'hls', video: {}, audio: {} }));
+
+  it.each([
+    ['silent.ts', ['h264']],
+    ['sound-at-8.ts', ['aac']],
+    ['aac.ts', ['h264', 'aac']],
+    ['mp3.ts', ['h264', 'mp3']],
+    ['ac3.ts', ['h264', 'ac3']],
+    ['opus.mp4', ['h264', 'opus']],
+  ])('are sent with the streams they have: %s', async (file, codecs) => {
+    const probed = await inspect(await buffer(mux([await segments(file)], plan)), '.mp4');
+    expect(probed.codecs.toSorted()).toEqual(codecs.toSorted());
+    expect(probed.complaints).toBe('');
+  });
+
+  it('fail without any stream', async () => {
+    const nothing = segmentsOf(Buffer.from('no media at all '.repeat(1000)));
+    await expect(buffer(mux([nothing], plan))).rejects.toThrow('FFmpeg exited with');
+  });
+
+  it('fail without a stream whose codec is known', async () => {
+    const heard = remuxPlan(trackOf('x', { delivery: 'hls' }));
+    await expect(buffer(mux([await segments('silent.ts')], heard))).rejects.toThrow('FFmpeg exited with');
+  });
+});
+
+describe('video and audio with different start times', () => {
+  it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
+    'stay apart as they are: %s',
+    async (_name, video, audio, seconds) => {
+      const plan = combinedPlan(videoTrack({ container: 'webm' }), audioTrack());
+      expect(await apart(await buffer(mux([await load(video), await load(audio)], plan)))).toBeCloseTo(seconds, 1);
+    },
+  );
+
+  it.each([
+    ['later', 'sound-at-8.ts', 1.5],
+    ['earlier, and nothing is cut off', 'sound-at-5.ts', -1.5],
+    ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
+    ['packed, without any clock', 'sound.aac', 0],
+  ])('keep their offset in segments: audio %s', async (_name, audio, seconds) => {
+    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], plan));
+    expect(await apart(body)).toBeCloseTo(seconds, 1);
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
+  });
+
+  it('keep their offset in segments: fragmented MP4 with MPEG-TS', async () => {
+    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const sound = await readFile(join(folder, 'fragments.mp4'));
+    for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
+      sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);
+    }
+    expect(await apart(await buffer(mux([await segments('at-6.ts'), segmentsOf(sound)], plan)))).toBeCloseTo(1.6, 1);
+  });
+});

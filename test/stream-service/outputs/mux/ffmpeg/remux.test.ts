@@ -1,0 +1,190 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../../../core/state/resource.ts';
+import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import type { SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../../../origin/media.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../../../support/media-tools.ts';
+import { sendRequest } from '../../../../support/request.ts';
+import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../../fixture.ts';
+import { fileSource, segmentedSource } from '../../encode/mp3/fixture.ts';
+
+let media: string;
+let service: Service | undefined;
+beforeAll(async () => {
+  media = await ensureMedia();
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  expect(runningFfmpegs()).toBe(0);
+});
+
+async function start(source: Source, traits: Partial<Track> = {}, options = {}): Promise<string> {
+  const track = trackOf('hls', { delivery: 'hls', ...traits });
+  service = await startService(resourceOf([track], { durationSeconds: 6 }), { hls: source }, options);
+  return `${service.url}/api/Stream/Media/${mediaKey('hls')}`;
+}
+const AUDIO_ONLY = { video: null, container: 'm4a' };
+const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', name, 'index.m3u8'), options);
+
+describe('segmented rendition', () => {
+  it.each(['ts', 'fmp4'])('sends %s segments as one MP4 with its duration', async (kind) => {
+    const { status, headers, body } = await sendRequest(await start(await hls(kind)), {
+      headers: { range: 'bytes=0-9' },
+    });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'none' });
+    expect(headers['content-disposition']).toContain('Someone - A clip.mp4');
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('etag');
+    const probed = await inspect(body, '.mp4');
+    expect(probed.codecs).toEqual(['h264', 'aac']);
+    expect(probed.durationSeconds).toBeCloseTo(6, 0);
+    expect(probed.complaints).toBe('');
+  });
+
+  it('sends audio as M4A', async () => {
+    const { headers, body } = await sendRequest(await start(await hls('audio'), AUDIO_ONLY));
+    expect(headers['content-type']).toBe('audio/mp4');
+    expect(headers['content-disposition']).toContain('.m4a');
+    const probed = await inspect(body, '.m4a');
+    expect(probed.codecs).toEqual(['aac']);
+    expect(probed.durationSeconds).toBeCloseTo(8, 0);
+  });
+
+  it('sends codecs that MP4 does not support as WebM', async () => {
+    const file = await readFile(join(media, 'clip.webm'));
+    const readFrom = () => ({ stream: fileSource(file).read(0), startSeconds: 0 });
+    const source: Source = {
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
+      durationSeconds: 6,
+      readFrom,
+      close: () => undefined,
+    };
+    const { headers, body } = await sendRequest(
+      await start(source, { video: { codec: 'vp8' }, audio: { codec: 'vorbis' } }),
+    );
+    expect(headers['content-type']).toBe('video/webm');
+    expect(headers['content-disposition']).toContain('.webm');
+    expect((await inspect(body, '.webm')).format).toContain('webm');
+  });
+
+  it('answers HEAD with the same headers without starting FFmpeg', async () => {
+    const url = await start(await hls('ts'));
+    const head = await sendRequest(url, { method: 'HEAD' });
+    const { headers } = await sendRequest(url);
+    for (const name of ['content-type', 'content-disposition', 'accept-ranges', 'cache-control']) {
+      expect(head.headers[name]).toBe(headers[name]);
+    }
+  });
+
+  it('responds 502 when the first segment fails', async () => {
+    expect((await sendRequest(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
+  });
+
+  it('breaks the connection when a later segment fails', async () => {
+    const url = await start(await hls('long', { deadFrom: 100 }));
+    const outcome = await sendRequest(url).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect(['broken', 502]).toContain(outcome);
+  });
+
+  it('ends FFmpeg when the client disconnects', async () => {
+    const answer = await openResponse(await start(await hls('long')));
+    answer.destroy();
+    await until(() => runningFfmpegs() === 0);
+  });
+
+  it('responds 503 with the maintenance activity while FFmpeg is not installed', async () => {
+    const maintenance = async () => 'Downloading FFmpeg 7';
+    const url = await start(await hls('ts'), {}, { ffmpeg: () => undefined, maintenance });
+    for (const query of ['', '?format=mp3']) {
+      const { status, headers, body } = await sendRequest(url + query);
+      expect(status).toBe(503);
+      expect(headers['retry-after']).toBe('5');
+      expect(JSON.parse(body.toString())).toMatchObject({ title: 'Downloading FFmpeg 7', status: 503 });
+    }
+  });
+
+  it('responds 503 when all FFmpeg processes are in use', async () => {
+    const limits = { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 1 };
+    const url = await start(await hls('long'), {}, { limits });
+    const first = await openResponse(url);
+    const { status, headers } = await sendRequest(url);
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('10');
+    first.destroy();
+    await until(async () => (await sendRequest(url)).status === 200);
+  });
+});
+
+describe('segmented rendition with EXT-X-GAP', () => {
+  /** Of fifteen segments of 2.5 s the middle seven are not there. */
+  const GAP_SECONDS = 18;
+  const withGap = async (): Promise<SegmentedSource> => {
+    const names = [0, 1, 2, 3, 4, 12, 13, 14];
+    const files = names.map((name) => readFile(join(media, 'hls', 'long', `${name}.ts`)));
+    const bytes = Buffer.concat(await Promise.all(files));
+    return {
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
+      durationSeconds: 37.5,
+      gapSeconds: 17.5,
+      readFrom: () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 }),
+      close: () => undefined,
+    };
+  };
+
+  it('keeps the timestamps after the gap', async () => {
+    const { body } = await sendRequest(await start(await withGap()));
+    const times = await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'gap.mp4');
+      await writeFile(file, body);
+      const pictures = ['-select_streams', 'v', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
+      return (await runProgram('ffprobe', ['-v', 'error', ...pictures, file])).output
+        .split('\n')
+        .filter(Boolean)
+        .map(Number);
+    });
+    const jumps = times.map((time, index) => time - (times[index - 1] ?? time));
+    expect(jumps.filter((seconds) => seconds > 1).map(Math.round)).toEqual([GAP_SECONDS]);
+    expect(times.length).toBeGreaterThan(100);
+  });
+});
+
+describe('format=mp3', () => {
+  it.each(['mp3', 'MP3'])('%s converts with Content-Length and ranges', async (format) => {
+    const url = `${await start(await hls('ts'))}?format=${format}`;
+    const whole = await sendRequest(url);
+    expect(whole.status).toBe(200);
+    expect(whole.headers).toMatchObject({
+      'content-type': 'audio/mpeg',
+      'accept-ranges': 'bytes',
+      'content-length': String(whole.body.length),
+      'content-disposition': expect.stringContaining('Someone - A clip.mp3'),
+    });
+    const part = await sendRequest(url, {
+      headers: { range: 'bytes=50000-59999', 'if-range': whole.headers.etag ?? '' },
+    });
+    expect(part.status).toBe(206);
+    expect(part.body.equals(whole.body.subarray(50_000, 60_000))).toBe(true);
+    expect((await sendRequest(url, { headers: { range: `bytes=${whole.body.length}-` } })).status).toBe(416);
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect(head.headers['content-length']).toBe(whole.headers['content-length']);
+    expect((await inspect(whole.body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+
+  it('is ignored for a rendition without audio', async () => {
+    const url = `${await start(await hls('v360'), { audio: null })}?format=mp3`;
+    const { headers, body } = await sendRequest(url);
+    expect(headers['content-type']).toBe('video/mp4');
+    expect((await inspect(body, '.mp4')).codecs).toEqual(['h264']);
+  });
+});
