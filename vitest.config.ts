@@ -15,7 +15,7 @@ export const UNIT_TESTS = [
   'test/core/media/{subtitles,timed-text}/*.test.ts',
   'test/core/parsing/{extraction,parsing-pool}.test.ts',
   'test/core/resolve/hostile-info.test.ts',
-  'test/core/resolve/item/*.test.ts',
+  'test/core/resolve/link/merge-resource.test.ts',
   'test/core/resolve/renditions/*.test.ts',
   'test/core/resolve/yt-dlp/!(extractor|format-fields).test.ts',
   'test/core/state/{find-by-key,keys}.test.ts',

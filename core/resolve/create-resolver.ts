@@ -8,18 +8,19 @@ import { closeParsing } from '../parsing/index.ts';
 import type { Resource } from '../state/index.ts';
 import { startYtDlp, type Tools, type YtDlpMode } from '../tools/index.ts';
 import {
+  createAddressedExtractor,
   createCachedState,
+  createLinkResolver,
+  createPlaylists,
   createRenewals,
+  createResolveLimits,
   epochSeconds,
   findItem,
   hasExpired,
+  type OutgoingAddresses,
   type ResourceState,
   refreshTracks,
-} from './item/index.ts';
-import { createAddressedExtractor, type OutgoingAddresses } from './outgoing-addresses.ts';
-import { createPlaylists } from './playlists.ts';
-import { createResolveLimits } from './resolve-limits.ts';
-import { createLinkResolver } from './resolve-link.ts';
+} from './link/index.ts';
 import type { ResolveDeadline, Resolved, ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
 import { createExtractor, text } from './yt-dlp/index.ts';
 

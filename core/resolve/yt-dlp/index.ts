@@ -1,7 +1,7 @@
 export { createExtractor, type Extraction, type Extractor, type ExtractRequest } from './extractor.ts';
 export { isFinal } from './failures.ts';
 export { renderFormatReference } from './format-fields.ts';
-export { readAlbum, readDetails, readMetadata } from './metadata.ts';
+export { type Identity, identify, readAlbum, readDetails, readMetadata } from './metadata.ts';
 export type { RankingFacts } from './ranking-facts.ts';
 export { readSubtitleTracks } from './subtitles.ts';
 export { type Candidate, readTracks } from './tracks.ts';

@@ -1,4 +1,4 @@
-import type { Chapter, Details, Thumbnail } from '../../state/index.ts';
+import type { Chapter, Details, ResourceOrigin, Thumbnail } from '../../state/index.ts';
 import { type Info, infoList, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
 
 /** UTF-16 code units of a title or an author. */
@@ -11,6 +11,15 @@ export interface Metadata {
   readonly author: string | null;
   readonly coverUrl: string | null;
 }
+
+/** What tells an item from the others of its page. */
+export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
+
+/** Reads yt-dlp's `extractor_key` and `id`. */
+export const identify = (info: Info): Identity => ({
+  extractor: text(info.extractor_key) ?? text(info.ie_key) ?? 'Generic',
+  entryId: typeof info.id === 'number' ? String(info.id) : (text(info.id) ?? ''),
+});
 
 /** Title, author and cover of an item or a playlist. */
 export const readMetadata = (info: Info): Metadata => ({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../core/api/problem.ts';
 import { readExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
-import { readEntries } from '../../../core/resolve/item/list-entries.ts';
+import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
+import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
 

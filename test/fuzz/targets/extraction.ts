@@ -1,8 +1,9 @@
 import { checkCookies } from '../../../core/config/cookies-file.ts';
 import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
-import { readEntries } from '../../../core/resolve/item/list-entries.ts';
+import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
+import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
+import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/process-per-link/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';

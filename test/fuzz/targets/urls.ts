@@ -4,8 +4,9 @@ import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts
 import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
 import type { MediaSection, Segment } from '../../../core/media/timeline/index.ts';
 import { parseExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
-import { readEntries } from '../../../core/resolve/item/list-entries.ts';
+import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
+import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { check, type FuzzTargets, header } from './target.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assembleResource } from '../../../core/resolve/item/assemble.ts';
+import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
 import type { MediaInformation } from '../../../web/src/api/contract.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';

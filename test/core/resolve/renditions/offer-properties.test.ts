@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
-import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
+import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
 import {

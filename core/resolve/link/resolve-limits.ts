@@ -1,5 +1,5 @@
-import { createSemaphore, type Deadline, deadlineSignal, type Semaphore } from '../concurrency/index.ts';
-import { CapacityExceeded, ClientLimitExceeded } from '../errors/index.ts';
+import { createSemaphore, type Deadline, deadlineSignal, type Semaphore } from '../../concurrency/index.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../errors/index.ts';
 
 export interface ResolveLimitsOptions {
   /** Links of one client that are resolved at once. */

@@ -1,6 +1,6 @@
-import type { Egress } from '../egress/index.ts';
-import { NotDeliverable, NotFound, UpstreamError } from '../errors/index.ts';
-import type { Extraction, Extractor, ExtractRequest } from './yt-dlp/index.ts';
+import type { Egress } from '../../egress/index.ts';
+import { NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
+import type { Extraction, Extractor, ExtractRequest } from '../yt-dlp/index.ts';
 
 /** The part of the egress that chooses outgoing addresses. */
 export type OutgoingAddresses = Pick<Egress, 'nextIdentity' | 'otherIdentity' | 'reportBlocked' | 'reportServed'>;

@@ -17,7 +17,6 @@ import {
   readDetails,
   readMetadata,
   readSubtitleTracks,
-  text,
 } from '../yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
@@ -29,15 +28,6 @@ const EXPIRY_MARGIN_SECONDS = 300;
 export const RETENTION_SECONDS = 25 * 3600;
 
 export const epochSeconds = (): number => Math.floor(Date.now() / 1000);
-
-/** Identifies an item among those of its page. */
-export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
-
-/** yt-dlp's `extractor_key` and `id`. */
-export const identify = (info: Info): Identity => ({
-  extractor: text(info.extractor_key) ?? text(info.ie_key) ?? 'Generic',
-  entryId: typeof info.id === 'number' ? String(info.id) : (text(info.id) ?? ''),
-});
 
 export const isLive = (info: Info): boolean => info.is_live === true || info.live_status === 'is_live';
 

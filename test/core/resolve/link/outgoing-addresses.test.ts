@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
-import { NotDeliverable, NotFound, UpstreamError } from '../../../core/errors/errors.ts';
-import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import { createAddressedExtractor } from '../../../core/resolve/outgoing-addresses.ts';
-import type { Resource } from '../../../core/state/resource.ts';
-import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
-import { startOrigin } from '../../origin/server.ts';
-import { installedTools } from '../../support/installed-tools.ts';
-import { createMemoryState } from './memory-state.ts';
+import { createEgress, type EgressOptions } from '../../../../core/egress/create-egress.ts';
+import { NotDeliverable, NotFound, UpstreamError } from '../../../../core/errors/errors.ts';
+import { createResolver } from '../../../../core/resolve/create-resolver.ts';
+import { createAddressedExtractor } from '../../../../core/resolve/link/outgoing-addresses.ts';
+import type { Resource } from '../../../../core/state/resource.ts';
+import { createSourceOpeners } from '../../../../stream-service/source/open-source.ts';
+import { startOrigin } from '../../../origin/server.ts';
+import { installedTools } from '../../../support/installed-tools.ts';
+import { createMemoryState } from '../memory-state.ts';
 
 const ADDRESSES = ['127.0.0.2', '127.0.0.3'];
 const LINK = 'https://site.example/watch';
@@ -112,7 +112,7 @@ async function startHost(options: Partial<EgressOptions>, table = createMemorySt
     tools: { ytDlp: () => ytDlp },
     egress,
     state: table.state,
-    pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
+    pluginDirs: [fileURLToPath(new URL('../../../origin/plugin', import.meta.url))],
     concurrency: 1,
   });
   onTestFinished(async () => {

@@ -1,17 +1,12 @@
 import pLimit from 'p-limit';
-import { abortable, type Deadline, deadlineSignal } from '../concurrency/index.ts';
-import { NotFound } from '../errors/index.ts';
-import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
-import {
-  type CachedState,
-  epochSeconds,
-  type ListedEntry,
-  RETENTION_SECONDS,
-  readEntries,
-  toUnresolved,
-} from './item/index.ts';
-import type { ResolveDeadline, ResolvedPlaylist } from './resolver.ts';
-import { type Extraction, isFinal, positiveInteger, readMetadata, withoutAbsent } from './yt-dlp/index.ts';
+import { abortable, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
+import { NotFound } from '../../errors/index.ts';
+import { linkId, type PlaylistLink, type Resource } from '../../state/index.ts';
+import { type ListedEntry, readEntries, toUnresolved } from '../playlists/index.ts';
+import type { ResolveDeadline, ResolvedPlaylist } from '../resolver.ts';
+import { type Extraction, isFinal, positiveInteger, readMetadata, withoutAbsent } from '../yt-dlp/index.ts';
+import { epochSeconds, RETENTION_SECONDS } from './assemble-resource.ts';
+import type { CachedState } from './cached-state.ts';
 
 export interface PlaylistsOptions {
   readonly cache: CachedState;

@@ -1,9 +1,9 @@
 import { NotFound } from '../../errors/index.ts';
 import type { Resource, ResourceOrigin } from '../../state/index.ts';
-import type { AddressedExtraction } from '../outgoing-addresses.ts';
+import { readEntries } from '../playlists/index.ts';
 import { type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
-import { freshUntil, isLive, RETENTION_SECONDS } from './assemble.ts';
-import { readEntries } from './list-entries.ts';
+import { freshUntil, isLive, RETENTION_SECONDS } from './assemble-resource.ts';
+import type { AddressedExtraction } from './outgoing-addresses.ts';
 
 /**
  * A stored resource with new URLs for its tracks. Everything its streams promise stays; tracks that the source no longer has

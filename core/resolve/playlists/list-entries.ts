@@ -1,6 +1,14 @@
 import type { PlaylistEntry } from '../../state/index.ts';
-import { type Info, infoList, isResolvedEntry, normalizeLink, readMetadata, webUrl } from '../yt-dlp/index.ts';
-import { type Identity, identify } from './assemble.ts';
+import {
+  type Identity,
+  type Info,
+  identify,
+  infoList,
+  isResolvedEntry,
+  normalizeLink,
+  readMetadata,
+  webUrl,
+} from '../yt-dlp/index.ts';
 
 /** One entry of a list. */
 export interface ListedEntry {

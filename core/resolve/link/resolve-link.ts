@@ -1,24 +1,18 @@
-import { createSingleFlight, type Deadline, deadlineSignal, ownTurn } from '../concurrency/index.ts';
-import type { Egress } from '../egress/index.ts';
-import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { describeError, type Log, withSpan } from '../log/index.ts';
-import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
-import {
-  assembleResource,
-  type CachedState,
-  epochSeconds,
-  identify,
-  isNamedByList,
-  isSearch,
-  mergeResource,
-  RETENTION_SECONDS,
-} from './item/index.ts';
+import { createSingleFlight, type Deadline, deadlineSignal, ownTurn } from '../../concurrency/index.ts';
+import type { Egress } from '../../egress/index.ts';
+import { NotDeliverable, NotFound } from '../../errors/index.ts';
+import { describeError, type Log, withSpan } from '../../log/index.ts';
+import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../../state/index.ts';
+import { isNamedByList, isSearch } from '../playlists/index.ts';
+import { inspect } from '../probe/index.ts';
+import type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from '../resolver.ts';
+import { type Extraction, type Info, identify, isList, normalizeLink, readTracks } from '../yt-dlp/index.ts';
+import { assembleResource, epochSeconds, RETENTION_SECONDS } from './assemble-resource.ts';
+import type { CachedState } from './cached-state.ts';
+import { mergeResource } from './merge-resource.ts';
 import type { createAddressedExtractor } from './outgoing-addresses.ts';
 import type { Playlists, ResolveListed } from './playlists.ts';
-import { inspect } from './probe/index.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
-import type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './resolver.ts';
-import { type Extraction, type Info, isList, normalizeLink, readTracks } from './yt-dlp/index.ts';
 
 export interface LinkResolverOptions {
   readonly cache: CachedState;

@@ -1,0 +1,1 @@
+export { isNamedByList, isSearch, type ListedEntry, readEntries, toUnresolved } from './list-entries.ts';
