@@ -6,7 +6,7 @@ import { placeFfmpeg } from './place-ffmpeg.ts';
 export interface OneMachineContextOptions {
   /** Receives `one-machine/app`, `one-machine/data` and `one-machine/ffmpeg`. */
   readonly outDir: string;
-  /** Of the image; the builder may have another. */
+  /** Architecture of the image; that of the builder may differ. */
   readonly architecture: 'x86_64' | 'arm64';
   /** Puts an unpacked release of yt-dlp for Linux into a folder. */
   readonly placeYtDlp: (dir: string) => Promise<void>;

@@ -5,7 +5,7 @@ import { type ImageArchitecture, installPinnedFfmpeg, pinnedFfmpegId } from '../
 export interface PlaceFfmpegOptions {
   /** Receives the program as `ffmpeg`. */
   readonly dir: string;
-  /** Of the image; the builder may have another. */
+  /** Architecture of the image; that of the builder may differ. */
   readonly architecture: ImageArchitecture;
 }
 

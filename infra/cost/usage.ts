@@ -34,7 +34,7 @@ const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 /** From RunTask, at which billing begins, until an on-demand task serves. */
 const TASK_START_MINUTES = 1;
 
-/** Of a stream function: processor time of an HTTPS source, measured; resident memory, measured; one client at a time. */
+/** A stream function serves one client at a time: measured processor time for an HTTPS source, and resident memory. */
 const CPU_SECONDS_PER_GIGABYTE = 2;
 const STREAM_FUNCTION_GIB = 0.3;
 const CLIENT_MBIT_PER_SECOND = 20;

@@ -8,7 +8,7 @@ const SIGNED_PATHS = '__SIGNED_PATHS__'.split(',');
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
 const MAX_CLOCK_SKEW_SECONDS = 60;
-// Of a stream path, between slashes: `/api/Stream/Media/{key}`.
+// Index of the key in a stream path split at slashes: `/api/Stream/Media/{key}`.
 const KEY_SEGMENT = 4;
 
 // Sets the header that admits a request, and removes the signature from its path. Returns the response that refuses it.

@@ -33,7 +33,7 @@ export const STREAM_PARAMETERS: readonly string[] = [
 export interface ViewerRequestOptions {
   /** `on-demand`: the origin of streams is the registered task. `balanced`: it is always the same. */
   readonly mode: 'balanced' | 'on-demand';
-  /** Of a private instance, whose access keys are in the key-value store. */
+  /** Set for a private instance, whose access keys are in the key-value store. */
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];

@@ -66,7 +66,7 @@ export class StreamNetwork extends Construct {
     const { region } = Stack.of(this);
     // In every profile, so that a change of profile does not replace the subnets.
     const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
-    // Of 10.0.0.0/16, behind the blocks of subnets without a zone id, which CDK allocates from 10.0.0.0.
+    // CDK allocates the blocks of subnets without a zone id from 10.0.0.0: these begin behind them in 10.0.0.0/16.
     assignZones(this.vpc.publicSubnets, zones ?? usual, (zone) => `10.0.${48 + 16 * zone}.0/20`);
     assignZones(this.vpc.isolatedSubnets, zones ?? usual, (zone) => `10.0.${224 + zone}.0/24`);
   }

@@ -2,7 +2,7 @@ import type { Entered } from './entered.ts';
 import { rememberKey, storedKey } from './stored-key.ts';
 
 export interface AccessOptions {
-  /** Of the instance, as `readBaseUrl` returns it. */
+  /** Base URL of the instance, as `readBaseUrl` returns it. */
   readonly base: string;
   /** The 401 of a request that had no key, or a wrong one. */
   readonly response: Response;
@@ -12,7 +12,7 @@ export interface AccessOptions {
   readonly mayAsk: boolean;
 }
 
-/** Of all requests that wait for the visitor. */
+/** The one dialog that all requests without a key wait for. */
 let asking: Promise<string | undefined> | undefined;
 
 /**

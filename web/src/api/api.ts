@@ -37,7 +37,7 @@ export interface ResolveOptions {
 /** Only for what the instance offers: another version may refuse parameters that it does not know. */
 export interface StreamOptions {
   readonly clip?: ClipTimes;
-  /** Of MP3. @default the listed one */
+  /** Bitrate of an MP3. @default the listed one */
   readonly bitrateKbps?: number;
   /** With title, artist and cover in the file. */
   readonly hasTags?: boolean;

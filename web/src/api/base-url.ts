@@ -16,9 +16,9 @@ export interface BaseUrlOptions {
   readonly origin: string;
   /** `location.search`: `?api=https://other` proposes an instance, an empty `?api=` returns to the page's own. */
   readonly search: string;
-  /** Of all tabs, for an instance that is to be remembered. */
+  /** Shared by all tabs, for an instance that is to be remembered. */
   readonly storage?: Store | undefined;
-  /** Of this tab. */
+  /** Belongs to this tab. */
   readonly tabStorage?: Store | undefined;
 }
 

@@ -36,7 +36,7 @@ export interface Choice {
   readonly fileName: string;
   /** The part of it; absent: the whole. */
   readonly clip?: ClipTimes;
-  /** Of MP3, where it is not the listed one. */
+  /** Bitrate of an MP3, where it differs from the listed one. */
   readonly bitrateKbps?: number;
   /** Downloads have title, artist and cover in the file. */
   readonly hasTags?: boolean;

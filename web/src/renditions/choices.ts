@@ -7,7 +7,7 @@ import { selectPreferred } from './format-preference.ts';
 import { type ConversionOffers, NO_OFFERS } from './offers.ts';
 
 export interface ChoicesOptions {
-  /** Of file names. */
+  /** Pattern of file names. */
   readonly pattern?: string;
   /** What the visitor selected last. */
   readonly preference?: FormatPreference;

@@ -5,7 +5,7 @@ import type { ConversionOffers } from './offers.ts';
 /** What a choice is made of: a listed rendition, or a conversion of one. */
 export interface ChoiceSource {
   readonly rendition: MediaRendition;
-  /** Of MP3, where it is not the listed one. */
+  /** Bitrate of an MP3, where it differs from the listed one. */
   readonly bitrateKbps?: number;
   readonly hasTags?: boolean;
   /** Known without a description. */

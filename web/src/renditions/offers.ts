@@ -8,7 +8,7 @@ export interface ConversionOffers {
   readonly hasWav: boolean;
 }
 
-/** Of an instance of another version, or while it is not known. */
+/** What is offered while the instance's offers are unknown, or its version differs. */
 export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, hasM4a: false, hasWav: false };
 
 /** More are not shown. */

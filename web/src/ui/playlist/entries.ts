@@ -36,13 +36,13 @@ export const hasVersions = ({ video, audio }: MediaInformation): boolean => Bool
 export interface EntriesOptions {
   /** Resolves every entry when the list is shown, a few at a time. */
   readonly resolvesAll?: boolean;
-  /** Of the list: while entries are missing it is resolved again, which continues where the service stopped. */
+  /** The list's link, resolved again while entries are missing: the service continues where it stopped. */
   readonly link?: string;
 }
 
 /** Concurrent resolves of `resolvesAll`. */
 const MAX_RESOLVING = 3;
-/** Of further resolves; later ones wait for the service's deadline. */
+/** Further resolves ask for an answer after this time; later ones wait for the service's deadline. */
 const MAX_ENTRY_WAIT_SECONDS = 15;
 /** Further resolves of one list. */
 const MAX_ROUNDS = 20;

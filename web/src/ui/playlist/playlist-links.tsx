@@ -7,9 +7,9 @@ import { CopyButton, Icon } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
 
 export interface PlaylistLinksProps {
-  /** Of the list. */
+  /** The list's link. */
   readonly link: string;
-  /** Of the list. */
+  /** The list's title. */
   readonly title: string;
   readonly author: string | null;
   /** Places of the list. */

@@ -16,7 +16,7 @@ import { useRetainedState } from './use-retained-state.ts';
 
 export interface PlaylistProps {
   readonly resource: ResolvedLink;
-  /** Of the list; a batch has none. */
+  /** The list's link; a batch has none. */
   readonly link?: string;
   /** Links entered together: resolved at once, and without numbers in file names. */
   readonly isBatch?: boolean;

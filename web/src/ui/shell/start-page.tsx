@@ -81,7 +81,7 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
 
   function show(): void {
     document.documentElement.lang = texts.locale;
-    // Of early.ts, for the prerendered shell.
+    // early.ts has set these for the prerendered shell.
     document.documentElement.classList.remove('opened', 'translating');
     document.documentElement.dir = texts.direction;
     const page = { ...fixed, texts, format: createFormat(texts.locale), setLocale };
