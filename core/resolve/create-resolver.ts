@@ -1,28 +1,72 @@
-import { createSingleFlight } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
-import { NotFound, StorageFull, UpstreamError } from '../errors/index.ts';
+import { UpstreamError } from '../errors/index.ts';
 import { createClientNames } from '../http/index.ts';
 import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
-import type { Resource } from '../state/index.ts';
+import type { Resource, Track } from '../state/index.ts';
 import { startYtDlp, type Tools, type YtDlpMode } from '../tools/index.ts';
 import {
   createAddressedExtractor,
   createCachedState,
   createLinkResolver,
-  createPlaylists,
-  createRenewals,
+  createRefresher,
   createResolveLimits,
-  epochSeconds,
-  findItem,
-  hasExpired,
+  type EntryRequest,
   type OutgoingAddresses,
+  REFRESH_TIMEOUT_MS,
+  type ResolveDeadline,
+  type Resolved,
+  type ResolveEntry,
   type ResourceState,
-  refreshTracks,
 } from './link/index.ts';
-import type { ResolveDeadline, Resolved, ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
 import { createExtractor, text } from './yt-dlp/index.ts';
+
+/** Link → Resource. */
+export interface Resolver {
+  /**
+   * Resolves a link, from the table while it is fresh there. At most one resolve per link at a time: concurrent callers
+   * share it, and it continues while one of them still waits.
+   * @param url an absolute http or https URL, as the caller sent it after one decoding
+   * @param options.deadline epoch milliseconds: a link that takes longer fails, an entry of a playlist stays bare
+   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded,
+   *   ClientLimitExceeded; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
+   */
+  resolve(url: string, options: ResolveOptions): Promise<Resolved>;
+  /**
+   * Resolves a stored resource again, through the same outgoing identity unless its site blocks that, and stores its new
+   * URLs unless the table has valid ones of another identity: these are kept beside them in memory. At most one refresh per
+   * resource and identity at a time. The id and everything promised about its streams stay.
+   * @param client whose share of yt-dlp is used: that of the first caller. @default the service itself
+   * @throws NotFound when the item or all of its formats are gone, else as `resolve`
+   */
+  refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
+  /** A resource with the URLs that refreshes in this process have found in place of its own; the same resource if none has. */
+  latest(resource: Resource): Resource;
+  /**
+   * Reads a subtitle file as a browser, through yt-dlp and the outgoing identity of its resource.
+   * @param client whose share of yt-dlp is used
+   * @throws as `resolve`
+   */
+  readAsBrowser(resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer>;
+  /**
+   * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
+   * @throws as `resolve`
+   */
+  resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
+  /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
+  warm(): Promise<void>;
+  /**
+   * Extracts links with the default release of yt-dlp, and those that fail with the alternative: their sites stay with the
+   * release that works. Failures are logged.
+   */
+  testSites(links: readonly string[]): Promise<void>;
+  /** Ends yt-dlp, the process that reads containers, and everything in progress. */
+  close(): Promise<void>;
+}
+
+/** How long a caller waits, and for which client. */
+export type ResolveOptions = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
 
 export interface ResolverOptions {
   readonly tools: Pick<Tools, 'ytDlp'> & Partial<Pick<Tools, 'alternative'>>;
@@ -76,106 +120,54 @@ export interface ResolverOptions {
 
 /** Links of one client that may wait, per link that runs. */
 const WAITING_PER_RUNNING = 8;
-/** A stream that is in progress waits for the refresh. */
-const REFRESH_TIMEOUT_MS = 25_000;
 /** No client waits. */
 const CANARY_TIMEOUT_MS = 60_000;
-const REFUSED_WITHIN_MS = 30_000;
 /** Links with this fragment are those of `reelay_subtitle.py`. `normalizeLink` removes it from links of clients. */
 const AS_BROWSER = '#reelay-subtitle';
 
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
   const shares = memoryShares();
-  const { egress, search = false, playlistLimit = 200, concurrency = shares.forks, log = silentLog } = options;
-  const {
-    entriesAtOnce = Math.min(4, concurrency),
-    memoryBytes = shares.forkBytes,
-    maxBytes = 2 ** 26,
-    queueLimit = 256,
-  } = options;
-  const { maxResolvesPerClient = 8, ytDlpPlugins, pluginDirs = [] } = options;
+  const { egress, search = false, playlistLimit = 200, queueLimit = 256, log = silentLog } = options;
+  const { concurrency = shares.forks, maxResolvesPerClient = 8, ytDlpPlugins, pluginDirs = [] } = options;
   const cache = createCachedState(options.state);
   const extractor = createExtractor({
     ...options,
+    memoryBytes: options.memoryBytes ?? shares.forkBytes,
+    maxBytes: options.maxBytes ?? 2 ** 26,
+    startWorker: options.startWorker ?? startYtDlp,
     pluginDirs: ytDlpPlugins === undefined ? pluginDirs : [...pluginDirs, ytDlpPlugins],
     extractorArgs: options.ytDlpExtractorArgs,
-    startWorker: options.startWorker ?? startYtDlp,
     concurrency,
-    memoryBytes,
-    maxBytes,
     queueLimit,
     playlistLimit,
     log,
   });
   const extract = createAddressedExtractor(extractor, egress);
-  const playlists = createPlaylists({ cache, playlistLimit, concurrency: entriesAtOnce });
-  const { resolveEntry } = options;
-  const limits = createResolveLimits({
-    maxRunningPerClient: maxResolvesPerClient,
-    maxWaitingPerClient: maxResolvesPerClient * WAITING_PER_RUNNING,
-    maxWaiting: queueLimit,
+  const links = createLinkResolver({
+    ...{ cache, extract, egress, search, playlistLimit, log },
+    entriesAtOnce: options.entriesAtOnce ?? Math.min(4, concurrency),
+    resolveEntry: options.resolveEntry,
+    limits: createResolveLimits({
+      maxRunningPerClient: maxResolvesPerClient,
+      maxWaitingPerClient: maxResolvesPerClient * WAITING_PER_RUNNING,
+      maxWaiting: queueLimit,
+    }),
   });
-  const links = createLinkResolver({ cache, extract, egress, playlists, limits, search, resolveEntry, log });
-  const refreshes = createSingleFlight<Resource>();
-  const renewals = createRenewals();
+  const { refresh, latest } = createRefresher({ cache, extract, egress });
   const names = createClientNames();
   const closing = new AbortController();
 
   /** Resolves with the client's name in limits. */
   const resolveNamed = async (url: string, options: ResolveOptions): Promise<Resolved> => {
-    const { client } = options;
-    if (client === undefined) return links.resolveLink(url, withSignal(options));
-    const { name, release } = names.hold(client);
+    if (options.client === undefined) return links.resolveLink(url, withSignal(options));
+    const { name, release } = names.hold(options.client);
     return links.resolveLink(url, withSignal({ ...options, client: name })).finally(release);
   };
 
-  /** When resources were refreshed, epoch milliseconds. */
-  const refreshedAt = new WeakMap<Resource, number>();
-  /** Whether a resource must be refreshed again so soon that its site cannot have accepted its URLs. */
-  const areUrlsRefused = (resource: Resource): boolean =>
-    !resource.isLive && !hasExpired(resource) && Date.now() - (refreshedAt.get(resource) ?? 0) < REFUSED_WITHIN_MS;
-
-  const refresh = async (resource: Resource, signal: AbortSignal, client?: string): Promise<Resource> => {
-    // Other streams have met the same refusal.
-    const latest = renewals.latest(resource);
-    if (latest !== resource && !hasExpired(latest)) return latest;
-    const { origin } = resource;
-    const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const isMediaRefused = areUrlsRefused(latest);
-    // The site may refuse the address, or the release of yt-dlp.
-    const preferred = isMediaRefused ? egress.otherIdentity(origin.url, new Set([latest.egress])) : latest.egress;
-    const request = { url: origin.url, preferred, deadline, signal, client, isMediaRefused };
-    const { info, isIncomplete, identity } = await extract(request);
-    const item = findItem(info, origin);
-    if (!item) throw new NotFound('The page no longer contains the item', { reason: 'gone' });
-    const refreshed = refreshTracks(resource, { info: item, isIncomplete, identity }, epochSeconds());
-    renewals.add(latest, refreshed);
-    refreshedAt.set(refreshed, Date.now());
-    await store(refreshed);
-    return refreshed;
-  };
-
-  /** Stores a refreshed resource, unless the table has URLs of another address that may still be valid there. */
-  const store = async (refreshed: Resource): Promise<void> => {
-    const stored = await cache.getResource(refreshed.id);
-    if (stored && stored.egress !== refreshed.egress && !hasExpired(stored)) return;
-    await cache.putResource(refreshed).catch((error) => {
-      // A full disk does not end a stream: the next one refreshes again.
-      if (!(error instanceof StorageFull)) throw error;
-    });
-  };
-
-  const readAsBrowser: Resolver['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
-    const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
-    const file = text(info.reelay_file);
-    if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
-    return Buffer.from(file, 'base64');
-  };
-
   return {
-    readAsBrowser,
+    refresh,
+    latest,
     resolve: (url, options) =>
       withSpan(
         'resolve',
@@ -187,13 +179,13 @@ export function createResolver(options: ResolverOptions): Resolver {
         () => ({ attributes: { 'url.full': describeError(url) } }),
       ),
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
-    refresh: (resource, signal, client) =>
-      withSpan(
-        'refresh',
-        () => refreshes(`${resource.id} ${resource.egress}`, (shared) => refresh(resource, shared, client), signal),
-        () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
-      ),
-    latest: renewals.latest,
+    async readAsBrowser({ egress: identity }, { url }, signal, client) {
+      const deadline = Date.now() + REFRESH_TIMEOUT_MS;
+      const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
+      const file = text(info.reelay_file);
+      if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
+      return Buffer.from(file, 'base64');
+    },
     warm: extractor.warm,
     async testSites(urls) {
       for (const url of urls) {

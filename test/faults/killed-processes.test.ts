@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
-import type { Resolver } from '../../core/resolve/resolver.ts';
+import type { Resolver } from '../../core/resolve/index.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
-import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
+import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';

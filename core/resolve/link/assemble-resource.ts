@@ -8,16 +8,8 @@ import {
   resourceId,
   type Track,
 } from '../../state/index.ts';
-import { selectRenditions } from '../renditions/index.ts';
-import {
-  type Candidate,
-  type Info,
-  infoList,
-  readAlbum,
-  readDetails,
-  readMetadata,
-  readSubtitleTracks,
-} from '../yt-dlp/index.ts';
+import type { RenditionSelection } from '../renditions/index.ts';
+import { type Info, infoList, readAlbum, readDetails, readMetadata, readSubtitleTracks } from '../yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
 /** For live media, and for what is incomplete: a busy machine must not resolve the same link with every request. */
@@ -47,10 +39,9 @@ interface AssembleOptions {
  */
 export function assembleResource(
   info: Info,
-  candidates: readonly Candidate[],
+  { renditions, tracks, conversions, conversionOf }: RenditionSelection,
   { origin, egress, now, isIncomplete = false }: AssembleOptions,
 ): Resource {
-  const { renditions, tracks, conversions, conversionOf } = selectRenditions(candidates);
   if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
   const details = readDetails(info);

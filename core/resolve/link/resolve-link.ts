@@ -1,30 +1,46 @@
-import { createSingleFlight, type Deadline, deadlineSignal, ownTurn } from '../../concurrency/index.ts';
-import type { Egress } from '../../egress/index.ts';
+import pLimit from 'p-limit';
+import { createSingleFlight, type Deadline } from '../../concurrency/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { describeError, type Log, withSpan } from '../../log/index.ts';
-import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../../state/index.ts';
-import { isNamedByList, isSearch } from '../playlists/index.ts';
-import { inspect } from '../probe/index.ts';
-import type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from '../resolver.ts';
-import { type Extraction, type Info, identify, isList, normalizeLink, readTracks } from '../yt-dlp/index.ts';
-import { assembleResource, epochSeconds, RETENTION_SECONDS } from './assemble-resource.ts';
-import type { CachedState } from './cached-state.ts';
-import { mergeResource } from './merge-resource.ts';
+import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../../state/index.ts';
+import {
+  isNamedByList,
+  isSearch,
+  isUnresolved,
+  type List,
+  type ListedEntry,
+  type ListItem,
+  type ResolvedPlaylist,
+  readList,
+  toPlaylist,
+  toUnresolved,
+  withGaps,
+} from '../playlists/index.ts';
+import { type Info, identify, isList, normalizeLink } from '../yt-dlp/index.ts';
+import { epochSeconds, RETENTION_SECONDS } from './assemble-resource.ts';
 import type { createAddressedExtractor } from './outgoing-addresses.ts';
-import type { Playlists, ResolveListed } from './playlists.ts';
+import {
+  type EntryRequest,
+  type ResolveDeadline,
+  type ResolveEntry,
+  type ResolveListed,
+  resolveEntries,
+} from './resolve-entries.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
+import { type SaveOptions, saveItem } from './save-item.ts';
 
-export interface LinkResolverOptions {
-  readonly cache: CachedState;
+/** What a link leads to: an item or a list. */
+export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
+
+export interface LinkResolverOptions extends SaveOptions {
   readonly extract: ReturnType<typeof createAddressedExtractor>;
-  readonly egress: Pick<Egress, 'request'>;
-  readonly playlists: Playlists;
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
   readonly search: boolean;
+  /** Entries of one playlist at most, and of them at once. */
+  readonly playlistLimit: number;
+  readonly entriesAtOnce: number;
   /** Resolves entries of playlists elsewhere. @default in this process */
   readonly resolveEntry?: ResolveEntry;
-  readonly log: Log;
 }
 
 export interface LinkResolver {
@@ -48,10 +64,14 @@ interface LinkContext {
 
 /** Nested lists are followed to this depth (a channel has tabs, a tab has videos). */
 const MAX_DEPTH = 2;
+const FRESH_LIST_SECONDS = 3600;
+/** For a list that is incomplete because a request took too long. */
+const FRESH_INCOMPLETE_LIST_SECONDS = 30;
+const TABLE_READS_AT_ONCE = 16;
 
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extract, egress, playlists, limits, search, log } = options;
+  const { cache, extract, limits, search, playlistLimit, entriesAtOnce } = options;
   const flights = createSingleFlight<Resolved>();
 
   const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
@@ -61,7 +81,9 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       JSON.stringify([...context.ancestors, context.cacheKey, deadline.entriesDeadline !== undefined]),
       async (shared) => {
         const bounds = { ...deadline, signal: shared };
-        return (await fromCache(context, bounds)) ?? fromSource(context, bounds);
+        const stored = await findFresh(context.cacheKey);
+        const known = stored?.type === 'PlayList' ? completeList(stored, context, bounds) : findMedia(stored);
+        return (await known) ?? fromSource(context, bounds);
       },
       deadline.signal,
     );
@@ -76,7 +98,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     let release = limits.tryAcquire(client);
     if (!release) {
       // A stored resource needs no slot: no resolve runs for it.
-      const stored = await mediaFromCache(await cache.getLink(context.cacheKey));
+      const stored = await findMedia(await findFresh(context.cacheKey));
       if (stored) return stored;
       release = await limits.acquire(client, deadline);
     }
@@ -87,15 +109,13 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     }
   };
 
-  const fromCache = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved | undefined> => {
-    const stored = await cache.getLink(context.cacheKey);
-    if (stored?.type === 'PlayList' && stored.freshUntil > epochSeconds())
-      return playlists.complete(stored, context, resolveByUrl(context), deadline);
-    return mediaFromCache(stored);
+  const findFresh = async (cacheKey: string): Promise<Link | undefined> => {
+    const stored = await cache.getLink(cacheKey);
+    return stored && stored.freshUntil > epochSeconds() ? stored : undefined;
   };
 
-  const mediaFromCache = async (stored: Link | undefined): Promise<Resolved | undefined> => {
-    if (stored?.type !== 'Media' || stored.freshUntil <= epochSeconds()) return undefined;
+  const findMedia = async (stored: Link | undefined): Promise<Resolved | undefined> => {
+    if (stored?.type !== 'Media') return undefined;
     const resource = await cache.getResource(stored.resourceId);
     if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
     await cache.touchResource(resource);
@@ -103,76 +123,72 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   };
 
   const fromSource = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
-    const { link, cacheKey, entry, list } = context;
+    const { link, entry, list } = context;
     const extraction = await extract({ url: link, entry, ...deadline });
-    const { info, identity } = extraction;
+    const { info, isIncomplete } = extraction;
     if (isList(info)) {
-      if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not handled.');
-      return playlists.resolve(extraction, context, resolveListed(context, extraction, identity), deadline);
+      if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not supported.');
+      const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
+      const resolveListed: ResolveListed = async (listed, bounds) =>
+        listed.isResolved
+          ? [await saveItem({ ...extraction, info: listed.info }, { url: link, ...listed.identity }, bounds, options)]
+          : resolveByUrl(context, listed, bounds);
+      const { head, places } = readList(info, link, playlistLimit);
+      const found = await resolveEntries(places, { resolveListed, maxAtOnce: entriesAtOnce }, deadline);
+      return storeList(toPlaylist(head, found.slice(0, playlistLimit)), context, epochSeconds() + freshSeconds);
     }
-    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, identity, deadline);
-    await cache.putLink({
-      type: 'Media',
-      id: linkId(cacheKey),
-      url: link,
-      resourceId: resource.id,
-      freshUntil: resource.freshUntil,
-      expiresAt: epochSeconds() + RETENTION_SECONDS,
-    });
+    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, deadline, options);
+    const { freshUntil } = resource;
+    await cache.putLink({ type: 'Media', ...linkBase(context), resourceId: resource.id, freshUntil });
     return { type: 'Media', resource };
   };
 
   /**
-   * Builds the Resource of an item: probes its files, merges it with the stored Resource, and stores it.
-   * @param identity the outgoing identity that it was extracted through: its URLs may be bound to that address
-   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable
+   * Reads a stored list, and resolves the entries whose resources are not in the table. Undefined when that is not possible
+   * entry by entry, because the items came with the page of the list: the list has to be resolved again.
    */
-  const saveItem = async (
-    { info, isIncomplete: lacksRequests }: Extraction,
-    origin: ResourceOrigin,
-    identity: string,
-    deadline: Deadline,
-  ): Promise<Resource> => {
-    // Entries of a list are saved at once: each takes some milliseconds.
-    await ownTurn();
-    const signal = deadlineSignal(deadline);
-    const probing = { ...deadline, egress, identity, signal, link: origin.url };
-    const [stored, { result: candidates, failure }] = await Promise.all([
-      cache.getResource(resourceId(origin)),
-      withSpan('inspect tracks', () => inspect(readTracks(info, epochSeconds()), probing)),
-    ]);
-    const isIncomplete = lacksRequests || failure !== undefined;
-    if (isIncomplete)
-      log.info('Formats could not be read', {
-        url: origin.url,
-        error: describeError(failure ?? 'A request of yt-dlp timed out'),
-      });
-    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds(), isIncomplete });
-    const resource = stored ? mergeResource(stored, found) : found;
-    await cache.putResource(resource);
-    return resource;
-  };
-
-  /** Saves an entry that came with the page of its list; resolves any other by its URL. */
-  const resolveListed = (
+  const completeList = async (
+    stored: PlaylistLink,
     context: LinkContext,
-    { isIncomplete }: Pick<Extraction, 'isIncomplete'>,
-    identity: string,
-  ): ResolveListed => {
-    const byUrl = resolveByUrl(context);
-    return async ({ info, ...listed }, deadline) =>
-      listed.isResolved
-        ? [await saveItem({ info, isIncomplete }, { url: context.link, ...listed.identity }, identity, deadline)]
-        : byUrl({ info, ...listed }, deadline);
+    deadline: ResolveDeadline,
+  ): Promise<ResolvedPlaylist | undefined> => {
+    const limit = pLimit(TABLE_READS_AT_ONCE);
+    const entries = await Promise.all(stored.entries.map((entry) => limit(() => readStoredEntry(entry))));
+    const missing = entries.filter(isUnresolved);
+    if (missing.some(({ entry }) => entry.url === stored.url)) return undefined;
+    const places: List['places'] = withGaps(entries, stored.unavailable);
+    const resolveListed: ResolveListed = (listed, bounds) => resolveByUrl(context, listed, bounds);
+    const found = await resolveEntries(places, { resolveListed, maxAtOnce: entriesAtOnce }, deadline);
+    const playlist = toPlaylist(stored, found.slice(0, playlistLimit));
+    // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
+    return missing.length > 0 ? storeList(playlist, context, stored.freshUntil) : playlist;
   };
 
-  const resolveByUrl =
-    ({ ancestors, link }: LinkContext): ResolveListed =>
-    ({ entry, info }, deadline) =>
-      (options.resolveEntry ?? resolveEntry)(
-        { url: entry.url, entry: info, ancestors: [...ancestors, link] },
-        deadline,
-      );
+  const readStoredEntry = async (entry: PlaylistEntry): Promise<ListedEntry | ListItem> => {
+    const resource = entry.resourceId === undefined ? undefined : await cache.getResource(entry.resourceId);
+    // What is incomplete is resolved again once it is not fresh.
+    if (!resource || (resource.isIncomplete && resource.freshUntil <= epochSeconds())) return toUnresolved(entry);
+    await cache.touchResource(resource);
+    return { entry, resource };
+  };
+
+  /** @throws NotFound for a list without an available entry */
+  const storeList = async (
+    playlist: ResolvedPlaylist,
+    context: LinkContext,
+    freshUntil: number,
+  ): Promise<ResolvedPlaylist> => {
+    const { items, ...head } = playlist;
+    if (items.length === 0) {
+      const reason = head.unavailable?.length ? 'not-found' : 'no-media';
+      throw new NotFound('No entry of the playlist is available', { reason });
+    }
+    await cache.putLink({ ...head, ...linkBase(context), freshUntil, entries: items.map(({ entry }) => entry) });
+    return playlist;
+  };
+
+  const resolveByUrl = ({ ancestors, link }: LinkContext, { entry, info }: ListedEntry, deadline: Deadline) =>
+    (options.resolveEntry ?? resolveEntry)({ url: entry.url, entry: info, ancestors: [...ancestors, link] }, deadline);
 
   const resolveEntry: ResolveEntry = async (request, deadline) => {
     const resolved = await resolve(entryContext(request), deadline);
@@ -187,6 +203,10 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     resolveEntry,
   };
 }
+
+const linkBase = ({ cacheKey, link: url }: LinkContext) => ({
+  ...{ id: linkId(cacheKey), url, expiresAt: epochSeconds() + RETENTION_SECONDS },
+});
 
 /** @throws NotFound for a list that contains itself, which would wait for itself, and for one nested too deeply */
 function entryContext({ url, entry, ancestors }: EntryRequest): LinkContext {

@@ -1,1 +1,11 @@
 export { isNamedByList, isSearch, type ListedEntry, readEntries, toUnresolved } from './list-entries.ts';
+export {
+  isUnresolved,
+  type List,
+  type ListItem,
+  type Place,
+  type ResolvedPlaylist,
+  readList,
+  toPlaylist,
+  withGaps,
+} from './playlist.ts';

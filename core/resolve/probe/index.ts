@@ -1,1 +1,1 @@
-export { inspect } from './inspect.ts';
+export { inspectTracks } from './inspect-tracks.ts';

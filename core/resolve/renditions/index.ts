@@ -1,2 +1,2 @@
 export { type Quality, type QualityRequest, type SelectedRendition, selectQuality } from './select-quality.ts';
-export { selectRenditions } from './select-renditions.ts';
+export { type RenditionSelection, selectRenditions } from './select-renditions.ts';

@@ -3,6 +3,7 @@ import { toProblem } from '../../../core/api/problem.ts';
 import { readExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
@@ -87,7 +88,11 @@ const resolved = (extracted: Record<string, unknown>) => {
   const { info } = readExtraction({ info: extracted });
   readEntries(info, LINK);
   const origin = { url: LINK, ...identify(info) };
-  const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
+  const resource = assembleResource(info, selectRenditions(readTracks(info, NOW)), {
+    origin,
+    egress: 'direct',
+    now: NOW,
+  });
   return toResourceInformation({ type: 'Media', resource }, LINK);
 };
 

@@ -2,6 +2,7 @@ import { checkCookies } from '../../../core/config/cookies-file.ts';
 import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
@@ -20,7 +21,11 @@ export const extraction: FuzzTargets = {
       const origin = { url: 'https://media.example/', ...identify(info) };
       readEntries(info, origin.url);
       try {
-        const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
+        const resource = assembleResource(info, selectRenditions(readTracks(info, NOW)), {
+          origin,
+          egress: 'direct',
+          now: NOW,
+        });
         toResourceInformation({ type: 'Media', resource }, origin.url);
       } catch (error) {
         // NotFound, NotDeliverable and UpstreamError are answers.

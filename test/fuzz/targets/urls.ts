@@ -6,6 +6,7 @@ import type { MediaSection, Segment } from '../../../core/media/timeline/index.t
 import { parseExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { check, type FuzzTargets, header } from './target.ts';
@@ -100,7 +101,11 @@ export const urls: FuzzTargets = {
       const origin = { url: 'https://media.example/', ...identify(info) };
       for (const { entry } of readEntries(info, origin.url))
         check(isWeb(entry.url) && (!entry.coverUrl || isWeb(entry.coverUrl)), 'An entry without a URL to request');
-      const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
+      const resource = assembleResource(info, selectRenditions(readTracks(info, NOW)), {
+        origin,
+        egress: 'direct',
+        now: NOW,
+      });
       check(resource.coverUrl === null || isWeb(resource.coverUrl), 'A cover without a URL to request');
       for (const { url, fragments, fragmentBaseUrl } of resource.tracks) {
         check(isWeb(url), 'A track without a URL to request');

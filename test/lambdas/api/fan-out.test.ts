@@ -4,7 +4,7 @@ import { createEgress } from '../../../core/egress/create-egress.ts';
 import { NotFound, StateUnavailable } from '../../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import type { EntryRequest } from '../../../core/resolve/resolver.ts';
+import type { EntryRequest } from '../../../core/resolve/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { createFanOut, createResolveEntry, type EntryEvent } from '../../../lambdas/api/fan-out.ts';
 import { FunctionFailed } from '../../bundled/bundled-function.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
-import type { Resolved } from '../../../core/resolve/resolver.ts';
+import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { afterEach } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
-import type { Resolver } from '../../../core/resolve/resolver.ts';
+import type { Resolver } from '../../../core/resolve/index.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
+import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
 import type { MediaInformation } from '../../../web/src/api/contract.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';
@@ -15,7 +16,7 @@ const canPlay = (mimeType: string) => !/hvc1|hev1|dvh1|ec-3|dtsc|x-flv|3gpp|matr
 const choicesOfList = (list: (typeof formatLists)[number]) => {
   const info = { formats: [...list.formats], duration: list.duration, title: 'Title' };
   const origin = { url: LINK, extractor: 'Site', entryId: '1' };
-  const resource = assembleResource(info, candidatesOf(list), { origin, egress: 'direct', now: 0 });
+  const resource = assembleResource(info, selectRenditions(candidatesOf(list)), { origin, egress: 'direct', now: 0 });
   const [item] = toResourceInformation({ type: 'Media', resource }, LINK).mediaItems;
   return choicesOf(item as MediaInformation, { canPlay });
 };

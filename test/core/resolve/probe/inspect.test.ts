@@ -6,8 +6,7 @@ import { createEgress } from '../../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../../core/egress/egress.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../../../core/errors/errors.ts';
 import { parse, READ_CONTAINER } from '../../../../core/parsing/index.ts';
-import { inspect } from '../../../../core/resolve/probe/inspect.ts';
-import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
+import { inspectTracks } from '../../../../core/resolve/probe/inspect-tracks.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { type Origin, startOrigin } from '../../../origin/server.ts';
 import { asProblem } from '../../../support/as-problem.ts';
@@ -53,7 +52,7 @@ const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
     return readFile(output);
   });
 
-describe('inspect', () => {
+describe('inspectTracks', () => {
   /** Responses of `/list/`, last first. */
   const lists: string[] = [];
   const encrypted = new Map<string, Buffer>();
@@ -93,7 +92,7 @@ describe('inspect', () => {
     info: Record<string, unknown> = {},
     signal = new AbortController().signal,
   ) =>
-    inspect(tracksOf({ formats, ...info }, 0), {
+    inspectTracks(tracksOf({ formats, ...info }, 0), {
       egress,
       identity: 'direct',
       signal,
@@ -101,14 +100,17 @@ describe('inspect', () => {
     });
   const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
   const inspectUntil = (deadline: number, formats: Record<string, unknown>[]) =>
-    inspect(tracksOf({ formats }), { ...{ egress, identity: 'direct', link: origin.url('/'), deadline }, signal });
+    inspectTracks(tracksOf({ formats }), {
+      ...{ egress, identity: 'direct', link: origin.url('/'), deadline },
+      signal,
+    });
   const { signal } = new AbortController();
 
   it('waits for an undescribed file that its site serves from a moment on', async () => {
     const moment = later(0.5);
     const path = `/site-media/open/clip.mp4?from=${moment.available_at}`;
     const { result } = await inspectUntil(Date.now() + 25_000, [format(path, { ext: 'mp4', ...moment })]);
-    expect(result[0]?.track.sizeIsExact).toBe(true);
+    expect(result.tracks[0]?.sizeIsExact).toBe(true);
   });
 
   it('fails with the seconds when the deadline leaves no time for the wait', async () => {
@@ -122,10 +124,11 @@ describe('inspect', () => {
   it('does not wait to make the duration of a described file exact', async () => {
     const described = { vcodec: 'none', acodec: 'mp4a.40.2', filesize: 1000, duration: 7, ...later(30) };
     const { result, failure } = await inspectUntil(Date.now() + 25_000, [format('/files/tone.m4a', described)]);
-    expect([result[0]?.track, failure]).toEqual([expect.objectContaining({ durationSeconds: 7 }), undefined]);
+    expect([result.tracks[0], failure]).toEqual([expect.objectContaining({ durationSeconds: 7 }), undefined]);
   });
 
-  const inspectFormats = async (...args: Parameters<typeof probeFormats>) => (await probeFormats(...args)).result;
+  const inspectFormats = async (...args: Parameters<typeof probeFormats>) =>
+    (await probeFormats(...args)).result.tracks;
   const format = (path: string, more: Record<string, unknown> = {}) => ({
     format_id: path,
     url: URL.canParse(path) ? path : origin.url(path),
@@ -134,7 +137,7 @@ describe('inspect', () => {
     ...more,
   });
   const trackOf = async (path: string, more?: Record<string, unknown>) =>
-    (await inspectFormats([format(path, more)]))[0]?.track;
+    (await inspectFormats([format(path, more)]))[0];
 
   it.each([
     ['/files/clip.mp4', { container: 'mp4', durationSeconds: 6, video: { height: 180, width: 320 }, audio: {} }],
@@ -215,7 +218,7 @@ describe('inspect', () => {
 
   it('omits formats whose files are gone, and keeps the rest', async () => {
     const kept = await inspectFormats([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
-    expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
+    expect(kept.map(({ formatId }) => formatId)).toEqual(['/files/tone.m4a']);
   });
 
   it('probes described formats only for the duration of the conversion', async () => {
@@ -228,7 +231,7 @@ describe('inspect', () => {
       ],
       { duration: 7 },
     );
-    expect(kept.map(({ track }) => track.durationSeconds)).toEqual([6, 7]);
+    expect(kept.map(({ durationSeconds }) => durationSeconds)).toEqual([6, 7]);
     expect(origin.requests.slice(before).map(({ path }) => path)).toEqual(['/files/tone.m4a']);
   });
 
@@ -239,7 +242,7 @@ describe('inspect', () => {
         duration: 7,
       },
     );
-    expect(kept?.track.durationSeconds).toBe(7);
+    expect(kept?.durationSeconds).toBe(7);
   });
 
   it.each([
@@ -281,7 +284,7 @@ describe('inspect', () => {
       const found = await inspectFormats([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], {
         duration: 34,
       });
-      expect(found.map(({ track }) => track.durationSeconds)).toEqual([undefined]);
+      expect(found.map(({ durationSeconds }) => durationSeconds)).toEqual([undefined]);
     },
   );
 
@@ -292,7 +295,7 @@ describe('inspect', () => {
       });
     }
     const kept = await inspectFormats([format('/protected/front.mp4'), format('/files/clip.mp4')]);
-    expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/clip.mp4']);
+    expect(kept.map(({ formatId }) => formatId)).toEqual(['/files/clip.mp4']);
   });
 
   it('sums the segment durations of an HLS playlist', async () =>
@@ -327,7 +330,7 @@ describe('inspect', () => {
       info: Record<string, unknown> = {},
       link = origin.url('/'),
     ) =>
-      inspect(tracksOf({ formats, ...info }, 0), {
+      inspectTracks(tracksOf({ formats, ...info }, 0), {
         ...{ egress, identity: 'direct', signal: new AbortController().signal, link },
         ...{ trackTimeoutMs: 300, totalTimeoutMs: 1000 },
       });
@@ -336,7 +339,7 @@ describe('inspect', () => {
 
     it('keeps what the extractor of a site describes', async () => {
       const { result, failure } = await inspectSlowly([format('/trouble/silence?slow', { ext: 'mp4', ...described })]);
-      expect(result).toMatchObject([{ track: { video: { codec: 'avc1.4d401e', height: 180 }, audio: null } }]);
+      expect(result.tracks).toMatchObject([{ video: { codec: 'avc1.4d401e', height: 180 }, audio: null }]);
       expect(failure).toEqual(timeout);
     });
 
@@ -344,7 +347,7 @@ describe('inspect', () => {
       const page = { extractor_key: 'Generic' };
       const silent = format('/trouble/silence?slow', { ext: 'mp4', ...described });
       const { result, failure } = await inspectSlowly([silent, format('/files/tone.m4a')], page);
-      expect(result.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
+      expect(result.tracks.map(({ formatId }) => formatId)).toEqual(['/files/tone.m4a']);
       expect(failure).toEqual(timeout);
       await expect(asProblem(inspectSlowly([silent], page))).rejects.toMatchObject({ details: { status: 502 } });
     });
@@ -354,7 +357,7 @@ describe('inspect', () => {
         [format('/trouble/silence?slow', { ext: 'm4a', vcodec: 'none', acodec: 'mp4a.40.2', tbr: 5 })],
         { duration: 7 },
       );
-      expect(result).toMatchObject([{ track: { durationSeconds: 7 } }]);
+      expect(result.tracks).toMatchObject([{ durationSeconds: 7 }]);
       expect(failure).toEqual(timeout);
     });
 
@@ -367,7 +370,7 @@ describe('inspect', () => {
         const { result, failure } = await inspectSlowly([
           format('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' }),
         ]);
-        expect(result).toMatchObject([{ track: { video: {}, audio: {}, durationSeconds: 2.5 } }]);
+        expect(result.tracks).toMatchObject([{ video: {}, audio: {}, durationSeconds: 2.5 }]);
         expect(failure).toEqual(timeout);
       }
     });
@@ -380,8 +383,8 @@ describe('inspect', () => {
       const candidates = tracksOf({ formats, extractor_key: 'Generic' });
       const options = { egress, identity: 'direct', signal: new AbortController().signal, link: origin.url('/') };
       const pairOf = async (totalTimeoutMs: number) => {
-        const { result, failure } = await inspect(candidates, { ...options, client: 'busy', totalTimeoutMs });
-        const [best] = selectRenditions(result).renditions;
+        const { result, failure } = await inspectTracks(candidates, { ...options, client: 'busy', totalTimeoutMs });
+        const [best] = result.renditions;
         return { failure, urlType: best?.urlType, formatIds: best?.formatIds };
       };
       const pair = { urlType: 'Combined', formatIds: ['/files/silent.mp4', '/files/tone.m4a'] };
@@ -401,7 +404,7 @@ describe('inspect', () => {
         {},
         'https://media.example/',
       );
-      expect(result).toHaveLength(1);
+      expect(result.tracks).toHaveLength(1);
       expect(failure).toEqual(timeout);
     });
   });
@@ -414,13 +417,13 @@ describe('inspect', () => {
       // The source ignores ranges: the end of the file is out of reach.
       format('/slow/clip-tail.mp4?rate=10000000'),
     ]);
-    expect(result).toHaveLength(2);
+    expect(result.tracks).toHaveLength(2);
     expect(failure).toBeUndefined();
   });
 
   it('tells the failure of a request for the rest of a file', async () => {
     const { result, failure } = await probeFormats([format('/breaks/clip-tail.mp4')]);
-    expect(result).toMatchObject([{ track: { container: 'mp4', video: {}, audio: {} } }]);
+    expect(result.tracks).toMatchObject([{ container: 'mp4', video: {}, audio: {} }]);
     expect(failure).toBeInstanceOf(UpstreamError);
   });
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { closeParsing, parse, READ_CONTAINER } from '../../../../core/parsing/index.ts';
-import type { GuardedReader } from '../../../../core/resolve/probe/guarded-reader.ts';
-import { probe } from '../../../../core/resolve/probe/probe.ts';
+import { type RemoteFile, readTraits } from '../../../../core/resolve/probe/read-file.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
@@ -47,14 +46,14 @@ const lasting = async (seconds: number) => {
   return webm;
 };
 
-const readerOf = (bytes: Buffer): GuardedReader => ({
+const fileOf = (bytes: Buffer): RemoteFile => ({
   ...{ status: 200, size: bytes.length, blocks: [{ start: 0, bytes }] },
   load: () => Promise.reject(new Error('Out of reach')),
 });
 const probeBytes = async (bytes: Buffer, signal = new AbortController().signal) =>
-  (await probe(readerOf(bytes), { client: 'client', signal })).result;
+  (await readTraits(fileOf(bytes), { client: 'client', signal })).result;
 
-describe('probe', () => {
+describe('readTraits', () => {
   afterAll(closeParsing);
 
   it.each([
@@ -111,8 +110,8 @@ describe('probe', () => {
     const signal = AbortSignal.abort(new Error('Too late'));
     const failure = expect.objectContaining({ message: 'Too late' });
     const assumed = { container: 'mp4', video: {}, audio: {}, isAssumed: true };
-    expect(await probe(readerOf(FRAGMENTED), { client: 'client', signal })).toEqual({ result: assumed, failure });
-    await expect(probe(readerOf(WAV), { client: 'client', signal })).rejects.toThrow('Too late');
+    expect(await readTraits(fileOf(FRAGMENTED), { client: 'client', signal })).toEqual({ result: assumed, failure });
+    await expect(readTraits(fileOf(WAV), { client: 'client', signal })).rejects.toThrow('Too late');
   });
 
   it('does not write file contents to the terminal', async () => {

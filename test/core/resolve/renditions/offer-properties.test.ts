@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
+import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
-import {
-  createRepresentations,
-  type RepresentationsDependencies,
-} from '../../../../stream-service/outputs/index.ts';
+import { createRepresentations, type RepresentationsDependencies } from '../../../../stream-service/outputs/index.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
@@ -49,7 +47,7 @@ const resolved = (info: Record<string, unknown>) => {
   const origin = { url: 'https://media.example/', extractor: 'Site', entryId: '1' };
   const candidates = tracksOf(info, 0);
   try {
-    const resource = assembleResource(info, candidates, { origin, egress: 'direct', now: 0 });
+    const resource = assembleResource(info, selectRenditions(candidates), { origin, egress: 'direct', now: 0 });
     const [offer] = toResourceInformation({ type: 'Media', resource }, origin.url).mediaItems;
     return { resource, offer, candidates };
   } catch {

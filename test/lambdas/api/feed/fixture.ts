@@ -1,4 +1,4 @@
-import type { Resolved } from '../../../../core/resolve/resolver.ts';
+import type { Resolved } from '../../../../core/resolve/index.ts';
 import type { PlaylistEntry, Resource } from '../../../../core/state/resource.ts';
 import { RESOURCE } from '../../fakes.ts';
 

@@ -2,20 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { isMediaContainer } from '../../media/codecs/index.ts';
-import { availabilityDelayMs, type Delivery, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from '../../state/index.ts';
-import { selectRenditions } from '../renditions/index.ts';
+import {
+  availabilityDelayMs,
+  type Delivery,
+  MAX_AVAILABILITY_WAIT_MS,
+  type Track,
+  untilAvailable,
+} from '../../state/index.ts';
+import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
 import { type Candidate, isFinal } from '../yt-dlp/index.ts';
-import type { Probed } from './probe.ts';
 import {
   createTrackProbe,
   DRM_PROTECTED,
-  hasCodec,
-  isUndescribedPlaylist,
   TOTAL_TIMEOUT_MS,
   type TrackProbe,
   type TrackProbeOptions,
-  withoutDuration,
-} from './track-probe.ts';
+} from './probe-track.ts';
+import type { Probed } from './read-file.ts';
+import { hasCodec, isUndescribedPlaylist, withoutDuration } from './track-traits.ts';
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;
@@ -44,12 +48,15 @@ export interface InspectOptions extends TrackProbeOptions {
 }
 
 /**
- * Probes the tracks whose description is incomplete, and the one that conversions read for its exact duration. Tracks that
- * are not media, or that the egress guard refuses, are omitted. A probe that runs out of time, or fails for another reason
- * that may pass, makes the result incomplete.
+ * Selects the renditions of an item. Before, it probes the tracks whose description is incomplete; after, the one that
+ * conversions read, for its exact duration. Tracks that are not media, or that the egress guard refuses, are omitted. A probe
+ * that runs out of time, or fails for another reason that may pass, makes the result incomplete.
  * @throws NotFound, NotDeliverable or UpstreamError when no track is left
  */
-export async function inspect(candidates: readonly Candidate[], options: InspectOptions): Promise<Probed<Candidate[]>> {
+export async function inspectTracks(
+  candidates: readonly Candidate[],
+  options: InspectOptions,
+): Promise<Probed<RenditionSelection>> {
   const limit = pLimit(CONCURRENCY);
   const undescribed = candidates.filter(needsProbe);
   const incomplete = new Set(undescribed.slice(0, MAX_PROBED));
@@ -80,7 +87,8 @@ export async function inspect(candidates: readonly Candidate[], options: Inspect
     .flatMap(({ result }) => result)
     .filter(({ track }) => track.delivery !== 'direct' || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
-  const exact = await withExactDuration(candidates, usable, probeTrack);
+  const described = new Set(candidates.filter((one) => !needsProbe(one)).map(({ track }) => track.formatId));
+  const exact = await withExactDuration(selectRenditions(usable), described, probeTrack);
   return { ...exact, failure: exact.failure ?? inspected.find(({ failure }) => failure !== undefined)?.failure };
 }
 
@@ -96,39 +104,39 @@ async function waitForTracks(
   if (delayMs > 0) await sleep(delayMs, undefined, { signal });
 }
 
-/** Sets the duration of the track that conversions read to what its container or playlist says. */
+/**
+ * Sets the duration of the track that conversions read to what its container or playlist says.
+ * @param described formats that were not probed
+ */
 async function withExactDuration(
-  candidates: readonly Candidate[],
-  usable: Candidate[],
+  selection: RenditionSelection,
+  described: ReadonlySet<string>,
   probeTrack: TrackProbe['probeTrack'],
-): Promise<Probed<Candidate[]>> {
-  const { renditions, conversionOf } = selectRenditions(usable);
+): Promise<Probed<RenditionSelection>> {
+  const { renditions, tracks, conversionOf } = selection;
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
-  const index = usable.findIndex(({ track }) => track.formatId === formatId);
-  const candidate = usable[index];
-  const isProbed = candidates.some((one) => one.track.formatId === formatId && needsProbe(one));
-  // Nor is a track that has to be waited for worth the delay.
-  if (!candidate || isProbed || availabilityDelayMs(candidate.track, Date.now()) > 0) return { result: usable };
+  const track = tracks.find((one) => one.formatId === formatId);
+  // A track that has to be waited for is not worth the delay.
+  if (!track || !described.has(track.formatId) || availabilityDelayMs(track, Date.now()) > 0)
+    return { result: selection };
   // A failed probe only leaves the duration inexact: the format itself is described by its source.
-  const { result: exact, failure } = await probeTrack(candidate.track).catch((error) => ({
+  const { result: exact, failure } = await probeTrack(track).catch((error) => ({
     result: undefined,
     failure: isFinal(error) ? undefined : error,
   }));
-  if (!exact || failure) return { result: usable, failure };
-  // A playlist with durations in whole seconds. The item's other playlists are alike.
-  if (candidate.track.delivery === 'hls' && exact.durationSeconds === undefined) {
-    const withoutDurations = usable.map((one) =>
-      one.track.delivery === 'hls' ? { ...one, track: withoutDuration(one.track) } : one,
-    );
-    return { result: withoutDurations };
-  }
-  // Without a duration, the file cannot hold what its source declares.
+  if (!exact || failure) return { result: selection, failure };
   const { durationSeconds } = exact;
-  const track = durationSeconds ? { ...candidate.track, durationSeconds } : withoutDuration(candidate.track);
-  return { result: usable.with(index, { ...candidate, track }) };
+  // A playlist with durations in whole seconds: the item's other playlists are alike. A file without a duration cannot hold
+  // what its source declares.
+  const areRounded = track.delivery === 'hls' && durationSeconds === undefined;
+  const withDuration = (one: Track): Track => {
+    if (areRounded ? one.delivery === 'hls' : one === track && !durationSeconds) return withoutDuration(one);
+    return one === track && durationSeconds ? { ...one, durationSeconds } : one;
+  };
+  return { result: { ...selection, tracks: tracks.map(withDuration) } };
 }
 
-/** The most specific failure: DRM, then a refusal; NotFound only when it applies to all tracks. */
+/** Chooses the most specific failure: DRM, then a refusal; NotFound only when it applies to all tracks. */
 function combineFailures(failures: readonly unknown[]): Error {
   const refusals = failures.filter((failure) => failure instanceof NotDeliverable);
   const refusal = refusals.find(({ detail }) => detail === DRM_PROTECTED) ?? refusals[0];

@@ -1,0 +1,212 @@
+import { appendChunk, discardResponse } from '../../egress/client/index.ts';
+import type { Egress, GuardedResponse } from '../../egress/index.ts';
+import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
+import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
+import { withSpan } from '../../log/index.ts';
+import { sniff } from '../../media/sniff/index.ts';
+import {
+  type Block,
+  type ContainerRequest,
+  type ContainerResponse,
+  type Contents,
+  FIND_ENCRYPTED_ENTRY,
+  type ParsingOptions,
+  parse,
+  READ_CONTAINER,
+} from '../../parsing/index.ts';
+import type { Track } from '../../state/index.ts';
+
+/** Bytes of one read: they contain most headers, so that one round trip is enough. */
+const BLOCK_BYTES = 64 * 1024;
+/** Bounds on the reads of one file. */
+const MAX_BYTES = 6 * 1024 * 1024;
+const MAX_REQUESTS = 12;
+
+/** A remote file that can be read anywhere, within bounds on bytes and requests. */
+export interface RemoteFile {
+  /** Status of the first response; only 200 and 206 have bytes. */
+  readonly status: number;
+  /** Bytes; undefined when the source does not report it. */
+  readonly size: number | undefined;
+  /** What was read: the start of the file first. */
+  readonly blocks: readonly [Block, ...Block[]];
+  /**
+   * Adds a block with the bytes from `start` up to, not including, `end`.
+   * @throws OutOfReach; UpstreamError; the signal's reason once it is aborted
+   */
+  load(start: number, end: number): Promise<void>;
+}
+
+/** Thrown for bytes beyond the bounds, or of a source without ranges: they cannot be read, however often it is tried. */
+class OutOfReach extends Error {
+  override readonly name = 'OutOfReach';
+}
+
+export interface OpenOptions {
+  readonly egress: Pick<Egress, 'request'>;
+  readonly identity: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a file and reads its first bytes.
+ * @throws EgressRefused, UpstreamError
+ */
+export async function openFile(track: Track, { egress, identity, signal }: OpenOptions): Promise<RemoteFile> {
+  const headersFor = requestHeaders(track);
+  const request = (first: number, last: number) =>
+    egress.request(track.url, {
+      headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
+      identity,
+      signal,
+    });
+
+  const first = await request(0, BLOCK_BYTES - 1);
+  if (first.status === 206 && !startsAt(first, 0)) {
+    discardResponse(first);
+    throw new UpstreamError('The source returned a different range');
+  }
+  const hasBytes = first.status === 200 || first.status === 206;
+  if (!hasBytes) discardResponse(first);
+  const head = hasBytes ? await collect(first, BLOCK_BYTES) : Buffer.alloc(0);
+  const size = sizeOf(first, head);
+  const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
+  let totalBytes = head.length;
+
+  const load = async (start: number, end: number) => {
+    const last = Math.min(Math.max(end, start + BLOCK_BYTES), size ?? end) - 1;
+    if (first.status !== 206) throw new OutOfReach('The source does not support ranges');
+    if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES)
+      throw new OutOfReach('Read limit exceeded');
+    const response = await request(start, last);
+    if (response.status !== 206 || !startsAt(response, start)) {
+      discardResponse(response);
+      const isTransient = response.status === 429 || response.status >= 500;
+      throw new (isTransient ? UpstreamError : OutOfReach)('The source did not return the range');
+    }
+    const bytes = await collect(response, last - start + 1);
+    if (bytes.length < end - start) throw new OutOfReach('The file ends before the range');
+    totalBytes += bytes.length;
+    blocks.push({ start, bytes });
+  };
+
+  return { status: first.status, size, blocks, load };
+}
+
+/** At most `maxBytes` of a body; the rest is not read. */
+export async function collect({ body }: GuardedResponse, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Leaving the loop early destroys the body.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    appendChunk(chunks, chunk);
+    length += chunk.length;
+    // Not at the limit itself: a body that ends there keeps its connection reusable.
+    if (length > maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
+  parseContentRange(headers['content-range'])?.first === offset;
+
+/** Bytes of the whole file, from Content-Range, else Content-Length, else from the body when it is complete. */
+function sizeOf({ status, headers }: GuardedResponse, head: Buffer): number | undefined {
+  if (headers['content-encoding'] && headers['content-encoding'] !== 'identity') return undefined;
+  if (status === 206) return parseContentRange(headers['content-range'])?.total;
+  return digits(headers['content-length']) ?? (head.length < BLOCK_BYTES ? head.length : undefined);
+}
+
+const digits = (text: string | undefined): number | undefined =>
+  text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+/** Traits of a file, read from its bytes. */
+export interface FileTraits extends Contents, Partial<Pick<Track, 'bitrate'>> {
+  /** They are assumed: the file was recognized by its magic bytes alone. */
+  readonly isAssumed?: true;
+}
+
+/** What was found, as far as it could be read. */
+export interface Probed<T> {
+  readonly result: T;
+  /**
+   * Why the result is incomplete, and may be another one next time: time ran out, a request failed, or the process that reads
+   * containers was killed.
+   */
+  readonly failure?: unknown;
+}
+
+/** Bytes, in place of an unknown file size. */
+const UNKNOWN_SIZE = 2 ** 40;
+
+/**
+ * Reads codecs, height and exact duration of a file from its container. A file that is only recognized by its magic bytes
+ * is media without these.
+ * @returns undefined when it is not media
+ * @throws what reading throws when the magic bytes say nothing either; the signal's reason
+ */
+export async function readTraits(file: RemoteFile, options: ParsingOptions): Promise<Probed<FileTraits | undefined>> {
+  const [{ bytes: head }] = file.blocks;
+  if (head.length === 0) return { result: undefined };
+  const { result: contents, failure } = await readBlocks(file, options).catch((error) => {
+    if (!sniffed(head)) throw error;
+    return { result: undefined, failure: error };
+  });
+  // An unknown format, a damaged file, or one whose index is beyond the read limits: the magic bytes decide.
+  if (contents === undefined) return { result: sniffed(head), failure };
+  const result = contents ? { ...contents, ...bitrateOf(file.size, contents.durationSeconds) } : undefined;
+  return { result, failure };
+}
+
+/** Codecs and height from the start of a segment, or from an initialization section; undefined when it has none. */
+export async function readSegmentTraits(
+  bytes: Buffer,
+  options: ParsingOptions,
+): Promise<Pick<Track, 'video' | 'audio'> | undefined> {
+  const blocks = [{ start: 0, bytes }];
+  const request = { size: bytes.length, blocks, wantsDuration: false, isLast: true };
+  const { contents } = await readContainer(request, options);
+  return contents ? { video: contents.video, audio: contents.audio } : undefined;
+}
+
+/** An empty response for a container that cannot be read within the limits of parsing, however often it is tried. */
+async function readContainer(request: ContainerRequest, options: ParsingOptions): Promise<ContainerResponse> {
+  return withSpan('read container', () => parse(READ_CONTAINER, request, options)).catch((error) => {
+    if (error instanceof ParsingLimitExceeded) return {};
+    throw error;
+  });
+}
+
+/** Parses the container from the blocks read so far, and again after each block that turns out to be missing. */
+async function readBlocks(file: RemoteFile, options: ParsingOptions): Promise<Probed<Contents | null | undefined>> {
+  const { size = UNKNOWN_SIZE, blocks } = file;
+  let failure: unknown;
+  for (;;) {
+    const request: ContainerRequest = { size, blocks, wantsDuration: true, isLast: failure !== undefined };
+    const { contents, missing } = await readContainer(request, options);
+    if (!missing) return { result: contents, failure: failure instanceof OutOfReach ? undefined : failure };
+    // The last attempt uses the blocks that are there.
+    await file.load(...missing).catch((error) => {
+      failure = error;
+    });
+  }
+}
+
+function sniffed(head: Buffer): FileTraits | undefined {
+  const found = sniff(head);
+  return found && { container: found.container, video: found.audioOnly ? null : {}, audio: {}, isAssumed: true };
+}
+
+const bitrateOf = (size: number | undefined, seconds: number | undefined) =>
+  size && seconds ? { bitrate: (size * 8) / seconds / 1000 } : {};
+
+/**
+ * Whether the blocks read so far contain an encrypted MP4 sample entry. Reading the blocks themselves does not depend on
+ * the container reader, which may fail on encrypted files.
+ */
+export const isEncrypted = (blocks: readonly Block[], options: ParsingOptions): Promise<boolean> =>
+  parse(
+    FIND_ENCRYPTED_ENTRY,
+    blocks.map(({ bytes }) => bytes),
+    options,
+  );
