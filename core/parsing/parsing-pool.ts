@@ -1,4 +1,4 @@
-import { abortable, createFairSemaphore } from '../concurrency/index.ts';
+import { abortable, createSemaphore } from '../concurrency/index.ts';
 import { createParsingProcess, type ParsingProcess, type ParsingProcessOptions } from './parsing-process.ts';
 import { inputBytes, type ParsingTask, readResponse } from './task.ts';
 
@@ -43,7 +43,7 @@ export function createParsingPool(options: ParsingPoolOptions = {}): ParsingPool
   const { createProcess = createParsingProcess } = options;
   const processes = Array.from({ length: PROCESSES }, () => createProcess(options));
   const free = [...processes];
-  const permits = createFairSemaphore({ permits: PROCESSES, maxPerTenant: 1 });
+  const permits = createSemaphore({ permits: PROCESSES, maxPerClient: 1 });
 
   const runInProcess = async (name: string, input: unknown, client: string, signal: AbortSignal) => {
     const permit = await permits.acquire(client, signal);

@@ -1,3 +1,4 @@
+import { createSemaphore, type Permit } from '../../core/concurrency/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 
 export interface AdmissionLimits {
@@ -31,7 +32,7 @@ export interface Admission {
 
 /** Retry-After for a client at its limit: one of its own streams has to end first. */
 const CLIENT_RETRY_SECONDS = 10;
-/** Of the FFmpeg processes: a quarter stays for other clients. */
+/** A quarter of the FFmpeg processes stays for other clients. */
 const CLIENT_SHARE = 0.75;
 
 /** @param onRefused called for each refusal that a client is answered with */
@@ -39,89 +40,48 @@ export function createAdmission(
   { maxStreams, maxStreamsPerClient, maxFfmpeg }: AdmissionLimits,
   onRefused: (limit: RefusedBy) => void = () => undefined,
 ): Admission {
-  const streamsOf = createCounts();
-  const ffmpegsOf = createCounts();
+  const streams = createSemaphore({ permits: maxStreams, maxPerClient: maxStreamsPerClient });
   const maxFfmpegPerClient = Math.max(1, Math.floor(maxFfmpeg * CLIENT_SHARE));
-  let streams = 0;
-  let ffmpegs = 0;
-  let draining = false;
+  const ffmpegs = createSemaphore({ permits: maxFfmpeg, maxPerClient: maxFfmpegPerClient });
+  let isDraining = false;
   const idle = Promise.withResolvers<void>();
 
   const refuse = (limit: RefusedBy, error: Error): never => {
     onRefused(limit);
     throw error;
   };
-
-  const leave = (client: string) => {
-    streamsOf.add(client, -1);
-    streams -= 1;
-    if (draining && streams === 0) idle.resolve();
-  };
-
-  const isAtFfmpegShare = (client: string) => ffmpegsOf.get(client) >= maxFfmpegPerClient;
-  const tryAcquireFfmpeg = (client: string) => {
-    if (ffmpegs >= maxFfmpeg || isAtFfmpegShare(client)) return undefined;
-    ffmpegs += 1;
-    ffmpegsOf.add(client, 1);
-    return once(() => {
-      ffmpegs -= 1;
-      ffmpegsOf.add(client, -1);
-    });
+  const refuseClient = (limit: RefusedBy, message: string) =>
+    refuse(limit, new ClientLimitExceeded(message, CLIENT_RETRY_SECONDS));
+  const settleWhenIdle = () => {
+    if (isDraining && streams.held() === 0) idle.resolve();
   };
 
   return {
     acquireStream(client) {
-      if (draining || streams >= maxStreams)
-        refuse(draining ? 'shutdown' : 'streams', new CapacityExceeded('No slot for another stream'));
-      if (streamsOf.get(client) >= maxStreamsPerClient)
-        refuse(
-          'streams of a client',
-          new ClientLimitExceeded('The client has reached its limit of streams', CLIENT_RETRY_SECONDS),
-        );
-      streams += 1;
-      streamsOf.add(client, 1);
-      return once(() => leave(client));
+      const isFull = isDraining || streams.held() >= maxStreams;
+      if (isFull) refuse(isDraining ? 'shutdown' : 'streams', new CapacityExceeded('No slot for another stream'));
+      const permit: Permit =
+        streams.tryAcquire(client) ??
+        refuseClient('streams of a client', 'The client has reached its limit of streams');
+      return () => {
+        permit.release();
+        settleWhenIdle();
+      };
     },
     acquireFfmpeg(client) {
-      const release = tryAcquireFfmpeg(client);
-      if (release) return release;
-      if (ffmpegs < maxFfmpeg)
-        refuse(
-          'ffmpeg of a client',
-          new ClientLimitExceeded('The client has reached its share of FFmpeg processes', CLIENT_RETRY_SECONDS),
-        );
-      return refuse('ffmpeg', new CapacityExceeded('No slot for another FFmpeg process'));
+      if (ffmpegs.held() >= maxFfmpeg) refuse('ffmpeg', new CapacityExceeded('No slot for another FFmpeg process'));
+      const permit: Permit =
+        ffmpegs.tryAcquire(client) ??
+        refuseClient('ffmpeg of a client', 'The client has reached its share of FFmpeg processes');
+      return permit.release;
     },
-    tryAcquireFfmpeg,
-    streams: () => streams,
-    ffmpegs: () => ffmpegs,
+    tryAcquireFfmpeg: (client) => ffmpegs.tryAcquire(client)?.release,
+    streams: () => streams.held(),
+    ffmpegs: () => ffmpegs.held(),
     drain() {
-      draining = true;
-      if (streams === 0) idle.resolve();
+      isDraining = true;
+      settleWhenIdle();
       return idle.promise;
     },
-  };
-}
-
-/** Counts by client; a client without any takes no memory. */
-function createCounts() {
-  const counts = new Map<string, number>();
-  const get = (client: string) => counts.get(client) ?? 0;
-  return {
-    get,
-    add(client: string, change: number) {
-      const count = get(client) + change;
-      if (count > 0) counts.set(client, count);
-      else counts.delete(client);
-    },
-  };
-}
-
-function once(act: () => void): Release {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    act();
   };
 }

@@ -1,4 +1,4 @@
-import { createSemaphore, type Deadline, deadlineSignal, type Semaphore } from '../../concurrency/index.ts';
+import { createSemaphore, type Deadline, deadlineSignal, type Permit } from '../../concurrency/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../errors/index.ts';
 
 export interface ResolveLimitsOptions {
@@ -14,7 +14,7 @@ export interface ResolveLimitsOptions {
 
 /**
  * Releases a slot: later when the link was aborted, since most of the cost of a resolve is its start. A client that resets
- * its requests then waits for its own ones. Further calls have no effect.
+ * its requests then waits for its own ones.
  */
 export type Release = (isAborted?: boolean) => void;
 
@@ -34,64 +34,26 @@ export interface ResolveLimits {
 const RETRY_SECONDS = 5;
 const ABORTED_SLOT_MS = 1_000;
 
-interface Client {
-  readonly slots: Semaphore;
-  /** Slots held and waited for. */
-  links: number;
-}
-
 export function createResolveLimits(options: ResolveLimitsOptions): ResolveLimits {
   const { maxRunningPerClient, maxWaitingPerClient, maxWaiting, abortedSlotMs = ABORTED_SLOT_MS } = options;
-  const clients = new Map<string, Client>();
-  let waiting = 0;
-
-  const enter = (name: string): Client => {
-    const client = clients.get(name) ?? { slots: createSemaphore({ permits: maxRunningPerClient }), links: 0 };
-    client.links += 1;
-    clients.set(name, client);
-    return client;
-  };
-  const leave = (name: string, client: Client) => {
-    client.links -= 1;
-    if (client.links === 0) clients.delete(name);
-  };
-  const withLeave = (name: string, client: Client, release: () => void): Release => {
-    let isReleased = false;
-    const end = () => {
-      release();
-      leave(name, client);
+  const slots = createSemaphore({ maxPerClient: maxRunningPerClient });
+  const releaseOf =
+    ({ release }: Permit): Release =>
+    (isAborted = false) => {
+      if (isAborted) setTimeout(release, abortedSlotMs).unref();
+      else release();
     };
-    return (isAborted = false) => {
-      if (isReleased) return;
-      isReleased = true;
-      if (isAborted) setTimeout(end, abortedSlotMs).unref();
-      else end();
-    };
-  };
 
   return {
-    tryAcquire(name) {
-      const client = enter(name);
-      const release = client.slots.tryAcquire();
-      if (release) return withLeave(name, client, release);
-      leave(name, client);
-      return undefined;
+    tryAcquire(client) {
+      const permit = slots.tryAcquire(client);
+      return permit && releaseOf(permit);
     },
-    async acquire(name, deadline) {
-      const ahead = clients.get(name)?.slots.waiting() ?? 0;
-      if (ahead >= maxWaitingPerClient)
+    async acquire(client, deadline) {
+      if (slots.waiting(client) >= maxWaitingPerClient)
         throw new ClientLimitExceeded('Too many links of this client wait', RETRY_SECONDS);
-      if (waiting >= maxWaiting) throw new CapacityExceeded('Too many links wait', RETRY_SECONDS);
-      const client = enter(name);
-      waiting += 1;
-      try {
-        return withLeave(name, client, await client.slots.acquire(deadlineSignal(deadline)));
-      } catch (error) {
-        leave(name, client);
-        throw error;
-      } finally {
-        waiting -= 1;
-      }
+      if (slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many links wait', RETRY_SECONDS);
+      return releaseOf(await slots.acquire(client, deadlineSignal(deadline)));
     },
   };
 }

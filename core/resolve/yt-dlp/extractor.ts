@@ -1,4 +1,4 @@
-import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
+import { abortable, createSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
 import { withSpan } from '../../log/index.ts';
@@ -91,7 +91,7 @@ const MAX_NICENESS = 10;
 /** The process of a request was killed from outside. */
 class Interrupted extends Error {}
 
-/** Tenant of the work that the service does for itself. */
+/** Names the work that the service does for itself. */
 const NO_CLIENT = '';
 
 export function createExtractor(options: ExtractorOptions): Extractor {
@@ -114,9 +114,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   };
   const cookies = options.cookiesWriteBack ? createOperatorCookies(options, log) : undefined;
   const siteReleases = createSiteReleases(tools, log, options.now);
-  const forks = createFairSemaphore({
+  const forks = createSemaphore({
     permits: concurrency,
-    maxPerTenant: Math.max(1, concurrency - 1),
+    maxPerClient: Math.max(1, concurrency - 1),
     revokeAfterMs: REVOKE_AFTER_MS,
   });
   let pending = 0;

@@ -16,7 +16,7 @@ export function createTableClient(
   config: DynamoDBClientConfig = {},
   maxConcurrentCalls = MAX_CONCURRENT_CALLS,
 ): DynamoDBClient {
-  const semaphore = createSemaphore({ permits: maxConcurrentCalls, maxWaitMs: WAIT_TIMEOUT_MS });
+  const semaphore = createSemaphore({ permits: maxConcurrentCalls });
   const client = new DynamoDBClient({
     maxAttempts: 2,
     requestHandler: {
@@ -31,7 +31,7 @@ export function createTableClient(
   const limitConcurrency =
     <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
     async (call: Arguments): Promise<Result> => {
-      const release = await semaphore.acquire();
+      const { release } = await semaphore.acquire('', AbortSignal.timeout(WAIT_TIMEOUT_MS));
       try {
         return await next(call);
       } finally {

@@ -51,7 +51,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     };
     let release: () => void;
     try {
-      release = await slots.acquire(ending);
+      ({ release } = await slots.acquire('', ending));
     } catch {
       return { failure: abortFailure() ?? { kind: 'cancelled' } };
     }

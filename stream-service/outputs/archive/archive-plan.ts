@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveParameters } from '../../../core/api/index.ts';
-import { createFairSemaphore, createLruCache, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { createSemaphore, createLruCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
@@ -74,7 +74,7 @@ export function createArchivePlans({
 }: ArchivePlansOptions): ArchivePlans {
   const known = createLruCache<string, KnownPlan>(MAX_PLANS);
   const flights = createSingleFlight<ArchivePlan | undefined>();
-  const permits = createFairSemaphore({ permits: MAX_AT_ONCE, maxPerTenant: MAX_AT_ONCE_PER_CLIENT });
+  const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
   const store = (key: string, plan: ArchivePlan | undefined) =>
     known.set(key, { plan, until: now() + PLAN_LIFETIME_MS });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createFairSemaphore } from '../../../core/concurrency/index.ts';
+import { createSemaphore } from '../../../core/concurrency/index.ts';
 import { indexMovie, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import {
   LAYOUT_VERSION,
@@ -56,7 +56,7 @@ export type LayOut<Request extends LayoutRequest, L extends Layout> = (
 ) => L | Promise<L>;
 
 /** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
-const LARGE_HEADERS = createFairSemaphore({ permits: 2, maxPerTenant: 1 });
+const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 
 /**
  * Makes a layout from the headers of its sources.

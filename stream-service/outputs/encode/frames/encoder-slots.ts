@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFairSemaphore } from '../../../../core/concurrency/index.ts';
+import { createSemaphore } from '../../../../core/concurrency/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/index.ts';
 import type { Release } from '../../../sessions/index.ts';
 
@@ -32,7 +32,7 @@ export interface EncoderSlotsOptions {
 }
 
 export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }: EncoderSlotsOptions): EncoderSlots {
-  const slots = createFairSemaphore({ permits: parallelism });
+  const slots = createSemaphore({ permits: parallelism });
   const maxWaitingPerClient = Math.ceil(maxWaiting / 2);
   let encoding = 0;
 
