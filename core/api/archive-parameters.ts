@@ -4,7 +4,8 @@ import {
   ARCHIVE_FORMATS,
   type ArchiveFormat,
   findArchiveFormat,
-  parseQualityParameters,
+  parseCodec,
+  parseQuality,
   type QualityParameters,
 } from './resolve-parameters.ts';
 import { parseBitrate, parseTags } from './stream-parameters.ts';
@@ -31,8 +32,8 @@ export function parseArchiveParameters(
   query: Readonly<Record<string, string | string[] | undefined>>,
 ): ArchiveParameters {
   const read = (name: string) => [query[name]].flat()[0]?.trim().toLowerCase() || undefined;
-  const named = { quality: read('quality') ?? '', codec: read('codec') ?? '' };
-  const { quality, codec } = parseQualityParameters(new URLSearchParams(named).toString());
+  const quality = parseQuality(read('quality'));
+  const codec = parseCodec(read('codec'));
   const bitrateKbps = parseBitrate(read('bitrate'));
   if (bitrateKbps && quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
   return {

@@ -64,7 +64,7 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
   const clip = parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
   const archive = findArchiveFormat(read('format'));
   if (archive && clip) throw problems.badRequest('start and end apply to a single item');
-  const quality = parseQuality(read('quality') ?? 'best');
+  const quality = parseQuality(read('quality'));
   const bitrateKbps = parseBitrate(read('bitrate'));
   const named = archive ? undefined : parseFormat(read('format'));
   const format = named ?? (bitrateKbps && quality === 'mp3' ? 'mp3' : undefined);
@@ -87,7 +87,8 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
 
 const oneOrAll = (values: string[]) => (values.length > 1 ? values : values[0]);
 
-function parseQuality(text: string): QualityParameters['quality'] {
+/** @throws Problem 400 for an unknown quality */
+export function parseQuality(text = 'best'): QualityParameters['quality'] {
   const name = QUALITY_NAMES.find((one) => one === text);
   const maxHeight = Number(HEIGHT.exec(text)?.[1]);
   if (name) return name;
@@ -95,7 +96,8 @@ function parseQuality(text: string): QualityParameters['quality'] {
   throw problems.badRequest(`quality has to be ${QUALITY_NAMES.join(', ')}, or a height such as 1080p`);
 }
 
-function parseCodec(text: string | undefined): QualityParameters['codec'] {
+/** @throws Problem 400 for an unknown codec */
+export function parseCodec(text: string | undefined): QualityParameters['codec'] {
   if (text === undefined) return 'compatible';
   if (text === 'any') return 'any';
   throw problems.badRequest('codec has to be any, or absent');
@@ -128,10 +130,6 @@ export function parseFeedParameters(rawQuery: string): FeedParameters {
   const text = read('format') ?? FEED_FORMATS[0];
   const format = FEED_FORMATS.find((known) => known === text);
   if (!format) throw problems.badRequest(`format has to be ${FEED_FORMATS.join(', ')}, or absent`);
-  const selection = new URLSearchParams({
-    quality: read('quality') ?? (format === 'rss' ? 'mp3' : ''),
-    codec: read('codec') ?? '',
-  });
-  const { quality, codec } = parseQualityParameters(selection.toString());
-  return { format, quality, codec };
+  const quality = parseQuality(read('quality') ?? (format === 'rss' ? 'mp3' : undefined));
+  return { format, quality, codec: parseCodec(read('codec')) };
 }

@@ -2,6 +2,7 @@ export { type Admission, type AdmissionLimits, createAdmission, type Release } f
 export {
   createStreamSessions,
   noopObserver,
+  openChildSession,
   type StreamObserver,
   type StreamSession,
   type StreamSessions,

@@ -50,20 +50,12 @@ export function createStreamSessions(
     open(address, response, accessHeader) {
       const closed = new AbortController();
       const { client, releases } = admit(limitedBy(clientOf(address), accessHeader));
-      const session: StreamSession = {
-        client,
-        signal: closed.signal,
-        onClose(callback) {
-          if (closed.signal.aborted) callback();
-          else closed.signal.addEventListener('abort', callback, { once: true });
-        },
-        markStreaming() {
-          // The connection may have carried earlier responses, and a finished response no longer has its socket.
-          const { socket } = response;
-          const before = socket?.bytesWritten ?? 0;
-          session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
-        },
-      };
+      const session = createSession(client, closed.signal, () => {
+        // The connection may have carried earlier responses, and a finished response no longer has its socket.
+        const { socket } = response;
+        const before = socket?.bytesWritten ?? 0;
+        session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
+      });
       responses.add(response);
       const close = () => closed.abort(new Error('The response has ended'));
       if (response.destroyed) close();
@@ -83,6 +75,31 @@ export function createStreamSessions(
       clearTimeout(timer);
     },
   };
+}
+
+const createSession = (client: string, signal: AbortSignal, markStreaming: () => void): StreamSession => ({
+  client,
+  signal,
+  onClose(callback) {
+    if (signal.aborted) callback();
+    else signal.addEventListener('abort', callback, { once: true });
+  },
+  markStreaming,
+});
+
+/**
+ * Opens a session within another one, such as that of one entry of an archive. It closes with it at the latest, and is no
+ * stream of its own.
+ */
+export function openChildSession({ client, signal }: Pick<StreamSession, 'client' | 'signal'>) {
+  const closed = new AbortController();
+  const close = () => {
+    signal.removeEventListener('abort', close);
+    closed.abort(new Error('What it was opened for has ended'));
+  };
+  if (signal.aborted) close();
+  else signal.addEventListener('abort', close);
+  return { ...createSession(client, closed.signal, () => undefined), close };
 }
 
 /** Receives stream events, for metrics and idle detection. Calls must be fast and must not throw. */

@@ -11,8 +11,9 @@ import {
   type State,
 } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
-import type { Representations } from '../index.ts';
+import type { Representations } from '../create-representations.ts';
 import type { RepresentationOpener } from '../representation.ts';
+import { type ArchiveContents, UNKNOWN_DATE } from './contents.ts';
 
 export interface ChooseEntryDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
@@ -21,94 +22,80 @@ export interface ChooseEntryDependencies {
   readonly resolve?: Resolver['resolve'];
 }
 
-/** An entry of a list. */
-export interface PlacedEntry {
-  readonly list: ArchivedList;
-  readonly entry: PlaylistEntry;
-  /** One-based place in the list. */
-  readonly number: number;
+/** What was requested of a list. */
+export interface ArchiveRequest {
+  readonly contents: ArchiveContents;
+  readonly parameters: ArchiveParameters;
 }
 
 /** An entry whose rendition is chosen and not open yet. */
 export interface ChosenEntry {
   readonly title: string | null;
   readonly author: string | null;
-  /** The upload date where it is known, else a fixed date: the bytes of an archive do not depend on the clock. */
+  /** The upload date where it is known, else a fixed date. */
   readonly modifiedAt: Date;
   readonly opener: RepresentationOpener;
 }
 
-/** Chooses what an archive has of an entry. */
-export interface ChooseEntry {
-  /**
-   * By the state table alone; undefined when the entry is not stored.
-   * @throws NotFound, NotDeliverable when there is nothing to send
-   */
-  stored(placed: PlacedEntry, parameters: ArchiveParameters): Promise<ChosenEntry | undefined>;
-  /** As `stored`, and resolves an entry that is not. @throws what `Resolver.resolve` throws */
-  resolved(placed: PlacedEntry, parameters: ArchiveParameters, session: StreamSession): Promise<ChosenEntry>;
+const RESOLVE_TIMEOUT_MS = 25_000;
+
+/** The resource of an entry by the state table alone. */
+export const readStored = async (
+  { resourceId }: PlaylistEntry,
+  { state }: Pick<ChooseEntryDependencies, 'state'>,
+): Promise<Resource | undefined> => (resourceId === undefined ? undefined : state.getResource(resourceId));
+
+/**
+ * Resolves an entry of a list for the client of a session.
+ * @throws NotFound, NotDeliverable when there is nothing to send, and what `Resolver.resolve` throws
+ */
+export async function resolveEntry(
+  entry: PlaylistEntry,
+  list: ArchivedList,
+  { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
+  { resolve }: Pick<ChooseEntryDependencies, 'resolve'>,
+): Promise<Resource> {
+  if (!resolve) throw new NotFound('The entry is not stored');
+  if (entry.url === list.url && entry.resourceId === undefined)
+    throw new NotDeliverable('The entry is the list itself.');
+  const resolved = await resolve(entry.url, { deadline: Date.now() + RESOLVE_TIMEOUT_MS, signal, client });
+  if (resolved.type === 'Media') return resolved.resource;
+  // An entry without a link of its own comes with the page of its list.
+  const item = resolved.items.find(({ resource }) => resource && resource.id === entry.resourceId);
+  if (!item?.resource) throw new NotDeliverable('The entry is a list itself.');
+  return item.resource;
 }
 
-const RESOLVE_TIMEOUT_MS = 25_000;
-/** The first date that ZIP can express. */
-const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
-
-export function createChooseEntry({ state, representations, resolve }: ChooseEntryDependencies): ChooseEntry {
-  const choose = async (
-    resource: Resource,
-    placed: PlacedEntry,
-    parameters: ArchiveParameters,
-  ): Promise<ChosenEntry> => {
-    if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
-    const selected = selectQuality(resource, parameters);
-    const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
-    if (!found) throw new NotFound('No rendition of this quality');
-    // Not awaited: the archive does not depend on it.
-    void state.touchResource(resource).catch(() => undefined);
-    const { title, author, details } = resource;
-    return {
-      title,
-      author,
-      modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
-      opener: representations.media(found, {
-        format: selected?.format,
-        bitrateKbps: parameters.bitrateKbps,
-        hasTags: parameters.hasTags,
-        listPlace: placeInList(placed),
-      }),
-    };
-  };
-
-  const readStored = async ({ resourceId }: PlaylistEntry): Promise<Resource | undefined> =>
-    resourceId === undefined ? undefined : state.getResource(resourceId);
-
-  const resolveEntry = async ({ list, entry }: PlacedEntry, session: StreamSession): Promise<Resource> => {
-    if (!resolve) throw new NotFound('The entry is not stored');
-    if (entry.url === list.url && entry.resourceId === undefined)
-      throw new NotDeliverable('The entry is the list itself.');
-    const { client, signal } = session;
-    const resolved = await resolve(entry.url, { deadline: Date.now() + RESOLVE_TIMEOUT_MS, signal, client });
-    if (resolved.type === 'Media') return resolved.resource;
-    // An entry without a link of its own comes with the page of its list.
-    const item = resolved.items.find(({ resource }) => resource && resource.id === entry.resourceId);
-    if (!item?.resource) throw new NotDeliverable('The entry is a list itself.');
-    return item.resource;
-  };
-
+/**
+ * Chooses what the archive has of a resource.
+ * @param number of its entry in the list
+ * @throws NotFound, NotDeliverable when there is nothing to send
+ */
+export async function chooseRendition(
+  resource: Resource,
+  number: number,
+  { contents: { list }, parameters }: ArchiveRequest,
+  { state, representations }: Omit<ChooseEntryDependencies, 'resolve'>,
+): Promise<ChosenEntry> {
+  if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
+  const selected = selectQuality(resource, parameters);
+  const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
+  if (!found) throw new NotFound('No rendition of this quality');
+  // Not awaited: the archive does not depend on it.
+  void state.touchResource(resource).catch(() => undefined);
+  const { title, author, details } = resource;
+  const { bitrateKbps, hasTags } = parameters;
+  const options = { format: selected?.format, bitrateKbps, hasTags, listPlace: placeInList(list, number) };
   return {
-    async stored(placed, parameters) {
-      const resource = await readStored(placed.entry);
-      return resource && choose(resource, placed, parameters);
-    },
-    async resolved(placed, parameters, session) {
-      const resource = (await readStored(placed.entry)) ?? (await resolveEntry(placed, session));
-      return choose(resource, placed, parameters);
-    },
+    title,
+    author,
+    modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
+    opener: representations.media(found, options),
   };
 }
 
 /** Undefined for an item alone. */
-function placeInList({ list, number }: PlacedEntry): ListPlace | undefined {
+function placeInList(list: ArchivedList, trackNumber: number): ListPlace | undefined {
   const isAlone = list.entries.length + (list.unavailable?.length ?? 0) === 1;
-  return list.title === null || isAlone ? undefined : { album: list.title, trackNumber: number };
+  return list.title === null || isAlone ? undefined : { album: list.title, trackNumber };
 }

@@ -10,43 +10,40 @@ import {
   UnsupportedRendition,
 } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
-import type { RepresentationHead } from '../representation.ts';
 
 /** What is to be read of an entry. */
 export interface EntryJob {
-  /** Of the entry in the list, from 0. */
-  readonly index: number;
+  /** Of the entry in the list, from 1. */
+  readonly number: number;
   /** Bytes of it. */
   readonly range: PredictedRange;
 }
 
 /** An entry whose first bytes are buffered. */
 export interface OpenEntry {
-  readonly index: number;
+  readonly number: number;
   readonly path: string;
   readonly modifiedAt: Date;
-  readonly head: RepresentationHead;
+  /** Bytes, exact; undefined: unknown before the end. */
+  readonly size: number | undefined;
   readonly body: Readable;
   /** Destroys the body and closes its sources. */
   close(): void;
 }
 
 export interface FailedEntry {
-  readonly index: number;
+  readonly number: number;
   readonly error: unknown;
 }
 
-/** Opens entries in order, each while the one before it is read. */
-export interface EntryFeed {
-  /** The next entry; undefined after the last. Starts to open the one after it. Never rejects for a failed entry. */
-  next(): Promise<OpenEntry | FailedEntry | undefined>;
-  /** Closes the entry that was opened ahead. Entries that `next` returned belong to the caller. */
-  close(): void;
-}
+/** Entries in order. Those that were taken from it belong to the caller. */
+export type EntryFeed = AsyncGenerator<OpenEntry | FailedEntry, undefined>;
 
 export interface EntryFeedOptions {
   readonly jobs: readonly EntryJob[];
   readonly open: (job: EntryJob) => Promise<OpenEntry>;
+  /** Called when an entry has failed for good. */
+  readonly onFailed: () => void;
   readonly signal: AbortSignal;
   /** Waits before an entry is tried again. @default a timer */
   readonly wait?: (delayMs: number, signal: AbortSignal) => Promise<unknown>;
@@ -60,13 +57,10 @@ const MAX_ATTEMPTS_AT_LIMIT = 6;
 const MAX_ATTEMPTS = 2;
 const DEFAULT_DELAY_SECONDS = 5;
 
-export function createEntryFeed({ jobs, open, signal, wait = waitTimer }: EntryFeedOptions): EntryFeed {
-  let position = 0;
-  let ahead: Promise<OpenEntry | FailedEntry> | undefined;
-  let isClosed = false;
-
+/** Opens entries in order, each while the one before it is read. Never fails for an entry that fails. */
+export async function* feedEntries({ jobs, open, onFailed, signal, wait = waitTimer }: EntryFeedOptions): EntryFeed {
   const settle = (job: EntryJob): Promise<OpenEntry | FailedEntry> =>
-    open(job).catch((error: unknown) => ({ index: job.index, error }));
+    open(job).catch((error: unknown) => ({ number: job.number, error }));
 
   /** The entry as opened ahead, or tried again: what failed while another entry was being read may succeed now. */
   const openNow = async (job: EntryJob, early: OpenEntry | FailedEntry | undefined) => {
@@ -77,7 +71,7 @@ export function createEntryFeed({ jobs, open, signal, wait = waitTimer }: EntryF
         if (!entry.body.errored) return entry;
         // Failed while it waited, before any byte of it was sent.
         entry.close();
-        entry = { index: job.index, error: entry.body.errored };
+        entry = { number: job.number, error: entry.body.errored };
       }
       const limit = isAtLimit(entry.error) ? MAX_ATTEMPTS_AT_LIMIT : MAX_ATTEMPTS;
       if (signal.aborted || isFinal(entry.error) || attempt >= limit) return entry;
@@ -86,23 +80,20 @@ export function createEntryFeed({ jobs, open, signal, wait = waitTimer }: EntryF
     }
   };
 
-  return {
-    async next() {
-      const job = jobs[position];
-      if (!job || isClosed) return undefined;
-      position += 1;
-      const early = await ahead;
+  let ahead: Promise<OpenEntry | FailedEntry> | undefined;
+  try {
+    for (const [position, job] of jobs.entries()) {
+      const entry = await openNow(job, await ahead);
       ahead = undefined;
-      const entry = await openNow(job, early);
-      const following = jobs[position];
-      if (following && !isClosed) ahead = settle(following);
-      return entry;
-    },
-    close() {
-      isClosed = true;
-      void ahead?.then((entry) => !isFailed(entry) && entry.close());
-    },
-  };
+      if (isFailed(entry)) onFailed();
+      const following = jobs[position + 1];
+      if (following && !signal.aborted) ahead = settle(following);
+      yield entry;
+      if (signal.aborted) return;
+    }
+  } finally {
+    void ahead?.then((entry) => !isFailed(entry) && entry.close());
+  }
 }
 
 const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>

@@ -1,1 +1,1 @@
-export { type Archives, createArchives } from './create-archives.ts';
+export { type Archives, createArchives } from './open.ts';

@@ -1,14 +1,10 @@
-import { TAR_END_BYTES, type TarEntry, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
-import type { ArchivePlan, PlannedFile } from './archive-plan.ts';
+import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
+import { type ArchiveContents, type EntryResult, type IndexFile, reasonOf } from './contents.ts';
 import { type EntryFeed, type EntryJob, isFailed } from './entry-feed.ts';
-import { type EntryResult, reasonOf } from './index-text.ts';
+import type { ArchivePlan, PlannedFile } from './plan.ts';
 
-export type IndexFile = TarEntry & { readonly text: string };
-
-export interface TarArchiveOptions {
+export interface TarArchiveOptions extends Pick<ArchiveContents, 'indexFile'> {
   readonly feed: EntryFeed;
-  /** The last file, by the results of the others. */
-  readonly indexFile: (results: readonly EntryResult[]) => IndexFile;
 }
 
 /**
@@ -17,21 +13,21 @@ export interface TarArchiveOptions {
  */
 export async function* tarArchive({ feed, indexFile }: TarArchiveOptions): AsyncGenerator<Buffer> {
   const results: EntryResult[] = [];
-  for (let next = await feed.next(); next; next = await feed.next()) {
-    if (isFailed(next)) {
-      results.push({ index: next.index, reason: reasonOf(next.error) });
+  for await (const entry of feed) {
+    const { number } = entry;
+    if (isFailed(entry)) {
+      results.push({ number, reason: reasonOf(entry.error) });
       continue;
     }
-    const { path, modifiedAt, body, head } = next;
-    const size = head.size ?? 0;
+    const { path, modifiedAt, body, size = 0 } = entry;
     try {
       yield tarHeader({ path, size, modifiedAt });
       yield* body as AsyncIterable<Buffer>;
     } finally {
-      next.close();
+      entry.close();
     }
     yield Buffer.alloc(tarPaddingBytes(size));
-    results.push({ index: next.index, path });
+    results.push({ number, path });
   }
   yield* indexRecords(indexFile(results));
 }
@@ -49,7 +45,7 @@ type Extent = { readonly offset: number; readonly size: number } & (
 );
 
 /** The layout of a planned TAR, from its first byte to its last. */
-export function tarExtents(plan: ArchivePlan, index: IndexFile): Extent[] {
+export function tarExtents({ files, index }: ArchivePlan): Extent[] {
   let offset = 0;
   const place = (size: number) => {
     const at = offset;
@@ -59,7 +55,7 @@ export function tarExtents(plan: ArchivePlan, index: IndexFile): Extent[] {
   // Bytes are made when they are read, and then belong to the reader.
   const own = (bytes: () => Buffer): Extent => ({ ...place(bytes().length), bytes });
   return [
-    ...plan.files.flatMap((file) => [
+    ...files.flatMap((file) => [
       own(() => tarHeader(file)),
       { ...place(file.size), file },
       own(() => Buffer.alloc(tarPaddingBytes(file.size))),
@@ -71,8 +67,8 @@ export function tarExtents(plan: ArchivePlan, index: IndexFile): Extent[] {
 /** What is read of each file for the bytes from `first` to `last`, both included. */
 export const tarJobs = (extents: readonly Extent[], first: number, last: number): EntryJob[] =>
   extents.flatMap((extent) => {
-    const part = partOf(extent, first, last);
-    return 'file' in extent && part ? [{ index: extent.file.index, range: part }] : [];
+    const range = partOf(extent, first, last);
+    return 'file' in extent && range ? [{ number: extent.file.number, range }] : [];
   });
 
 /** The bytes of an extent, from its own start, that lie within a range. Undefined: none. */
@@ -91,22 +87,27 @@ export async function* plannedTar(
   { first, last }: { readonly first: number; readonly last: number },
   feed: EntryFeed,
 ): AsyncGenerator<Buffer> {
-  // Before any byte: the status is chosen when the first entry is open.
-  let next = await feed.next();
-  for (const extent of extents) {
-    const part = partOf(extent, first, last);
-    if (!part) continue;
-    if ('bytes' in extent) {
-      yield extent.bytes().subarray(part.first, part.last + 1);
-      continue;
+  try {
+    // Before any byte: the status is chosen when the first entry is open.
+    let next = await feed.next();
+    for (const extent of extents) {
+      const part = partOf(extent, first, last);
+      if (!part) continue;
+      if ('bytes' in extent) {
+        yield extent.bytes().subarray(part.first, part.last + 1);
+        continue;
+      }
+      const { value: entry } = next;
+      if (!entry) throw new RangeError(`No job for ${extent.file.path}`);
+      if (isFailed(entry)) throw entry.error;
+      try {
+        yield* entry.body as AsyncIterable<Buffer>;
+      } finally {
+        entry.close();
+      }
+      next = await feed.next();
     }
-    if (!next) throw new RangeError(`No job for ${extent.file.path}`);
-    if (isFailed(next)) throw next.error;
-    try {
-      yield* next.body as AsyncIterable<Buffer>;
-    } finally {
-      next.close();
-    }
-    next = await feed.next();
+  } finally {
+    await feed.return(undefined);
   }
 }

@@ -6,19 +6,16 @@ import {
   dataDescriptor,
   localHeader,
   type WrittenZipEntry,
-  type ZipEntry,
 } from '../../../core/media/zip/index.ts';
-import { type EntryFeed, isFailed, type OpenEntry } from './entry-feed.ts';
-import { type EntryResult, reasonOf } from './index-text.ts';
+import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
+import { type EntryFeed, isFailed } from './entry-feed.ts';
 
-export interface ZipArchiveOptions {
+export interface ZipArchiveOptions extends Pick<ArchiveContents, 'indexFile'> {
   readonly feed: EntryFeed;
-  /** The last file, by the results of the others. */
-  readonly indexFile: (results: readonly EntryResult[]) => ZipEntry & { readonly text: string };
   /** Every byte is promised: a failure ends the archive. */
   readonly isExact: boolean;
   /** Reports an entry that failed midway. What it throws ends the archive. */
-  readonly onBreak: (index: number, error: unknown) => void;
+  readonly onBreak: (number: number, error: unknown) => void;
 }
 
 /**
@@ -31,20 +28,22 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
   const results: EntryResult[] = [];
   let offset = 0;
 
-  for (let next = await feed.next(); next; next = await feed.next()) {
+  for await (const next of feed) {
+    const { number } = next;
     if (isFailed(next)) {
       if (isExact) throw next.error;
-      results.push({ index: next.index, reason: reasonOf(next.error) });
+      results.push({ number, reason: reasonOf(next.error) });
       continue;
     }
-    const entry = { path: next.path, size: next.head.size, modifiedAt: next.modifiedAt };
+    const { path, size, modifiedAt } = next;
+    const entry = { path, size, modifiedAt };
     const header = localHeader(entry);
     const start = offset;
     offset += header.length;
     yield header;
     const data = { size: 0, crc32: 0 };
     // An entry may fail wherever not every byte is promised: then the blocks end with the data.
-    const blocks = createStoredBlocks(isExact ? entry.size : undefined);
+    const blocks = createStoredBlocks(isExact ? size : undefined);
     let failure: { readonly error: unknown } | undefined;
     try {
       for await (const chunk of next.body as AsyncIterable<Buffer>) {
@@ -55,7 +54,7 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
         yield part;
       }
     } catch (error) {
-      onBreak(next.index, error);
+      onBreak(number, error);
       if (isExact) throw error;
       failure = { error };
     } finally {
@@ -67,10 +66,10 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
     offset += blocks.bytes + descriptor.length;
     yield Buffer.concat([last, descriptor]);
     if (failure) {
-      results.push({ index: next.index, reason: `Failed after ${data.size} bytes. ${reasonOf(failure.error)}` });
+      results.push({ number, reason: `Failed after ${data.size} bytes. ${reasonOf(failure.error)}` });
     } else {
       directory.push({ ...written, offset: start });
-      results.push(resultOf(next));
+      results.push({ number, path });
     }
   }
 
@@ -84,5 +83,3 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
   offset += records.reduce((sum, { length }) => sum + length, 0);
   yield Buffer.concat([...records, centralDirectory(directory, offset)]);
 }
-
-const resultOf = ({ index, path }: OpenEntry): EntryResult => ({ index, path });

@@ -4,8 +4,7 @@ import { localHeader } from '../../../core/media/zip/index.ts';
 import { toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/m3u8.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
-import { createEntryNames } from '../../../stream-service/outputs/archive/entry-names.ts';
-import { indexText } from '../../../stream-service/outputs/archive/index-text.ts';
+import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
 import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
@@ -29,10 +28,11 @@ export const output: FuzzTargets = {
       const [title = '', other = ''] = [input.toString().slice(0, 500), header(input).slice(0, 500)];
       const entry = { url: 'https://a.example/', title: other, author: null, coverUrl: null };
       const list = { id: '', url: 'https://a.example/list', title, author: null, entries: [entry], expiresAt: 0 };
-      const path = createEntryNames(list).pathOf(0, { title: other, author: null }, '.mp4');
+      const { pathOf, indexFile } = listContents(list, 1);
+      const path = pathOf(1, { title: other, author: null }, '.mp4');
       check(/^[^./\\][^/\\]*\/01 - [^/\\]+\.mp4$/.test(path), 'A path that leaves its folder');
       check(Buffer.byteLength(path) <= 600, 'Too long');
-      const lines = indexText(list, [{ index: 0, reason: other }]).split(/[\r\n\u2028\u2029]/);
+      const lines = indexFile([{ number: 1, reason: other }]).text.split(/[\r\n\u2028\u2029]/);
       check(lines.length === 8, 'A text that adds lines to the index');
       for (const size of [0, input.length, 2 ** 40]) {
         const header = tarHeader({ path: title, size, modifiedAt: new Date(0) });

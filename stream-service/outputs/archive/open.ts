@@ -1,0 +1,211 @@
+import { Readable } from 'node:stream';
+import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
+import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import type { Log } from '../../../core/log/index.ts';
+import type { ArchivedList } from '../../../core/state/index.ts';
+import { openChildSession, type StreamSession } from '../../sessions/index.ts';
+import { firstBytes } from '../../source/index.ts';
+import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import {
+  type ArchiveRequest,
+  type ChooseEntryDependencies,
+  chooseRendition,
+  readStored,
+  resolveEntry,
+} from './choose-entry.ts';
+import { listContents } from './contents.ts';
+import {
+  type EntryFeed,
+  type EntryFeedOptions,
+  type EntryJob,
+  type FailedEntry,
+  feedEntries,
+  isFailed,
+  type OpenEntry,
+} from './entry-feed.ts';
+import { type ArchivePlan, createArchivePlans, type PlannedFile } from './plan.ts';
+import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
+import { zipArchive } from './zip-archive.ts';
+
+export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
+  readonly log: Log;
+}
+
+/** Streams the entries of lists as archives. */
+export interface Archives {
+  /** @throws InvalidParameter when the list has no entry of the number `from` */
+  open(list: ArchivedList, parameters: ArchiveParameters): RepresentationOpener;
+}
+
+const TYPES = {
+  zip: { mimeType: 'application/zip', fileExtension: '.zip' },
+  tar: { mimeType: 'application/x-tar', fileExtension: '.tar' },
+} as const;
+/** For the first entry that can be opened: proxies wait a minute for the first byte. */
+const MAX_OPENING_MS = 45_000;
+
+export function createArchives(dependencies: ArchivesDependencies): Archives {
+  const { log, wait } = dependencies;
+  const plans = createArchivePlans(dependencies);
+
+  /** Opens an entry and waits for its first bytes. @param planned what it has to be */
+  const openEntry = async (
+    { number, range }: EntryJob,
+    request: ArchiveRequest,
+    archive: StreamSession,
+    planned: PlannedFile | undefined,
+  ): Promise<OpenEntry> => {
+    const { list, entries, pathOf } = request.contents;
+    const entry = entries.get(number);
+    if (!entry) throw new RangeError(`No entry ${number}`);
+    const session = openChildSession(archive);
+    try {
+      const resource =
+        (await readStored(entry, dependencies)) ?? (await resolveEntry(entry, list, session, dependencies));
+      const { opener, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
+      const { size, etag, fileExtension, read } = await opener.open(session, range);
+      const path = pathOf(number, naming, fileExtension);
+      if (planned) requirePlanned(planned, { path, size, etag });
+      if (size === undefined && request.parameters.format === 'tar')
+        throw new UnsupportedRendition('Its length is known at its end only, which TAR cannot hold. Use format=zip.');
+      const body = read(range.first, range.last);
+      session.onClose(() => body.destroy());
+      // While it waits for its turn, nothing else listens.
+      body.on('error', () => undefined);
+      await firstBytes(body);
+      return { number, path, modifiedAt, size, body, close: session.close };
+    } catch (error) {
+      session.close();
+      log.info('Entry of an archive failed', { list: list.id, number, error });
+      throw error;
+    }
+  };
+
+  const createFeed = (
+    request: ArchiveRequest,
+    session: StreamSession,
+    plan?: ArchivePlan,
+    jobs: readonly EntryJob[] = (plan?.files ?? [...request.contents.entries.keys()].map((number) => ({ number }))).map(
+      ({ number }) => ({ number, range: { first: 0 } }),
+    ),
+  ): EntryFeed => {
+    const planned = new Map(plan?.files.map((file) => [file.number, file]));
+    const onFailed = () => {
+      if (plan) plans.reject(request);
+    };
+    const open = (job: EntryJob) => openEntry(job, request, session, planned.get(job.number));
+    return feedEntries({ jobs, open, onFailed, signal: session.signal, wait });
+  };
+
+  /** An archive whose length is unknown, because some entry's is. */
+  const openSequence = async (request: ArchiveRequest, session: StreamSession): Promise<Representation> => {
+    const { contents, parameters } = request;
+    const feed = await startFeed(createFeed(request, session), parameters.format === 'tar');
+    const onBreak = (number: number, error: unknown) => {
+      // The client has left, or the service drains: the archive ends, not the entry.
+      if (session.signal.aborted) throw error;
+      log.warn('Entry of an archive failed midway', { list: contents.list.id, number, error });
+    };
+    const { indexFile } = contents;
+    const bytes = () =>
+      parameters.format === 'zip'
+        ? zipArchive({ feed, indexFile, isExact: false, onBreak })
+        : tarArchive({ feed, indexFile });
+    return { ...headOf(parameters.format), acceptRanges: 'none', read: () => toStream(bytes()) };
+  };
+
+  /** Undefined when the first entry is not as planned: nothing has been promised yet. */
+  const openZip = async (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan) => {
+    const feed = createFeed(request, session, plan);
+    const { value: first } = await feed.next();
+    if (!first || isFailed(first)) return void (await feed.return(undefined));
+    const onBreak = () => plans.reject(request);
+    const options = { feed: startWith([first], feed), indexFile: () => plan.index, isExact: true, onBreak };
+    return { ...headOf('zip', plan), read: () => toStream(zipArchive(options)) };
+  };
+
+  const openTar = (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan): Representation => {
+    const extents = tarExtents(plan);
+    const read = (first: number, last = plan.size - 1) => {
+      const feed = createFeed(request, session, plan, tarJobs(extents, first, last));
+      return toStream(plannedTar(extents, { first, last }, feed));
+    };
+    return { ...headOf('tar', plan), read };
+  };
+
+  return {
+    open(list, parameters) {
+      const { format, from } = parameters;
+      const request = { contents: listContents(list, from), parameters };
+      return {
+        describe: () => headOf(format),
+        inspect: async (session) => headOf(format, await plans.load(request, session)),
+        async open(session) {
+          const plan = await plans.load(request, session);
+          if (plan && format === 'tar') return openTar(request, session, plan);
+          return (plan && (await openZip(request, session, plan))) ?? openSequence(request, session);
+        },
+      };
+    },
+  };
+}
+
+/** @param plan absent: the archive has no length, or nobody knows yet */
+function headOf(format: ArchiveFormat, plan?: ArchivePlan): RepresentationHead {
+  const rangesOfTar = plan && (plan.isRanged ? 'bytes' : 'none');
+  return {
+    ...TYPES[format],
+    size: plan?.size,
+    etag: plan?.etag,
+    acceptRanges: format === 'tar' ? rangesOfTar : 'none',
+  };
+}
+
+function requirePlanned(
+  planned: PlannedFile,
+  { path, size, etag }: Pick<OpenEntry, 'path' | 'size'> & Pick<RepresentationHead, 'etag'>,
+): void {
+  const isSame =
+    planned.path === path && planned.size === size && (planned.etag === undefined || planned.etag === etag);
+  if (!isSame) throw new UpstreamError('The file is not as announced');
+}
+
+const toStream = (bytes: AsyncGenerator<Buffer>): Readable => Readable.from(nonEmpty(bytes), { objectMode: false });
+
+/** A stream of bytes must not contain empty chunks. */
+async function* nonEmpty(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes) if (chunk.length > 0) yield chunk;
+}
+
+/**
+ * Waits until one entry is open. The returned feed begins with the entries that failed before it.
+ * @throws the first failure when no entry can be opened, or none in time
+ */
+async function startFeed(feed: EntryFeed, needsLength: boolean): Promise<EntryFeed> {
+  const startedAt = performance.now();
+  const failed: FailedEntry[] = [];
+  for (;;) {
+    const { value: entry } = await feed.next();
+    if (entry && !isFailed(entry)) return startWith([...failed, entry], feed);
+    if (entry) failed.push(entry);
+    const isOver = performance.now() - startedAt > MAX_OPENING_MS;
+    if (entry && !isOver) continue;
+    await feed.return(undefined);
+    throw reasonForNone(failed, needsLength);
+  }
+}
+
+/** A feed that begins with entries that were taken from it. */
+async function* startWith(taken: readonly (OpenEntry | FailedEntry)[], feed: EntryFeed): EntryFeed {
+  yield* taken;
+  return yield* feed;
+}
+
+function reasonForNone(failed: readonly FailedEntry[], needsLength: boolean): unknown {
+  const other = failed.find(({ error }) => !(error instanceof UnsupportedRendition))?.error;
+  if (needsLength && failed.length > 0 && !other)
+    return new UnsupportedRendition('No entry has a length beforehand, which TAR requires. Use format=zip.');
+  // A stream that cannot be delivered is a failed fetch elsewhere; here the list can be told apart from its entries.
+  if (other instanceof NotDeliverable) return new UnsupportedRendition(other.detail, { cause: other });
+  return other ?? new NotFound('The list has no entries');
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { ArchiveFormat } from '../../../core/api/index.ts';
+import { createSemaphore, createSingleFlight, createTtlCache } from '../../../core/concurrency/index.ts';
+import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
+import { zipBytes } from '../../../core/media/zip/index.ts';
+import { openChildSession, type StreamSession } from '../../sessions/index.ts';
+import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
+import {
+  type ArchiveRequest,
+  type ChooseEntryDependencies,
+  type ChosenEntry,
+  chooseRendition,
+  readStored,
+} from './choose-entry.ts';
+import { type EntryResult, type IndexFile, reasonOf } from './contents.ts';
+import { isFinal } from './entry-feed.ts';
+
+/** A file of an archive whose every byte is promised. */
+export interface PlannedFile {
+  /** Of its entry in the list, from 1. */
+  readonly number: number;
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedAt: Date;
+  /** Absent when it is known only once the source is open. */
+  readonly etag?: string;
+}
+
+/** An archive of known length. */
+export interface ArchivePlan {
+  readonly files: readonly PlannedFile[];
+  /** The last file. */
+  readonly index: IndexFile;
+  readonly size: number;
+  /** Only when every file has one. */
+  readonly etag?: string;
+  /** Whether every file can be read from any byte. */
+  readonly isRanged: boolean;
+}
+
+/** Plans archives, when that is possible within a few seconds. */
+export interface ArchivePlans {
+  /** Undefined when an entry has no length, or is not stored, or the time is up. */
+  load(request: ArchiveRequest, session: StreamSession): Promise<ArchivePlan | undefined>;
+  /** Notes that a file was not as planned: the archive has no length for a while. */
+  reject(request: ArchiveRequest): void;
+}
+
+/** For opening the sources that the table does not describe completely. */
+const TIMEOUT_MS = 5_000;
+/** Entries read from the table, or opened, at once: in all, and for one client. A stored resource may take 10 MB. */
+const MAX_AT_ONCE = 12;
+const MAX_AT_ONCE_PER_CLIENT = 8;
+/** A download that is interrupted continues with the same plan. */
+const PLAN_LIFETIME_MS = 10 * 60_000;
+/** A plan of 200 files takes about 100 KB. */
+const MAX_PLANS = 32;
+
+type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
+type Missing = Extract<EntryResult, { reason: string }>;
+
+export function createArchivePlans(dependencies: ChooseEntryDependencies): ArchivePlans {
+  const known = createTtlCache<{ id: string; expiresAt: number; plan: ArchivePlan | undefined }>({
+    maxEntries: MAX_PLANS,
+    maxAgeMs: PLAN_LIFETIME_MS,
+  });
+  const flights = createSingleFlight<ArchivePlan | undefined>();
+  const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
+  const store = (id: string, plan: ArchivePlan | undefined) =>
+    known.set({ id, expiresAt: Number.POSITIVE_INFINITY, plan });
+
+  const describeEntry = async (
+    request: ArchiveRequest,
+    number: number,
+    reader: Pick<StreamSession, 'client' | 'signal'>,
+  ): Promise<PlannedEntry | Missing> => {
+    const { contents, parameters } = request;
+    const entry = contents.entries.get(number);
+    const resource = entry && (await readStored(entry, dependencies));
+    if (!resource) throw new Error('An entry is not stored');
+    let chosen: ChosenEntry;
+    try {
+      chosen = await chooseRendition(resource, number, request, dependencies);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      return { number, reason: reasonOf(error) };
+    }
+    const { opener, modifiedAt, ...naming } = chosen;
+    const { size, etag, fileExtension, acceptRanges } = await describeExactly(opener, parameters.format, reader);
+    if (size === undefined) throw new Error('An entry has no length');
+    const path = contents.pathOf(number, naming, fileExtension);
+    return { number, path, size, modifiedAt, etag, isRanged: acceptRanges === 'bytes' };
+  };
+
+  /** What fails says nothing about the archive, except that it has no length now. */
+  const plan = async (request: ArchiveRequest, client: string, signal: AbortSignal) => {
+    const failed = new AbortController();
+    const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS), failed.signal]);
+    const describe = async (number: number) => {
+      const permit = await permits.acquire(client, until);
+      return describeEntry(request, number, { client, signal: until }).finally(permit.release);
+    };
+    try {
+      return assemblePlan(request, await Promise.all([...request.contents.entries.keys()].map(describe)));
+    } catch (error) {
+      failed.abort(error);
+      signal.throwIfAborted();
+      return undefined;
+    }
+  };
+
+  return {
+    async load(request, session) {
+      const id = idOf(request);
+      const cached = known.get(id);
+      if (cached) return cached.plan;
+      const found = await flights(id, (signal) => plan(request, session.client, signal), session.signal);
+      if (found) store(id, found);
+      return found;
+    },
+    reject: (request) => void store(idOf(request), undefined),
+  };
+}
+
+const idOf = ({ contents: { list }, parameters }: ArchiveRequest): string =>
+  digest([list.id, list.entries, parameters]);
+
+const digest = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+
+/**
+ * Describes a file from the state table. What is unknown there is read from the open source: the length, and for ranges
+ * the validator.
+ */
+async function describeExactly(
+  opener: RepresentationOpener,
+  format: ArchiveFormat,
+  reader: Pick<StreamSession, 'client' | 'signal'>,
+): Promise<RepresentationHead> {
+  const head = opener.describe();
+  const isComplete = head.size !== undefined && (format === 'zip' || head.etag !== undefined);
+  if (isComplete || !opener.inspect) return head;
+  const session = openChildSession(reader);
+  return opener.inspect(session, { first: 0, last: 0 }).finally(session.close);
+}
+
+function assemblePlan(
+  { contents, parameters: { format } }: ArchiveRequest,
+  results: readonly (PlannedEntry | Missing)[],
+): ArchivePlan | undefined {
+  const files = results.filter((result) => 'path' in result);
+  if (files.length === 0) return undefined;
+  const index = contents.indexFile(results);
+  const all = [...files, index];
+  const size =
+    format === 'zip'
+      ? zipBytes(all)
+      : all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES);
+  const hasEtags = files.every(({ etag }) => etag !== undefined);
+  const etag = hasEtags ? `"${digest([LAYOUTS[format], files, index.text])}"` : undefined;
+  return { files, index, size, etag, isRanged: files.every(({ isRanged }) => isRanged) };
+}
+
+/** Name the bytes that an archive of the same files has: a change of them is a new name. */
+const LAYOUTS = { zip: 'zip, stored blocks', tar: 'tar' } as const;
