@@ -86,6 +86,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     sequence: { sequencer: LongestFirstSequencer },
+    tags: [{ name: 'any-instance', description: 'Holds for any running instance: npm run verify.' }],
     projects: [
       {
         extends: true,

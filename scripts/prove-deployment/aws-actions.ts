@@ -10,20 +10,19 @@ import {
   type Manifest,
   readDeployedSettings,
 } from '../../infra/cli/index.ts';
-import { formatResult, verify } from '../verify/index.ts';
 import type { ProofOptions } from './options.ts';
 import type { ProofActions } from './prove.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'infra', 'cli', 'main.ts');
+const VERIFY = join(ROOT, 'scripts', 'verify', 'main.ts');
 /** A hobby task needs about a minute to serve. */
-const MAX_WAIT_MS = 300_000;
+const MAX_WAIT_SECONDS = 300;
 
 export interface AwsActionsOptions extends ProofOptions {
   /** Existing folder for assembly and outputs. */
   readonly folder: string;
   readonly outputsFile: string;
-  readonly say: (line: string) => void;
 }
 
 /** Where the credentials of this process deploy to. */
@@ -51,7 +50,7 @@ export async function findPlace({ stage, account, context, folder }: AwsActionsO
 
 /** The actions in the account that the credentials of this process belong to. */
 export function createAwsActions(options: AwsActionsOptions, { stackNames, targets }: Place): ProofActions {
-  const { outputsFile, links, say } = options;
+  const { outputsFile, links } = options;
   const outputs = () =>
     Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFile, 'utf8')))) as Record<string, string>;
   return {
@@ -65,18 +64,11 @@ export function createAwsActions(options: AwsActionsOptions, { stackNames, targe
       return undefined;
     },
     runCli: (args, signal) => run([CLI, ...args], signal),
-    async verify() {
-      const baseUrl = outputs().BaseUrl ?? '';
-      const { results } = await verify({
-        baseUrl,
-        links,
-        maxWaitMs: MAX_WAIT_MS,
-        accessKey: process.env.REELAY_ACCESS_KEY?.trim() || undefined,
-        onResult: (result) => say(formatResult(result)),
-      });
-      const failed = results.filter(({ outcome }) => outcome === 'failed').length;
-      if (failed > 0) throw new Error(`${failed} checks of ${baseUrl} failed`);
-    },
+    verify: () =>
+      run([
+        ...[VERIFY, outputs().BaseUrl ?? '', '--wait', String(MAX_WAIT_SECONDS)],
+        ...links.flatMap((link) => ['--link', link]),
+      ]),
     async updateTools() {
       const [, region] = /--region (\S+)/.exec(outputs().UpdateToolsCommand ?? '') ?? [];
       const [, FunctionName] = /--function-name (\S+)/.exec(outputs().UpdateToolsCommand ?? '') ?? [];

@@ -19,7 +19,7 @@ async function main(args: readonly string[], folder: string): Promise<number> {
     say(`Would prove the stage ${options.stage}:\n${describePlan(steps)}`);
     return 0;
   }
-  const actionOptions = { ...options, folder, outputsFile, say };
+  const actionOptions = { ...options, folder, outputsFile };
   const place = await findPlace(actionOptions);
   say(`In the account ${options.account}, in ${place.targets.map(({ region }) => region).join(' and ')}:`);
   say(describePlan(steps));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectProblem } from './api-document.ts';
-import { useTarget } from './target.ts';
+import { ANY_INSTANCE, useTarget, verified } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
@@ -15,7 +15,7 @@ const JSON_PATHS = [
   '/api/New',
 ];
 
-describe('content type', () => {
+describe('content type', ANY_INSTANCE, () => {
   it.each([
     [undefined, 'application/json'],
     ['*/*', 'application/json'],
@@ -45,7 +45,7 @@ describe('content type', () => {
   });
 });
 
-describe('paths', () => {
+describe('paths', ANY_INSTANCE, () => {
   it.each([
     ['/api/app', 200],
     ['/API/APP', 200],
@@ -94,7 +94,7 @@ describe('paths', () => {
   }
 });
 
-describe('methods', () => {
+describe('methods', ANY_INSTANCE, () => {
   const paths = [
     '/api/App',
     '/api/App/requests',
@@ -107,6 +107,8 @@ describe('methods', () => {
     '%s %s is answered with 405',
     async (method, path) => {
       const answer = await target.get(path, { method });
+      // The origin group of CloudFront in the profile hobby has no other methods, and answers them itself.
+      if (verified && answer.status === 403 && path.includes('/Stream/')) return;
       expect(answer.status).toBe(405);
       expect(answer.headers.allow).toMatch(/\bGET\b/);
       expectProblem(405, JSON.parse(answer.body.toString()));
@@ -120,11 +122,12 @@ describe('methods', () => {
     expect(headers.allow).not.toMatch(/\bHEAD\b/);
   });
 
-  it('HEAD of an unknown key or path is answered with 404 without a body', async () => {
-    for (const path of ['/api/New', `/api/Stream/Media/${GOOD_KEY}`, `/api/Stream/Combined/${GOOD_KEY}`]) {
-      const answer = await target.get(path, { method: 'HEAD' });
-      expect(answer.status, path).toBe(404);
-      expect(answer.body).toHaveLength(0);
+  it('GET and HEAD of an unknown key or path are answered with 404, HEAD without a body', async () => {
+    const kinds = ['Media', 'Combined', 'Cover', 'Subtitle', 'Archive'];
+    for (const path of ['/api/New', ...kinds.map((kind) => `/api/Stream/${kind}/${GOOD_KEY}`)]) {
+      expectProblem(404, JSON.parse((await target.get(path)).body.toString()));
+      const { status, body } = await target.get(path, { method: 'HEAD' });
+      expect([status, body.length], path).toEqual([404, 0]);
     }
   });
 
@@ -163,23 +166,28 @@ describe('CORS', () => {
     },
   );
 
-  it.each(['/api/App', '/api/Fetch/GetResource', '/api/Stream/Media/k', '/api/Stream/Combined/k'])(
-    'answers a preflight for %s',
+  const PREFLIGHTS = ['/api/App', '/api/Fetch/GetResource', '/api/Stream/Media/k', '/api/Stream/Combined/k'];
+  const PREFLIGHT = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'range, if-range' };
+
+  it.each(PREFLIGHTS)(
+    'answers a preflight of any origin for %s, which allows no credentials',
+    ANY_INSTANCE,
     async (path) => {
-      const headers = {
-        origin: allowed,
-        'access-control-request-method': 'GET',
-        'access-control-request-headers': 'range, if-range',
-      };
+      const headers = { origin: 'https://evil.example', ...PREFLIGHT };
       const answer = await target.get(path, { method: 'OPTIONS', headers });
       expect(answer.status).toBeLessThan(300);
       expect(answer.body).toHaveLength(0);
-      expect(answer.headers['access-control-allow-origin']).toBe(allowed);
-      expect(answer.headers['access-control-allow-methods']).toMatch(/\bGET\b/);
-      const permitted = answer.headers['access-control-allow-headers']?.toLowerCase().split(/\s*,\s*/);
-      expect(permitted).toEqual(expect.arrayContaining(['range', 'if-range']));
+      expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
     },
   );
+
+  it.each(PREFLIGHTS)('answers a preflight of an allowed origin for %s', async (path) => {
+    const answer = await target.get(path, { method: 'OPTIONS', headers: { origin: allowed, ...PREFLIGHT } });
+    expect(answer.headers['access-control-allow-origin']).toBe(allowed);
+    expect(answer.headers['access-control-allow-methods']).toMatch(/\bGET\b/);
+    const permitted = answer.headers['access-control-allow-headers']?.toLowerCase().split(/\s*,\s*/);
+    expect(permitted).toEqual(expect.arrayContaining(['range', 'if-range']));
+  });
 });
 
 describe('pages of other sites', () => {

@@ -12,6 +12,7 @@ import { type Origin, startOrigin } from '../origin/server.ts';
 import { usesSharedService } from '../support/leftovers.ts';
 import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
+import { createPacedRequests, type Pace } from './paced-requests.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from './target-settings.ts';
 
 /** The instance under test and a media origin that its egress admits. */
@@ -46,6 +47,14 @@ export interface TargetOptions {
 /** Whether the instance under test is remote. */
 export const isRemote = process.env.REELAY_BASE_URL !== undefined;
 
+/**
+ * What `npm run verify` says of an instance that the tests have not started: its settings are unknown, and it cannot reach the
+ * media origin. Only tests with this tag run against it.
+ */
+export const verified: (Pace & { readonly links: readonly string[] }) | undefined =
+  process.env.REELAY_VERIFY && JSON.parse(process.env.REELAY_VERIFY);
+export const ANY_INSTANCE = { tags: ['any-instance'] };
+
 /** One service per worker, on free ports: starting it takes longer than many files' tests. */
 // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's dependencies from its parameter
 const withService = test.extend('service', { scope: 'worker' }, async ({}, { onCleanup }) => {
@@ -64,13 +73,14 @@ const withService = test.extend('service', { scope: 'worker' }, async ({}, { onC
  * The target of one test file, available from `beforeAll` to `afterAll`. By default the whole service in this process, which
  * the files of a worker share unless they change settings. With `REELAY_BASE_URL` it is a running instance, started with the
  * plugin, `EGRESS_ALLOW` for 127.0.0.1 at each port of `REELAY_ORIGIN_PORTS` (comma list, one for each worker),
- * `CORS_ALLOWED_ORIGINS` as above and `REELAY_ENVIRONMENT=Development`.
+ * `CORS_ALLOWED_ORIGINS` as above and `REELAY_ENVIRONMENT=Development`, unless `verified` says otherwise.
  */
 export function useTarget(options: TargetOptions = {}): Target {
-  let target: (Target & { close(): Promise<void> }) | undefined;
+  let target: Awaited<ReturnType<typeof openTarget>> | undefined;
   if (isRemote)
     beforeAll(async () => {
-      target = await openTarget(remoteUrl(), await startOrigin({ port: remoteOriginPort() }));
+      const origin = verified ? undefined : await startOrigin({ port: remoteOriginPort() });
+      target = await openTarget(remoteUrl(), origin);
     });
   else if (options.settings)
     beforeAll(async () => {
@@ -90,7 +100,7 @@ export function useTarget(options: TargetOptions = {}): Target {
       return there().baseUrl;
     },
     get origin() {
-      return there().origin;
+      return there().origin ?? expect.fail('The instance cannot reach an origin');
     },
     get api() {
       return there().api;
@@ -102,10 +112,12 @@ export function useTarget(options: TargetOptions = {}): Target {
 
 async function openTarget(
   baseUrl: string,
-  origin: Origin,
+  origin: Origin | undefined,
   closeService: () => Promise<void> = async () => undefined,
-): Promise<Target & { close(): Promise<void> }> {
-  const get: Target['get'] = (path, options) => sendRequest(baseUrl + path, options);
+) {
+  const get: Target['get'] = verified
+    ? createPacedRequests(baseUrl, verified)
+    : (path, options) => sendRequest(baseUrl + path, options);
   await untilAvailable(get);
   const api = createApiDocument(JSON.parse((await get('/swagger/v1/swagger.json')).body.toString()));
 
@@ -114,8 +126,8 @@ async function openTarget(
     origin,
     api,
     get,
-    resolve: async (link) => {
-      const url = link.startsWith('/') ? origin.url(link) : link;
+    resolve: async (link: string): Promise<Resolution> => {
+      const url = link.startsWith('/') ? (origin?.url(link) ?? link) : link;
       const answer = await get(`/api/Fetch/GetResource?url=${encodeURIComponent(url)}`);
       const { status, headers } = answer;
       const body = api.expectAnswer('GET', '/api/Fetch/GetResource', answer);
@@ -123,7 +135,7 @@ async function openTarget(
     },
     close: async () => {
       await closeService();
-      await origin.close();
+      await origin?.close();
     },
   };
 }

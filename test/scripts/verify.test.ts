@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hashAccessKey } from '../../core/config/access-keys.ts';
-import { Unreachable, type Verification, verify } from '../../scripts/verify/verify.ts';
+import { streamLinks } from '../../scripts/verify/sites.ts';
+import { createPacedRequests } from '../contract/paced-requests.ts';
 import { useTarget } from '../contract/target.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const target = useTarget();
 const ROOT = join(import.meta.dirname, '../..');
@@ -39,67 +42,76 @@ async function startBroken(fault: Fault): Promise<string> {
   return `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
 }
 
-const failedOf = ({ results }: Verification) =>
-  results.flatMap(({ outcome, title }) => (outcome === 'failed' ? [title] : []));
-const links = () => [target.origin.url('/files/clip.mp4')];
 const json = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) => {
   const common = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
   response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
   return true;
 };
 
-describe('verify', () => {
-  it('finds no fault with the service, within its bounds', async () => {
-    const pairs = target.origin.url('/site/open/verify');
-    const verification = await verify({ baseUrl: target.baseUrl, links: [...links(), pairs], maxWaitMs: 60_000 });
-    expect(failedOf(verification)).toEqual([]);
-    expect(verification.results.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(25);
-    expect(verification.requests).toBeLessThan(200);
-    expect(verification.bytes).toBeLessThan(16_000_000);
+const run = (script: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ code: unknown; out: string; error: string }>((done) => {
+    const options = { env: { ...NODE_ENVIRONMENT, NO_COLOR: '1', ...env }, maxBuffer: 16 * 1024 * 1024 };
+    execFile(process.execPath, [join(ROOT, 'scripts', script, 'main.ts'), ...args], options, (failure, out, error) =>
+      done({ code: failure?.code ?? 0, out, error }),
+    );
   });
+const verify = (...args: readonly string[]) => run('verify', args);
+/** The tests that failed, without their folder. */
+const failuresOf = (output: string) =>
+  [...output.matchAll(/^ FAIL .*?test\/contract\/(.*)$/gm)].map(([, name]) => name);
 
-  it('skips streams without a link', async () => {
-    const { results } = await verify({ baseUrl: target.baseUrl, links: [], maxWaitMs: 60_000 });
-    expect(results.at(-1)).toMatchObject({ group: 'links', outcome: 'skipped' });
-  });
-
-  it('resolves and streams the links of each site, and names the type of a failure', async () => {
+describe('npm run verify', () => {
+  it('finds no fault with the service, and streams each link of a file', async () => {
     const { origin, baseUrl } = target;
-    const good = [origin.url('/files/clip.mp4'), origin.url('/hls/muxed.m3u8'), origin.url('/site/open/verified')];
-    const sites = new Map([
-      ['good.example', good],
-      ['bad.example', [origin.url('/files/absent.mp4'), origin.url('/site/login/verified')]],
-    ]);
-    const { results } = await verify({ baseUrl, links: [], sites, maxWaitMs: 60_000 });
-    const outcomes = (site: string) =>
-      results.flatMap(({ group, outcome, detail }) => (group === site ? [detail ?? outcome] : []));
-    expect(outcomes('good.example')).toEqual(['ok', 'ok', 'ok']);
-    expect(outcomes('bad.example')).toEqual(['404 not-found', '415 members']);
+    const links = ['/files/clip.mp4', '/site/open/verify'].flatMap((path) => ['--link', origin.url(path)]);
+    const list = join(await temporaryFolder(), 'links.txt');
+    await writeFile(list, origin.url('/files/tone.mp3'));
+    const { code, out, error } = await verify(baseUrl, ...links, '--links', list);
+    expect(failuresOf(error), out).toEqual([]);
+    expect(out).toContain(`link ${links[1]}`);
+    expect(out).toMatch(/^site +streamed +seconds +not streamed\n127\.0\.0\.1 +1 of 1 /m);
+    expect(code).toBe(0);
   });
 
   it('reports every fault of an instance, and nothing else', async () => {
     const faults: Readonly<Record<string, Fault>> = {
-      'answers 404 for unknown paths, malformed and long ones included': (_, response, path) => {
-        if (path !== '/api/New') return undefined;
+      'http.test.ts > paths > do not include /api/Fetch': (_, response, path) => {
+        if (path !== '/api/Fetch') return undefined;
         response.writeHead(404, { 'content-type': 'text/html' }).end('<html>');
         return true;
       },
-      'answers 405 for methods that an operation does not have': ({ method }, response) =>
-        method === 'DELETE' && json(response, 200, {}),
-      'lets only allowed origins read responses, and never with credentials': ({ headers, method }, response) =>
-        headers.origin !== undefined &&
+      'http.test.ts > methods > DELETE /api/App is answered with 405': ({ method }, response, path) =>
+        method === 'DELETE' && path === '/api/App' && json(response, 200, {}),
+      'app.test.ts > GET /api/App/requests > is a badge for shields.io, with exactly its four keys': (
+        { method, headers },
+        response,
+        path,
+      ) =>
+        path === '/api/App/requests' &&
         method === 'GET' &&
-        json(response, 200, {}, { 'access-control-allow-credentials': 'true', 'access-control-allow-origin': '*' }),
-      'never requests private, loopback and metadata addresses': (_, response, path) =>
-        path.includes('169.254.169.254') && json(response, 200, { type: 'Media', mediaItems: [] }),
-      'serves the page and its status page, with a content security policy': (_, response, path) => {
+        headers.accept === undefined &&
+        json(
+          response,
+          200,
+          { schemaVersion: 1, label: 'requests', message: '0', color: 1 },
+          { 'x-request-count': '0', vary: 'accept' },
+        ),
+      'failures.test.ts > private addresses > http://169.254.169.254/latest/meta-data/ is never requested': (
+        _,
+        response,
+        path,
+      ) => path.includes('169.254.169.254') && json(response, 200, { type: 'Media', mediaItems: [] }),
+      'instance.test.ts > page > /status has a content security policy': (_, response, path) => {
         if (path !== '/status') return undefined;
         response.writeHead(200, { 'content-type': 'text/html' });
         const send = () => response.destroyed || response.write(Buffer.alloc(65_536), send);
         send();
         return true;
       },
-      'has details of the link': (request, _, path) => {
+    };
+    const link = target.origin.url('/files/clip.mp4');
+    const ofLink: Readonly<Record<string, Fault>> = {
+      'is answered by /api/Fetch/GetDetails with 200, or is a list': (request, _, path) => {
         if (!path.startsWith('/api/Fetch/GetDetails?')) return undefined;
         request.socket.destroy();
         return true;
@@ -115,123 +127,84 @@ describe('verify', () => {
         return undefined;
       },
     };
-    const baseUrl = await startBroken((...request) => Object.values(faults).some((fault) => fault(...request)));
-    const verification = await verify({ baseUrl, links: links(), maxWaitMs: 60_000 });
-    expect(failedOf(verification).sort()).toEqual(Object.keys(faults).sort());
-    expect(verification.bytes).toBeLessThan(64_000_000);
+    const all = [...Object.values(faults), ...Object.values(ofLink)];
+    const baseUrl = await startBroken((...request) => all.some((fault) => fault(...request)));
+    const { code, error } = await verify(baseUrl, '--link', link);
+    const expected = Object.keys(ofLink).map((title) => `instance.test.ts > link ${link} > ${title}`);
+    expect(failuresOf(error).sort()).toEqual([...Object.keys(faults), ...expected].sort());
+    expect(code).toBe(1);
   });
 
-  it('reports a field of the wrong type', async () => {
-    const baseUrl = await startBroken(
-      (_, response, path) =>
-        path === '/api/App' && json(response, 200, { version: 1, isHealthy: true, environment: '' }),
-    );
-    const { results } = await verify({ baseUrl, links: [], maxWaitMs: 60_000, limits: { maxRequests: 4 } });
-    expect(results[0]).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('version') });
+  it('finds no fault with a private instance with its access key, and exits with 2 without one', async () => {
+    const { code, error } = await run('verify', [own.baseUrl], { REELAY_ACCESS_KEY: ACCESS_KEY });
+    expect([failuresOf(error), code]).toEqual([[], 0]);
+    const refused = await verify(own.baseUrl);
+    expect(refused).toMatchObject({ code: 2, error: expect.stringMatching(/is private: set REELAY_ACCESS_KEY/) });
   });
-
-  it('waits no longer than allowed for an instance that stays busy, and then sends nothing more', async () => {
-    let requests = 0;
-    const baseUrl = await startBroken((_, response, path) => {
-      requests += 1;
-      return path !== '/api/App' && json(response, 503, { status: 503 }, { 'retry-after': '1' });
-    });
-    const { results } = await verify({ baseUrl, links: [], maxWaitMs: 1_000 });
-    const failed = results.findIndex(({ outcome }) => outcome === 'failed');
-    expect(results[failed]?.detail).toMatch(/^Still 503 after waiting 1 s/);
-    for (const { outcome } of results.slice(failed + 1)) expect(outcome).toBe('skipped');
-    expect(requests).toBeLessThan(10);
-  });
-
-  it('reports maintenance that does not end', async () => {
-    const info = { version: 'v0.1.0', isHealthy: true, environment: 'Production', maintenance: 'Fetching tools' };
-    const baseUrl = await startBroken((_, response, path) => path === '/api/App' && json(response, 200, info));
-    const { results } = await verify({ baseUrl, links: [], maxWaitMs: 10, limits: { maxRequests: 50 } });
-    expect(results[0]).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('maintenance') });
-  });
-
-  it('sends no more requests than allowed', async () => {
-    const { results, requests } = await verify({
-      ...{ baseUrl: target.baseUrl, links: [], maxWaitMs: 60_000 },
-      limits: { maxRequests: 12 },
-    });
-    expect(requests).toBe(12);
-    expect(results.at(-2)).toMatchObject({ outcome: 'skipped', detail: 'More than 12 requests' });
-  });
-
-  it('rejects when nothing answers', async () => {
-    const unused = await startBroken(() => undefined);
-    await new Promise((done) => broken?.close(done));
-    broken = undefined;
-    await expect(verify({ baseUrl: unused, links: [], maxWaitMs: 0 })).rejects.toThrow(Unreachable);
-  });
-});
-
-describe('verify of a private instance', () => {
   const ACCESS_KEY = 'a'.repeat(40);
   const own = useTarget({ settings: { accessKeys: [hashAccessKey(ACCESS_KEY)] } });
 
-  it('finds no fault with an access key, and reports that one is missing', async () => {
-    const input = { baseUrl: own.baseUrl, links: [own.origin.url('/files/clip.mp4')], maxWaitMs: 60_000 };
-    expect(failedOf(await verify({ ...input, accessKey: ACCESS_KEY }))).toEqual([]);
-    await expect(verify(input)).rejects.toThrow(/is private: set REELAY_ACCESS_KEY/);
-  });
-});
-
-describe('npm run verify', () => {
-  const run = (...args: string[]) =>
-    new Promise<{ code: unknown; out: string; error: string }>((done) => {
-      execFile(process.execPath, [join(ROOT, 'scripts/verify/main.ts'), ...args], (failure, out, error) =>
-        done({ code: failure?.code ?? 0, out, error }),
-      );
+  it('waits no longer than allowed for an instance that stays busy', async () => {
+    let requests = 0;
+    const baseUrl = await startBroken((_, response) => {
+      requests += 1;
+      return json(response, 503, { status: 503 }, { 'retry-after': '1' });
     });
-
-  it('prints a report and exits with 0 when everything holds', async () => {
-    const { code, out } = await run(target.baseUrl, '--link', target.origin.url('/files/tone.mp3'));
-    expect(out).not.toContain('FAILED');
-    expect(out).toMatch(/^Verifying http:[\s\S]*\ninstance\n {2}ok [\s\S]*\d+ ok, 0 failed, \d+ skipped: \d+ requests/);
-    expect(code).toBe(0);
+    const { code, error } = await verify(baseUrl, '--wait', '1');
+    expect([code, error]).toEqual([3, expect.stringMatching(/Still 503 after waiting 1 s/)]);
+    expect(requests).toBe(2);
   });
 
-  it('exits with 1 and the reason when something does not', async () => {
-    const baseUrl = await startBroken((_, response, path) => path === '/status' && json(response, 404, {}));
-    const { code, out } = await run(baseUrl, '--json');
-    const { results } = JSON.parse(out) as Verification;
-    expect(results.filter(({ outcome }) => outcome === 'failed')).toEqual([
-      expect.objectContaining({ group: 'page', detail: 'GET /status: expected 200, received 404 {}' }),
+  it('exits with 1 for maintenance that does not end', async () => {
+    const info = { version: 'v0.1.0', isHealthy: true, environment: 'Production', maintenance: 'Fetching tools' };
+    const baseUrl = await startBroken((_, response) => json(response, 200, info));
+    const { code, error } = await verify(baseUrl, '--wait', '0');
+    expect([code, error]).toEqual([1, expect.stringMatching(/is in maintenance: Fetching tools/)]);
+  });
+
+  it('resolves and streams each link of a file, and names the type of a failure', async () => {
+    const { origin, baseUrl } = target;
+    const paths = [
+      ...['/files/clip.mp4', '/hls/muxed.m3u8', '/site/open/verified'],
+      ...['/files/absent.mp4', '/site/login/verified'],
+    ];
+    const request = createPacedRequests(baseUrl, { maxWaitMs: 60_000 });
+    const streamed = await streamLinks(request, paths.map(origin.url));
+    expect(streamed.map(({ failure }) => failure)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      '404 not-found',
+      '415 members',
     ]);
-    expect(code).toBe(1);
   });
 
   it.each([
     [2, ['ftp://instance.example'], /^The base URL must begin with https:.*\n\nUse: npm run verify/],
     [3, ['http://127.0.0.1:9', '--wait', '0'], /^http:\/\/127\.0\.0\.1:9 does not answer: .*\n$/],
   ])('exits with %i for %j', async (status, args, message) => {
-    const { code, error } = await run(...args);
+    const { code, error } = await verify(...args);
     expect(error).toMatch(message);
     expect(code).toBe(status);
   });
 });
 
 describe('npm run prove-deployment', () => {
-  const run = (...args: string[]) =>
-    new Promise<{ code: unknown; out: string; error: string }>((done) => {
-      const main = join(ROOT, 'scripts/prove-deployment/main.ts');
-      const options = { env: { ...NODE_ENVIRONMENT, HOME: '/nonexistent' } };
-      execFile(process.execPath, [main, ...args], options, (failure, out, error) =>
-        done({ code: failure?.code ?? 0, out, error }),
-      );
-    });
-
   it('prints its steps for a dry run, without credentials', async () => {
-    const { code, out } = await run('--dry-run', '--stage', 'proof', '--profiles', 'hobby,public');
+    const { code, out } = await run('prove-deployment', [
+      '--dry-run',
+      '--stage',
+      'proof',
+      '--profiles',
+      'hobby,public',
+    ]);
     expect(out).toMatch(/^Would prove the stage proof:\n 1\. Deploy the profile hobby/);
     expect(out).toContain('Change the profile from hobby to public');
     expect(code).toBe(0);
   });
 
   it('exits with 2 without an account', async () => {
-    const { code, error } = await run();
+    const { code, error } = await run('prove-deployment', []);
     expect(error).toMatch(/^Name the throw-away account with --account/);
     expect(code).toBe(2);
   });

@@ -14,6 +14,8 @@ export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Bytes of the body after which the connection is closed. @default all */
+  readonly maxBytes?: number;
 }
 
 /** One connection per request, closed afterwards: none is left when a test ends. */
@@ -25,7 +27,16 @@ const agent = new Agent({ pipelining: 0, headersTimeout: 60_000, bodyTimeout: 60
  */
 export async function sendRequest(url: string, options: RequestOptions = {}): Promise<ReceivedResponse> {
   const answer = await openResponse(url, options);
-  return { ...answer, body: Buffer.from(await answer.body.arrayBuffer()) };
+  const { maxBytes = Number.POSITIVE_INFINITY } = options;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer.body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop closes the connection.
+    if (length >= maxBytes) break;
+  }
+  return { ...answer, body: Buffer.concat(chunks).subarray(0, maxBytes) };
 }
 
 /** The same with an unread body. */

@@ -1,0 +1,75 @@
+import { siteOf } from '../../core/config/index.ts';
+import type { createPacedRequests } from '../../test/contract/paced-requests.ts';
+import type { ReceivedResponse } from '../../test/support/request.ts';
+
+/** A link of which the beginning of the first rendition was read. */
+export interface StreamedLink {
+  readonly site: string;
+  readonly seconds: number;
+  /** Why it was not streamed, such as `415 bot-check`. */
+  readonly failure?: string;
+}
+
+interface Rendition {
+  readonly key: string;
+  readonly urlType: 'Media' | 'Combined';
+}
+
+/** Bytes of a stream that are read. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** Resolves each link and reads the beginning of its first rendition, one after another. */
+export async function streamLinks(
+  request: ReturnType<typeof createPacedRequests>,
+  links: readonly string[],
+): Promise<StreamedLink[]> {
+  const streamed: StreamedLink[] = [];
+  for (const link of links) {
+    const startedAt = performance.now();
+    const failure = await streamStart(request, link).catch((error: Error) => error.message.split('\n', 1)[0]);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    streamed.push({ site: siteOf(link), seconds, ...(failure !== undefined && { failure }) });
+  }
+  return streamed;
+}
+
+/** @returns why the link was not streamed */
+async function streamStart(request: ReturnType<typeof createPacedRequests>, link: string): Promise<string | undefined> {
+  const resolved = await request(`/api/Fetch/GetResource?url=${encodeURIComponent(link)}`);
+  if (resolved.status !== 200) return describeFailure(resolved);
+  const items: readonly Record<'video' | 'audio', { readonly renditions?: readonly Rendition[] } | undefined>[] =
+    JSON.parse(resolved.body.toString()).mediaItems ?? [];
+  const [first] = items.flatMap(({ video, audio }) => [...(video?.renditions ?? []), ...(audio?.renditions ?? [])]);
+  if (!first) return 'no renditions';
+  const stream = await request(`/api/Stream/${first.urlType}/${first.key}`, {
+    headers: { range: `bytes=0-${SAMPLE_BYTES - 1}` },
+    maxBytes: SAMPLE_BYTES,
+  });
+  if (stream.status !== 200 && stream.status !== 206) return describeFailure(stream);
+  return stream.body.length > 0 ? undefined : 'an empty stream';
+}
+
+/** Such as `415 bot-check`. */
+function describeFailure({ status, body }: ReceivedResponse): string {
+  const { type, title } = JSON.parse(body.toString()) as { type?: unknown; title?: unknown };
+  return `${status} ${String(type ?? title).replace(/^.*\//, '')}`;
+}
+
+/** A table with a line for each site: how many of its links were streamed, the median of their seconds, and why others were not. */
+export function formatSites(links: readonly StreamedLink[]): string {
+  const sites = Map.groupBy(links, ({ site }) => site);
+  const width = Math.max('site'.length, ...Array.from(sites.keys(), ({ length }) => length));
+  const row = (site: string, count: string, seconds: string, failures: string) =>
+    `${site.padEnd(width)}  ${count.padStart(10)}  ${seconds.padStart(8)}  ${failures}`.trimEnd();
+  const rows = Array.from(sites, ([site, all]) => {
+    const seconds = all.flatMap((link) => (link.failure === undefined ? [link.seconds] : [])).sort((a, b) => a - b);
+    const median = seconds[Math.floor(seconds.length / 2)];
+    const counts = Map.groupBy(
+      all.flatMap(({ failure }) => failure ?? []),
+      (failure) => failure,
+    );
+    const failures = Array.from(counts, ([failure, { length }]) => (length > 1 ? `${failure} (${length})` : failure));
+    return row(site, `${seconds.length} of ${all.length}`, median?.toFixed(1) ?? '', failures.join(', '));
+  });
+  return [row('site', 'streamed', 'seconds', 'not streamed'), ...rows].join('\n');
+}
