@@ -1,11 +1,11 @@
 /**
- * Runs the contract suite against what is deployed: all of it against the bundles, and the core of it against the container
- * for one machine. Arguments are passed to vitest, for the bundles alone, or with `--container` first for the container.
+ * Runs the contract suite against what is deployed: what bundles or a container could break. The code behind it is the one
+ * that the whole suite tests from its sources. Arguments are passed to vitest instead, for the bundles alone, or with
+ * `--container` first for the container for one machine.
  */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { startContractContainer } from '../images/one-machine-image.ts';
 import { containersUnavailable } from '../images/programs.ts';
@@ -14,13 +14,10 @@ import { freePort } from '../support/free-port.ts';
 import { startBundledFixture } from './bundled-fixture.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
-const ROOT = resolve(import.meta.dirname, '../..');
-/** Counts the requests that the instance has served, so no other file may run beside it. */
-const COUNTING_FILE = 'test/contract/app.test.ts';
-/** What a container could break: start, page and API on one port, direct files and ranges, FFmpeg, yt-dlp. */
-const CORE_FILES = ['media', 'openapi', 'details'].map((name) => `test/contract/${name}.test.ts`);
-/** `npm test` runs it beside the other tests. */
-const WORKERS = 2;
+/** What any packaging could break: every operation, direct files and ranges, FFmpeg, yt-dlp. `app` counts requests. */
+const FILES = ['app', 'details', 'media', 'openapi', 'operations'];
+/** The functions have an HTTP layer of their own. */
+const FILES_OF_BUNDLES = [...FILES, 'http'];
 
 interface Instance {
   readonly baseUrl: string;
@@ -28,23 +25,22 @@ interface Instance {
 }
 
 watchCrashes();
-// The instance has to know every media origin before it starts: one port for each worker.
-const ports = await Promise.all(Array.from({ length: WORKERS }, freePort));
-const originHosts = ports.map((port) => `127.0.0.1:${port}`);
+// The instance has to know the media origin before it starts.
+const port = await freePort();
+const originHosts = [`127.0.0.1:${port}`];
 const [first, ...others] = process.argv.slice(2);
 const isContainerOnly = first === '--container';
 const narrowed = isContainerOnly ? others : process.argv.slice(2);
 
-if (!isContainerOnly) await check(await startBundledFixture({ originHosts }), narrowed, allFiles());
+if (!isContainerOnly) await check(await startBundledFixture({ originHosts }), FILES_OF_BUNDLES);
 if (containersUnavailable) process.stdout.write(`No container for one machine: ${containersUnavailable}\n`);
-else if (isContainerOnly || narrowed.length === 0)
-  await check(await startContractContainer(originHosts), narrowed, CORE_FILES);
+else if (isContainerOnly || narrowed.length === 0) await check(await startContractContainer(originHosts), FILES);
 
-/** Runs the narrowed suite, or the counting file and then the others; the first failure sets the exit code. */
-async function check(instance: Instance, narrowed: readonly string[], files: readonly string[]): Promise<void> {
+/** The first failure sets the exit code. */
+async function check(instance: Instance, files: readonly string[]): Promise<void> {
+  const args = narrowed.length > 0 ? narrowed : files.map((name) => `test/contract/${name}.test.ts`);
   try {
-    for (const args of narrowed.length > 0 ? [narrowed] : [[COUNTING_FILE], files])
-      process.exitCode ||= await runVitest(instance, args);
+    process.exitCode ||= await runVitest(instance, args);
   } finally {
     await instance.close();
     for (const report of takeCrashReports()) {
@@ -54,15 +50,11 @@ async function check(instance: Instance, narrowed: readonly string[], files: rea
   }
 }
 
-/** Named one by one: an exclusion on the command line does not reach the projects of the configuration. */
-function allFiles(): string[] {
-  return globSync('test/contract/*.test.ts', { cwd: ROOT }).filter((file) => file !== COUNTING_FILE);
-}
-
+/** In one worker: it runs beside the other tests, and `app` would count the requests of another file. */
 async function runVitest({ baseUrl }: Instance, args: readonly string[]): Promise<number> {
-  const suite = spawn(VITEST, ['run', `--maxWorkers=${WORKERS}`, ...args], {
+  const suite = spawn(VITEST, ['run', '--maxWorkers=1', ...args], {
     stdio: 'inherit',
-    env: { ...process.env, REELAY_BASE_URL: baseUrl, REELAY_ORIGIN_PORTS: ports.join(',') },
+    env: { ...process.env, REELAY_BASE_URL: baseUrl, REELAY_ORIGIN_PORT: String(port) },
   });
   const [code] = await once(suite, 'exit');
   return code ?? 1;

@@ -72,8 +72,8 @@ const withService = test.extend('service', { scope: 'worker' }, async ({}, { onC
 /**
  * The target of one test file, available from `beforeAll` to `afterAll`. By default the whole service in this process, which
  * the files of a worker share unless they change settings. With `REELAY_BASE_URL` it is a running instance, started with the
- * plugin, `EGRESS_ALLOW` for 127.0.0.1 at each port of `REELAY_ORIGIN_PORTS` (comma list, one for each worker),
- * `CORS_ALLOWED_ORIGINS` as above and `REELAY_ENVIRONMENT=Development`, unless `verified` says otherwise.
+ * plugin, `EGRESS_ALLOW` for 127.0.0.1 at `REELAY_ORIGIN_PORT`, `CORS_ALLOWED_ORIGINS` as above and
+ * `REELAY_ENVIRONMENT=Development`, unless `verified` says otherwise.
  */
 export function useTarget(options: TargetOptions = {}): Target {
   let target: Awaited<ReturnType<typeof openTarget>> | undefined;
@@ -140,11 +140,8 @@ async function openTarget(
   };
 }
 
-/** The port of this worker's media origin; 0 for any. */
-function remoteOriginPort(): number {
-  const ports = process.env.REELAY_ORIGIN_PORTS?.split(',') ?? [];
-  return Number(ports[Number(process.env.VITEST_POOL_ID ?? 1) - 1] ?? 0);
-}
+/** The port of the media origin that the instance may reach; 0 for any. */
+const remoteOriginPort = (): number => Number(process.env.REELAY_ORIGIN_PORT ?? 0);
 
 const remoteUrl = (): string => (process.env.REELAY_BASE_URL ?? '').replace(/\/$/, '');
 

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { MediaDetails } from '../../core/api/schemas.ts';
+import { conversionOf, renditionOf } from './stream-helpers.ts';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+
+const query = (path: string) => `url=${encodeURIComponent(target.origin.url(path))}`;
+const getPath = async (path: string) => (await target.get(path)).headers.location ?? '';
+const keyOf = async (link: string) => (await renditionOf(target, link)).key;
+const masterOf = async (link: string) => `/api/Stream/Hls/${await keyOf(link)}/master.m3u8`;
+const firstPlaylist = async (link: string) => {
+  const master = await masterOf(link);
+  const [uri = ''] = (await target.get(master)).body.toString().match(/^[^#\s].*$/m) ?? [];
+  return master.replace('master.m3u8', uri);
+};
+const firstSubtitle = async (link: string) => {
+  const { body } = await target.get(`/api/Fetch/GetDetails?${query(link)}`);
+  return (JSON.parse(body.toString()) as MediaDetails).subtitles[0]?.key;
+};
+
+/** A request of each operation that succeeds, and the type of its response: what every way to deploy the service answers. */
+const REQUESTS: readonly (readonly [operationId: string, path: () => string | Promise<string>, type: RegExp])[] = [
+  ['GetAppInfo', () => '/api/App', /^application\/json/],
+  ['GetRequestCount', () => '/api/App/requests', /^application\/json/],
+  ['GetResource', () => `/api/Fetch/GetResource?${query('/site/open/operations')}`, /^application\/json/],
+  ['GetDetails', () => `/api/Fetch/GetDetails?${query('/site/detailed/operations')}`, /^application\/json/],
+  ['Get', () => getPath(`/api/Get?${query('/site/combined/operations')}`), /^video\/mp4/],
+  ['Feed', () => `/api/Feed?${query('/feeds/podcast.xml')}`, /^application\/rss\+xml/],
+  ['Media', async () => (await renditionOf(target, '/files/clip.mp4')).path, /^video\/mp4/],
+  ['Media', async () => (await conversionOf(target, '/files/clip.mp4')).path, /^audio\/mpeg/],
+  ['HlsMaster', () => masterOf('/files/clip.mp4'), /mpegurl$/],
+  ['HlsFile', () => firstPlaylist('/files/clip.mp4'), /mpegurl$/],
+  ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
+  ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
+  ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
+  ['Combined', async () => (await renditionOf(target, '/hls/ts/index.m3u8')).path, /^video\/mp4/],
+];
+
+it('covers every operation of the document', () => {
+  const operations = Object.values(target.api.json.paths).flatMap((methods) => Object.values(methods));
+  const ids = new Set(REQUESTS.map(([operationId]) => operationId));
+  expect([...ids].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+});
+
+it.each(REQUESTS)('%s answers', async (_operationId, path, type) => {
+  const { status, headers, body } = await target.get(await path());
+  expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(type)]);
+  expect(body.length).toBeGreaterThan(0);
+});
