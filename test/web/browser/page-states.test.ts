@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type AxeCore from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
@@ -12,10 +12,7 @@ import { findLayoutProblems } from './layout-problems.ts';
 import { isWithinPage, type PageState, STATES } from './page-states.ts';
 
 /** `npm run pictures` sets the folder, for one picture per state, width and scheme. No assertion reads them. */
-const TAKES_ALL_PICTURES = Boolean(process.env.PICTURES_DIR);
-const PICTURES_DIR = resolve(process.env.PICTURES_DIR || '.data/pictures');
-/** What every run keeps of each state. */
-const KEPT_PICTURES: readonly string[] = ['320-light', '1440-dark'];
+const { PICTURES_DIR } = process.env;
 /** Widths of windows in pixels, each with the scheme that axe checks there for states that are not main ones. */
 const LAYOUTS = [
   [320, 'light'],
@@ -38,7 +35,7 @@ const { open } = useBrowser();
 const instance = useFakeInstance();
 let axe = '';
 beforeAll(async () => {
-  await mkdir(PICTURES_DIR, { recursive: true });
+  if (PICTURES_DIR) await mkdir(PICTURES_DIR, { recursive: true });
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 });
 
@@ -131,22 +128,21 @@ async function changeLanguage(page: Page, locale: 'ar' | 'en'): Promise<void> {
 describe('page states', () => {
   it.each(STATES)('$name: has no layout problems or accessibility violations', async (state) => {
     const page = await show(state);
-    if (TAKES_ALL_PICTURES && state.name === README_STATE) await takeReadmePicture(page);
+    if (PICTURES_DIR && state.name === README_STATE) await takeReadmePicture(page, PICTURES_DIR);
     const problems: string[] = [];
     const selectRules = createRuleSelection();
     const check = async (place: string, scheme: Scheme, hasAxe = true) => {
       const found = await page.evaluate(findLayoutProblems);
       if (hasAxe) found.push(...(await accessibilityViolations(page, selectRules(await shownElements(page), scheme))));
       problems.push(...found.map((problem) => `${place}: ${problem}`));
-      if (TAKES_ALL_PICTURES || KEPT_PICTURES.includes(place))
-        await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
+      if (PICTURES_DIR) await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
     };
     for (const [width, schemeOfWidth] of LAYOUTS) {
       await resize(page, width);
       for (const scheme of Object.keys(SCHEMES) as Scheme[]) {
         const hasAxe = state.isMain || scheme === schemeOfWidth;
         // Otherwise dark and light differ in colours alone.
-        if (!hasAxe && !TAKES_ALL_PICTURES && scheme !== 'forced') continue;
+        if (!hasAxe && !PICTURES_DIR && scheme !== 'forced') continue;
         await page.emulateMedia(SCHEMES[scheme]);
         await check(`${width}-${scheme}`, scheme, hasAxe);
       }
@@ -186,10 +182,10 @@ describe('page states', () => {
 });
 
 /** For `docs/page.png`. */
-async function takeReadmePicture(page: Page): Promise<void> {
+async function takeReadmePicture(page: Page, folder: string): Promise<void> {
   await page.setViewportSize({ width: 1180, height: 760 });
   await page.emulateMedia({ colorScheme: 'light' });
   await page.getByText(/^1\d\.\d MB of/).waitFor();
   await page.evaluate(() => scrollTo(0, 0));
-  await page.screenshot({ path: join(PICTURES_DIR, 'page.png') });
+  await page.screenshot({ path: join(folder, 'page.png') });
 }
