@@ -80,11 +80,12 @@ const SETUP = 'test/support/file-setup.ts';
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/slowest-files-reporter.ts'],
-    // Real processes share the cores, and many tests wait for deadlines: generous bounds, one worker more than cores.
+    // Real processes share the cores, and half of the time of tests is spent waiting for deadlines and processes: generous
+    // bounds, two workers more than cores.
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirstSequencer },
     tags: [{ name: 'any-instance', description: 'Holds for any running instance: npm run verify.' }],
     projects: [
