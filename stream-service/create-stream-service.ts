@@ -6,13 +6,15 @@ import { createKeyLookup, type State, type Track } from '../core/state/index.ts'
 import type { Ffmpeg } from '../core/tools/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
-import { createArchives } from './outputs/archive/index.ts';
-import { createConverters } from './outputs/encode/index.ts';
-import { createRepresentations, createSizeRecorder } from './outputs/index.ts';
-import { createClips, createHlsLayouts, createLayouts } from './outputs/layout/index.ts';
-import { createMux } from './outputs/mux/ffmpeg/index.ts';
-import { createCovers } from './outputs/picture/index.ts';
-import { createEmbeddedSubtitles } from './outputs/text/index.ts';
+import {
+  createCovers,
+  createEmbeddedSubtitles,
+  createFrameStreams,
+  createLayoutCaches,
+  createMux,
+  createOutputs,
+  createSizeRecorder,
+} from './outputs/index.ts';
 import {
   type AdmissionLimits,
   createAdmission,
@@ -87,23 +89,20 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const sessions = createStreamSessions(admission, observer);
   const requireFfmpeg = createRequireFfmpeg(options);
   const openSource = options.peekSource ?? options.openSource;
-  const representations = createRepresentations({
+  const outputs = createOutputs({
     ...options,
     observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
-    mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     embeddedSubtitles: createEmbeddedSubtitles(options),
-    layouts: createLayouts(),
+    mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
+    frameStreams: createFrameStreams({ inputServer, admission, observer, log }),
+    layouts: createLayoutCaches(),
     recordSize: createSizeRecorder(options),
-    clips: createClips(),
-    hlsLayouts: createHlsLayouts(),
-    converters: createConverters({ inputServer, admission, observer, log }),
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
   const find = createKeyLookup(options);
-  const archives = createArchives({ ...options, representations });
-  const app = buildApp({ ...options, find, sessions, representations, archives, stalledClients });
+  const app = buildApp({ ...options, find, sessions, outputs, stalledClients });
   await app.ready();
 
   return {

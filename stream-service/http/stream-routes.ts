@@ -9,13 +9,20 @@ import {
   problems,
   type StreamOperationId,
 } from '../../core/api/index.ts';
-import { InvalidParameter } from '../../core/errors/index.ts';
+import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { accessHeaderOf, predictRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
-import type { Archives } from '../outputs/archive/index.ts';
-import type { RepresentationHead, RepresentationOpener, Representations } from '../outputs/index.ts';
+import {
+  NoSuchFile,
+  type OutputPlan,
+  type Outputs,
+  planArchive,
+  planOutput,
+  planSubtitle,
+  type RepresentationHead,
+} from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';
@@ -40,8 +47,7 @@ export const methodsOfPath = (path: string): string | undefined =>
 export interface StreamRoutesDependencies {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
-  readonly representations: Representations;
-  readonly archives: Archives;
+  readonly outputs: Outputs<OutputPlan>;
   readonly stalledClients: StalledClients;
   readonly log: Log;
 }
@@ -58,6 +64,9 @@ type Parameter =
   | 'codec'
   | 'from';
 
+/** What GET is refused with, too. */
+const FINAL = [InvalidParameter, UnsupportedRendition, NoSuchFile];
+
 interface Route {
   Params: { key: string; file?: string };
   Querystring: { readonly [Name in Parameter]?: string | string[] };
@@ -65,24 +74,36 @@ interface Route {
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { find, sessions, representations, archives, stalledClients, log } = dependencies;
+  const { find, sessions, outputs, stalledClients, log } = dependencies;
+
+  /** The head of GET's response; by the plan where its sources cannot be opened or no slot is free. */
+  const findHead = async (plan: OutputPlan, openSession: () => StreamSession): Promise<RepresentationHead> => {
+    if (plan.answersHead) return plan.head;
+    try {
+      return await outputs.inspect(plan, openSession());
+    } catch (error) {
+      if (FINAL.some((kind) => error instanceof kind)) throw error;
+      log.info('Answering HEAD without opening the source', { error });
+      return plan.head;
+    }
+  };
 
   /** Returns what registers the routes of an operation. */
   const route =
     <Found extends Named>(
       findByKey: (key: string) => Promise<Found>,
       /** @throws Problem 400 for an invalid query */
-      parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
+      parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => OutputPlan,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
-      /** Of one request: what a parsed query chooses, the headers of its response, and a slot for it. */
+      /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
-        const choose = parse(request.query, request.params);
+        const planFor = parse(request.query, request.params);
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {
-          createOpener: () => choose(found),
+          plan: planFor(found),
           headersOf: (head: RepresentationHead) => responseHeaders(operationId, found, head, signerFor(accessHeader)),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
@@ -90,14 +111,14 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
       // Explicit: Fastify's own HEAD would run GET and read the whole source.
       app.head<Route>(path, async (request, reply) => {
-        const { createOpener, headersOf, openSession } = await prepare(request, reply);
-        return reply.headers(headersOf(await describeForHead(createOpener(), openSession, log))).send();
+        const { plan, headersOf, openSession } = await prepare(request, reply);
+        return reply.headers(headersOf(await findHead(plan, openSession))).send();
       });
 
       app.get<Route>(path, async (request, reply) => {
-        const { createOpener, headersOf, openSession } = await prepare(request, reply);
+        const { plan, headersOf, openSession } = await prepare(request, reply);
         const session = openSession();
-        const representation = await createOpener().open(session, predictRange(request.headers.range));
+        const representation = await outputs.open(plan, session, predictRange(request.headers.range));
         return sendRepresentation(request, reply, { representation, headersOf, session, stalledClients, log });
       });
     };
@@ -106,25 +127,28 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     Media: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
       const options = { ...parseConversionParameters(query), clip: parseClipParameters(query), subtitles };
-      return (found) => representations.media(found, options);
+      return (found) => planOutput(found, { route: 'Media', ...options });
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
-      return (found) => representations.combined(found, { subtitles });
+      return (found) => planOutput(found, { route: 'Combined', subtitles });
     }),
-    HlsMaster: route(find.rendition, () => (found) => representations.hls(found, { name: 'master.m3u8' })),
+    HlsMaster: route(
+      find.rendition,
+      () => (found) => planOutput(found, { route: 'Hls', file: { name: 'master.m3u8' } }),
+    ),
     HlsFile: route(find.rendition, (query, { file = '' }) => {
-      const options = { name: file, entity: firstOf(query.entity) };
-      return (found) => representations.hls(found, options);
+      const presentation = { name: file, entity: firstOf(query.entity) };
+      return (found) => planOutput(found, { route: 'Hls', file: presentation });
     }),
     Subtitle: route(find.subtitle, (query) => {
       const format = parseSubtitleFormat(firstOf(query.format));
-      return (found) => representations.subtitle(found, format);
+      return (found) => planSubtitle(found, format);
     }),
-    Cover: route(find.rendition, () => (found) => representations.cover(found)),
+    Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
-      return ({ list }) => archives.open(list, parameters);
+      return (found) => planArchive(found, parameters);
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);
@@ -138,22 +162,3 @@ function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
 
 /** Of a repeated parameter the first counts. */
 const firstOf = (value: string | string[] | undefined): string | undefined => [value].flat()[0];
-
-/**
- * The head of GET's response, from the open sources; from the state table where they cannot be opened or no slot is
- * free.
- */
-async function describeForHead(
-  { describe, inspect }: RepresentationOpener,
-  openSession: () => StreamSession,
-  log: Log,
-): Promise<RepresentationHead> {
-  if (!inspect) return describe();
-  try {
-    return await inspect(openSession());
-  } catch (error) {
-    if (error instanceof InvalidParameter) throw error;
-    log.info('Answering HEAD without opening the source', { error });
-    return describe();
-  }
-}

@@ -1,26 +1,48 @@
 import { createHash } from 'node:crypto';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
-import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { UnsupportedRendition } from '../../core/errors/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
 import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
-import type { StreamSession } from '../sessions/index.ts';
+import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
-import type { RepresentationHead, RepresentationOpener } from './representation.ts';
-import { type EmbeddedSubtitles, type EmbeddedText, selectSubtitle } from './text/index.ts';
+import type { Opening } from './representation.ts';
+import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from './text/index.ts';
 
-/** What a layout has besides its tracks, with a name that distinguishes it from others; empty: nothing. */
-export interface NamedExtras extends LayoutExtras {
-  readonly id: string;
+/** What an MP4 is to have besides its tracks. */
+export interface PlannedExtras {
+  readonly hasTags?: boolean;
+  /** The list that it is sent as a part of, for the tags. */
+  readonly listPlace?: ListPlace;
+  readonly subtitle?: SelectedSubtitle;
 }
 
-export interface WantedExtras {
-  readonly hasTags?: boolean;
-  /** For the tags. */
-  readonly listPlace?: ListPlace;
+export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
   /** Language of the subtitles to embed. */
   readonly subtitles?: string;
+  /** Whether the output is MP4, which has room for both. */
+  readonly isMp4: boolean;
+}
+
+/** @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded */
+export function planExtras(
+  { resource, tracks }: KeyedRendition,
+  { isMp4, hasTags, listPlace, subtitles }: WantedExtras,
+): PlannedExtras {
+  const tags = hasTags && isMp4 && !resource.isLive ? { hasTags, listPlace } : {};
+  if (subtitles === undefined) return tags;
+  if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
+  if (!tracks.some(({ video }) => video)) throw new UnsupportedRendition('Subtitles can be embedded in video only.');
+  if (!isMp4) throw new UnsupportedRendition('Subtitles can be embedded in MP4 only.');
+  return { ...tags, subtitle: selectSubtitle(resource, subtitles) };
+}
+
+/** Tags and text of an MP4, with a name that distinguishes them from others; empty: nothing. */
+export interface LoadedExtras extends LayoutExtras {
+  readonly id: string;
+  /** What HEAD cannot know yet: the first request of all hosts chooses cover and text. Tags have a fixed length. */
+  readonly isCoverUnknown: boolean;
+  readonly isTextUnknown: boolean;
 }
 
 export interface ExtrasDependencies {
@@ -28,74 +50,22 @@ export interface ExtrasDependencies {
   readonly embeddedSubtitles: EmbeddedSubtitles;
 }
 
-const NO_EXTRAS: NamedExtras = { id: '' };
-
-/**
- * An MP4 layout with tags and subtitles. The first request of all hosts chooses cover and subtitles; until then HEAD knows
- * the length of tags alone, and no ETag.
- * @param create the representation with these extras
- * @throws InvalidParameter when there are no subtitles in the language
- */
-export function withExtras(
-  { resource }: KeyedRendition,
-  { hasTags, listPlace, subtitles }: WantedExtras,
+/** Fetches the cover and the text; for HEAD only if they are stored. @throws what `Covers` and `EmbeddedSubtitles` throw */
+export async function loadExtras(
+  resource: Resource,
+  { hasTags, listPlace, subtitle }: PlannedExtras,
+  { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
-  create: (extras: NamedExtras) => RepresentationOpener,
-): RepresentationOpener {
-  if (!hasTags && subtitles === undefined) return create(NO_EXTRAS);
-  const selected = subtitles === undefined ? undefined : selectSubtitle(resource, subtitles);
-  const createWith = (cover?: Buffer, text?: EmbeddedText) => {
-    const tags = hasTags ? mp4Tags(recordingText(resource, listPlace), cover) : undefined;
-    return create({ tags, text, id: tagsId(tags) + (text ? ` text=${text.id}` : '') });
-  };
-  const unknown = createWith();
-  const undecided = <Head extends RepresentationHead>(head: Head): Head => ({
-    ...head,
-    etag: undefined,
-    ...(selected && { size: undefined, acceptRanges: undefined }),
-  });
-
-  const inspect = async (session: StreamSession): Promise<RepresentationHead> => {
-    const [cover, text] = await Promise.all([
-      hasTags ? covers.stored(resource) : undefined,
-      selected && embeddedSubtitles.stored(resource, selected),
-    ]);
-    const isKnown = (!hasTags || cover) && (!selected || text);
-    const opener = isKnown ? createWith(cover, text) : unknown;
-    const head = await (opener.inspect?.(session) ?? opener.describe());
-    return isKnown ? head : undecided(head);
-  };
-
-  return {
-    describe: () => undecided(unknown.describe()),
-    inspect: unknown.inspect && inspect,
-    async open(session, range) {
-      const [cover, text] = await Promise.all([
-        hasTags ? covers.find(resource, session) : undefined,
-        selected && embeddedSubtitles.find(resource, selected, session),
-      ]);
-      return createWith(cover, text).open(session, range);
-    },
-  };
-}
-
-/** Tags are named by their digest. */
-const tagsId = (tags: Buffer | undefined): string =>
-  tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '';
-
-export interface TextTarget {
-  /** Whether the answer is MP4. */
-  readonly isMp4: boolean;
-  /** To audio. @default false */
-  readonly isConverted?: boolean;
-}
-
-/** @throws InvalidParameter, UnsupportedRendition where no subtitles can be embedded */
-export function requireTextTarget({ resource, tracks }: KeyedRendition, { isMp4, isConverted }: TextTarget): void {
-  if (isConverted) throw new InvalidParameter('subtitles cannot be combined with format.');
-  if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
-  if (!tracks.some(({ video }) => video)) throw new UnsupportedRendition('Subtitles can be embedded in video only.');
-  if (!isMp4) throw new UnsupportedRendition('Subtitles can be embedded in MP4 only.');
+): Promise<LoadedExtras> {
+  const [cover, text] = await Promise.all([
+    hasTags && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
+    subtitle &&
+      (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
+  ]);
+  const tags = hasTags ? mp4Tags(recordingText(resource, listPlace), cover || undefined) : undefined;
+  const id =
+    (tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '') + (text ? ` text=${text.id}` : '');
+  return { tags, text, id, isCoverUnknown: Boolean(hasTags && !cover), isTextUnknown: Boolean(subtitle && !text) };
 }
 
 /** @throws UnsupportedRendition where an error says that subtitles are too large */

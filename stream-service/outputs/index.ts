@@ -1,13 +1,10 @@
-export {
-  createRepresentations,
-  type Representations,
-  type RepresentationsDependencies,
-} from './create-representations.ts';
-export { contentDisposition, fileName, type Naming } from './file-name.ts';
-export { createSizeRecorder } from './layout/index.ts';
-export {
-  type Representation,
-  type RepresentationHead,
-  type RepresentationOpener,
-  toReadError,
-} from './representation.ts';
+export { planArchive } from './archive/index.ts';
+export { createFrameStreams } from './encode/index.ts';
+export { contentDisposition } from './file-name.ts';
+export { createLayoutCaches, createSizeRecorder, NoSuchFile } from './layout/index.ts';
+export { createMux } from './mux/index.ts';
+export { createOutputs, type OutputPlan } from './open.ts';
+export { createCovers } from './picture/index.ts';
+export { planOutput } from './plan.ts';
+export { type Outputs, type Representation, type RepresentationHead, toReadError } from './representation.ts';
+export { createEmbeddedSubtitles, planSubtitle } from './text/index.ts';

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { toProblem } from '../../core/api/index.ts';
+import type { ConversionName } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
+import type { OpenSource } from '../source/index.ts';
 
 /** A part of a presentation, in seconds. */
 export interface ClipTimes {
@@ -32,7 +35,7 @@ export interface RepresentationHead {
   readonly clip?: ClipTimes;
 }
 
-/** What a Stream endpoint sends, open for reading: a file, a remux, a conversion, or two tracks combined. */
+/** What a Stream endpoint sends, open for reading. */
 export interface Representation extends RepresentationHead {
   /**
    * Reads from `first` to `last`, both included; without `last` to the end, the only way when `size` is unknown.
@@ -42,23 +45,56 @@ export interface Representation extends RepresentationHead {
   read(first: number, last?: number): Readable;
 }
 
-/** A representation that has been chosen and is not open yet. */
-export interface RepresentationOpener {
-  /** Describes it from the state table alone. */
-  describe(): RepresentationHead;
+/** What every plan of an output says; `kind` and the rest are in the `plan.ts` of each folder. */
+export interface PlannedOutput {
+  /** What is known before anything is opened. */
+  readonly head: RepresentationHead;
+  /** Whether HEAD is answered with `head` as it is, because opening the output would add nothing to it. */
+  readonly answersHead: boolean;
+  /** The format that was requested, for metrics. Absent: as it is. */
+  readonly conversion?: ConversionName;
+  /** It is sent from its first byte alone, although the bytes may have ranges elsewhere. */
+  readonly isWithoutRanges?: boolean;
+  /** Where the same bytes can be requested by range, once they turn out to have ranges. */
+  readonly rangedPath?: string;
+}
+
+/** For whom a plan is opened, and what for. */
+export interface Opening {
+  readonly session: StreamSession;
+  /** What will probably be read: a file is opened with a request for it. */
+  readonly range: PredictedRange;
+  /** HEAD: nothing is resolved again, encoded, or fetched for the first time, and the body is not read. */
+  readonly isForHead: boolean;
+  /** Opens sources for this purpose. */
+  readonly openSource: OpenSource;
+}
+
+/** Opens planned outputs. What is opened closes with the session. */
+export interface Outputs<Plan extends PlannedOutput> {
   /**
-   * Describes it from its open sources, for HEAD: resolves nothing again and encodes nothing. Absent where that would
-   * add nothing to `describe`.
-   * @param range as for `open`. @default everything
-   */
-  readonly inspect?: (session: StreamSession, range?: PredictedRange) => Promise<RepresentationHead>;
-  /**
-   * Opens its sources. They are closed with the session.
-   * @param range what will probably be read: a file is opened with a request for it
+   * @param range what will probably be read
    * @throws NotFound, UpstreamError, InMaintenance while FFmpeg is needed and missing, CapacityExceeded
    */
-  open(session: StreamSession, range: PredictedRange): Promise<Representation>;
+  open(plan: Plan, session: StreamSession, range: PredictedRange): Promise<Representation>;
+  /**
+   * The head of an output for HEAD: from the plan where opening adds nothing, else from its open sources.
+   * @throws what opening throws
+   */
+  inspect(plan: Plan, session: StreamSession, range?: PredictedRange): Promise<RepresentationHead>;
 }
+
+/** `Representation.read` of an output that was opened for its head. */
+export const unread = (): never => {
+  throw new TypeError('The output was opened for its head alone');
+};
+
+/** A short digest of values that JSON can express. */
+export const digestParts = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+
+/** A strong validator of what is identified by the parts. */
+export const etagOf = (...parts: readonly unknown[]): string => `"${digestParts(...parts)}"`;
 
 /**
  * The error of a representation that failed before its first byte. One of no known class comes from FFmpeg or a parser

@@ -11,13 +11,11 @@ import {
   type State,
 } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
-import type { Representations } from '../create-representations.ts';
-import type { RepresentationOpener } from '../representation.ts';
+import { planOutput, type RenditionPlan } from '../plan.ts';
 import { type ArchiveContents, UNKNOWN_DATE } from './contents.ts';
 
 export interface ChooseEntryDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
-  readonly representations: Pick<Representations, 'media'>;
   /** Resolves entries that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
 }
@@ -34,7 +32,7 @@ export interface ChosenEntry {
   readonly author: string | null;
   /** The upload date where it is known, else a fixed date. */
   readonly modifiedAt: Date;
-  readonly opener: RepresentationOpener;
+  readonly plan: RenditionPlan;
 }
 
 const RESOLVE_TIMEOUT_MS = 25_000;
@@ -75,7 +73,7 @@ export async function chooseRendition(
   resource: Resource,
   number: number,
   { contents: { list }, parameters }: ArchiveRequest,
-  { state, representations }: Omit<ChooseEntryDependencies, 'resolve'>,
+  { state }: Pick<ChooseEntryDependencies, 'state'>,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
   const selected = selectQuality(resource, parameters);
@@ -85,12 +83,12 @@ export async function chooseRendition(
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
   const { bitrateKbps, hasTags } = parameters;
-  const options = { format: selected?.format, bitrateKbps, hasTags, listPlace: placeInList(list, number) };
+  const query = { format: selected?.format, bitrateKbps, hasTags, listPlace: placeInList(list, number) };
   return {
     title,
     author,
     modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
-    opener: representations.media(found, options),
+    plan: planOutput(found, { route: 'Media', ...query }),
   };
 }
 

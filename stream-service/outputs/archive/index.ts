@@ -1,1 +1,2 @@
-export { type Archives, createArchives } from './open.ts';
+export { type ArchivesDependencies, createArchives } from './open.ts';
+export { type PlannedArchive, planArchive } from './plan.ts';

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
-import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import { firstBytes } from '../../source/index.ts';
-import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { RenditionPlan } from '../plan.ts';
+import { type Opening, type Outputs, type Representation, type RepresentationHead, unread } from '../representation.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
@@ -13,7 +12,6 @@ import {
   readStored,
   resolveEntry,
 } from './choose-entry.ts';
-import { listContents } from './contents.ts';
 import {
   type EntryFeed,
   type EntryFeedOptions,
@@ -23,29 +21,25 @@ import {
   isFailed,
   type OpenEntry,
 } from './entry-feed.ts';
-import { type ArchivePlan, createArchivePlans, type PlannedFile } from './plan.ts';
+import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive, type PlannedFile } from './plan.ts';
 import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
 import { zipArchive } from './zip-archive.ts';
 
 export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
+  readonly outputs: Outputs<RenditionPlan>;
   readonly log: Log;
 }
 
 /** Streams the entries of lists as archives. */
 export interface Archives {
-  /** @throws InvalidParameter when the list has no entry of the number `from` */
-  open(list: ArchivedList, parameters: ArchiveParameters): RepresentationOpener;
+  open(plan: PlannedArchive, opening: Pick<Opening, 'session' | 'isForHead'>): Promise<Representation>;
 }
 
-const TYPES = {
-  zip: { mimeType: 'application/zip', fileExtension: '.zip' },
-  tar: { mimeType: 'application/x-tar', fileExtension: '.tar' },
-} as const;
 /** For the first entry that can be opened: proxies wait a minute for the first byte. */
 const MAX_OPENING_MS = 45_000;
 
 export function createArchives(dependencies: ArchivesDependencies): Archives {
-  const { log, wait } = dependencies;
+  const { log, outputs, wait } = dependencies;
   const plans = createArchivePlans(dependencies);
 
   /** Opens an entry and waits for its first bytes. @param planned what it has to be */
@@ -62,8 +56,8 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     try {
       const resource =
         (await readStored(entry, dependencies)) ?? (await resolveEntry(entry, list, session, dependencies));
-      const { opener, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
-      const { size, etag, fileExtension, read } = await opener.open(session, range);
+      const { plan, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
+      const { size, etag, fileExtension, read } = await outputs.open(plan, session, range);
       const path = pathOf(number, naming, fileExtension);
       if (planned) requirePlanned(planned, { path, size, etag });
       if (size === undefined && request.parameters.format === 'tar')
@@ -111,7 +105,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       parameters.format === 'zip'
         ? zipArchive({ feed, indexFile, isExact: false, onBreak })
         : tarArchive({ feed, indexFile });
-    return { ...headOf(parameters.format), acceptRanges: 'none', read: () => toStream(bytes()) };
+    return { ...archiveHead(parameters.format), acceptRanges: 'none', read: () => toStream(bytes()) };
   };
 
   /** Undefined when the first entry is not as planned: nothing has been promised yet. */
@@ -121,7 +115,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     if (!first || isFailed(first)) return void (await feed.return(undefined));
     const onBreak = () => plans.reject(request);
     const options = { feed: startWith([first], feed), indexFile: () => plan.index, isExact: true, onBreak };
-    return { ...headOf('zip', plan), read: () => toStream(zipArchive(options)) };
+    return { ...archiveHead('zip', plan), read: () => toStream(zipArchive(options)) };
   };
 
   const openTar = (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan): Representation => {
@@ -130,34 +124,17 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       const feed = createFeed(request, session, plan, tarJobs(extents, first, last));
       return toStream(plannedTar(extents, { first, last }, feed));
     };
-    return { ...headOf('tar', plan), read };
+    return { ...archiveHead('tar', plan), read };
   };
 
   return {
-    open(list, parameters) {
-      const { format, from } = parameters;
-      const request = { contents: listContents(list, from), parameters };
-      return {
-        describe: () => headOf(format),
-        inspect: async (session) => headOf(format, await plans.load(request, session)),
-        async open(session) {
-          const plan = await plans.load(request, session);
-          if (plan && format === 'tar') return openTar(request, session, plan);
-          return (plan && (await openZip(request, session, plan))) ?? openSequence(request, session);
-        },
-      };
+    async open({ request }, { session, isForHead }) {
+      const { format } = request.parameters;
+      const plan = await plans.load(request, session);
+      if (isForHead) return { ...archiveHead(format, plan), read: unread };
+      if (plan && format === 'tar') return openTar(request, session, plan);
+      return (plan && (await openZip(request, session, plan))) ?? openSequence(request, session);
     },
-  };
-}
-
-/** @param plan absent: the archive has no length, or nobody knows yet */
-function headOf(format: ArchiveFormat, plan?: ArchivePlan): RepresentationHead {
-  const rangesOfTar = plan && (plan.isRanged ? 'bytes' : 'none');
-  return {
-    ...TYPES[format],
-    size: plan?.size,
-    etag: plan?.etag,
-    acceptRanges: format === 'tar' ? rangesOfTar : 'none',
   };
 }
 

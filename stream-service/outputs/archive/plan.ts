@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { ArchiveFormat } from '../../../core/api/index.ts';
+import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
 import { createSemaphore, createSingleFlight, createTtlCache } from '../../../core/concurrency/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
+import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
-import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { RenditionPlan } from '../plan.ts';
+import type { Outputs, PlannedOutput, RepresentationHead } from '../representation.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
@@ -12,8 +14,41 @@ import {
   chooseRendition,
   readStored,
 } from './choose-entry.ts';
-import { type EntryResult, type IndexFile, reasonOf } from './contents.ts';
+import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
 import { isFinal } from './entry-feed.ts';
+
+/** The entries of a list as one file. */
+export interface PlannedArchive extends PlannedOutput {
+  readonly kind: 'archive';
+  readonly request: ArchiveRequest;
+}
+
+/** @throws InvalidParameter when the list has no entry of the number `from` */
+export const planArchive = (
+  { list }: { readonly list: ArchivedList },
+  parameters: ArchiveParameters,
+): PlannedArchive => ({
+  kind: 'archive',
+  request: { contents: listContents(list, parameters.from), parameters },
+  head: archiveHead(parameters.format),
+  answersHead: false,
+});
+
+const TYPES = {
+  zip: { mimeType: 'application/zip', fileExtension: '.zip' },
+  tar: { mimeType: 'application/x-tar', fileExtension: '.tar' },
+} as const;
+
+/** @param plan absent: the archive has no length, or nobody knows yet */
+export function archiveHead(format: ArchiveFormat, plan?: ArchivePlan): RepresentationHead {
+  const rangesOfTar = plan && (plan.isRanged ? 'bytes' : 'none');
+  return {
+    ...TYPES[format],
+    size: plan?.size,
+    etag: plan?.etag,
+    acceptRanges: format === 'tar' ? rangesOfTar : 'none',
+  };
+}
 
 /** A file of an archive whose every byte is promised. */
 export interface PlannedFile {
@@ -59,7 +94,11 @@ const MAX_PLANS = 32;
 type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
 type Missing = Extract<EntryResult, { reason: string }>;
 
-export function createArchivePlans(dependencies: ChooseEntryDependencies): ArchivePlans {
+export interface ArchivePlansDependencies extends ChooseEntryDependencies {
+  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'>;
+}
+
+export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
   const known = createTtlCache<{ id: string; expiresAt: number; plan: ArchivePlan | undefined }>({
     maxEntries: MAX_PLANS,
     maxAgeMs: PLAN_LIFETIME_MS,
@@ -85,8 +124,9 @@ export function createArchivePlans(dependencies: ChooseEntryDependencies): Archi
       if (!isFinal(error)) throw error;
       return { number, reason: reasonOf(error) };
     }
-    const { opener, modifiedAt, ...naming } = chosen;
-    const { size, etag, fileExtension, acceptRanges } = await describeExactly(opener, parameters.format, reader);
+    const { plan, modifiedAt, ...naming } = chosen;
+    const head = await describeExactly(plan, parameters.format, reader, dependencies.outputs);
+    const { size, etag, fileExtension, acceptRanges } = head;
     if (size === undefined) throw new Error('An entry has no length');
     const path = contents.pathOf(number, naming, fileExtension);
     return { number, path, size, modifiedAt, etag, isRanged: acceptRanges === 'bytes' };
@@ -133,15 +173,15 @@ const digest = (value: unknown): string =>
  * the validator.
  */
 async function describeExactly(
-  opener: RepresentationOpener,
+  plan: RenditionPlan,
   format: ArchiveFormat,
   reader: Pick<StreamSession, 'client' | 'signal'>,
+  outputs: ArchivePlansDependencies['outputs'],
 ): Promise<RepresentationHead> {
-  const head = opener.describe();
-  const isComplete = head.size !== undefined && (format === 'zip' || head.etag !== undefined);
-  if (isComplete || !opener.inspect) return head;
+  const { size, etag } = plan.head;
+  if (size !== undefined && (format === 'zip' || etag !== undefined)) return plan.head;
   const session = openChildSession(reader);
-  return opener.inspect(session, { first: 0, last: 0 }).finally(session.close);
+  return outputs.inspect(plan, session, { first: 0, last: 0 }).finally(session.close);
 }
 
 function assemblePlan(

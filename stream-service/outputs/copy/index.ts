@@ -1,1 +1,2 @@
-export { type FileDependencies, file } from './file.ts';
+export { openCopy } from './open.ts';
+export { type CopyPlan, planCopy } from './plan.ts';

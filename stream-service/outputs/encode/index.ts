@@ -1,3 +1,4 @@
-export { type ConvertedDependencies, converted } from './converted.ts';
-export type { ConversionOptions, Converter } from './converter.ts';
-export { type Converters, createConverters } from './registry.ts';
+export { type EncodedName, isEncoded } from './formats.ts';
+export { createFrameStreams } from './frames/index.ts';
+export { type EncodeDependencies, openEncode } from './open.ts';
+export { type EncodePlan, type EncodeQuery, planEncode } from './plan.ts';

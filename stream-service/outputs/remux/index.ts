@@ -1,1 +1,2 @@
-export { type RemuxDependencies, remux } from './remux.ts';
+export { openRemux, type RemuxDependencies } from './open.ts';
+export { planRemux, type RemuxPlan } from './plan.ts';

@@ -1,3 +1,4 @@
-export { createEmbeddedSubtitles, type EmbeddedSubtitles, type EmbeddedText } from './embedded-subtitles.ts';
-export { readSubtitleFile } from './read-subtitle-file.ts';
-export { selectSubtitle } from './select-subtitle.ts';
+export { createEmbeddedSubtitles, type EmbeddedSubtitles } from './embedded-subtitles.ts';
+export { openText } from './open.ts';
+export { planSubtitle, type TextPlan } from './plan.ts';
+export { type SelectedSubtitle, selectSubtitle } from './select-subtitle.ts';

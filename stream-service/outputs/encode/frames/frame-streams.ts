@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
+import type { Log } from '../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../../core/tools/index.ts';
+import type { FfmpegInputServer } from '../../../ffmpeg/index.ts';
+import type { Admission, StreamObserver } from '../../../sessions/index.ts';
 import type { Source } from '../../../source/index.ts';
 import type { Representation } from '../../representation.ts';
-import type { ConverterDependencies } from '../converter.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncodedUnits } from './encoded-units.ts';
@@ -17,7 +19,11 @@ import { rangedStream } from './ranged-stream.ts';
 import { openFrameRangeEncoder } from './segment-encoder.ts';
 import { sequentialStream } from './sequential-stream.ts';
 
-export interface FrameStreamsOptions extends ConverterDependencies {
+export interface FrameStreamsOptions {
+  readonly inputServer: FfmpegInputServer;
+  readonly admission: Pick<Admission, 'acquireFfmpeg' | 'tryAcquireFfmpeg'>;
+  readonly observer: Pick<StreamObserver, 'onFfmpegFailure'>;
+  readonly log: Log;
   /** Encoders at once, over all clients and formats. @default the cores this process may use */
   readonly parallelism?: number;
   /** Bytes of sources kept in memory, over all clients. @default 64 MiB */

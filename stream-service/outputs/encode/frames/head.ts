@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { MP3_FRAME_BYTES, MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../../core/conversions/mp3/index.ts';
 import { InvalidParameter } from '../../../../core/errors/index.ts';
 import type { FileType } from '../../../../core/media/codecs/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../../core/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../../source/index.ts';
-import type { ClipTimes, RepresentationHead } from '../../representation.ts';
+import { type ClipTimes, digestParts, etagOf, type RepresentationHead } from '../../representation.ts';
 import { clipFrames, LAYOUT_VERSION, type Layout, layoutBytes } from './layout.ts';
 
 /** What identifies the content of a source before it is read. Segments have no validator. */
@@ -13,28 +11,18 @@ type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pi
 
 /** Identifies the content of a source and the build that encodes it. */
 export const audioEntity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
-  digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
+  digestParts(resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
-export const framesEtag = (
-  entity: string,
-  { frames, firstFrame = 0, encoding: { frameBytes } }: Layout,
-  tag: Buffer,
-): string => {
-  const variant = [
-    ...(firstFrame > 0 ? [firstFrame] : []),
-    ...(frameBytes === MP3_FRAME_BYTES ? [] : [{ frameBytes }]),
-  ];
-  return `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64'), ...variant])}"`;
+export const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {
+  const { frames, firstFrame = 0, encoding } = layout;
+  return etagOf(entity, LAYOUT_VERSION, frames, firstFrame, encoding.frameBytes, tag.toString('base64'));
 };
-
-const digest = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 
 /** The layout of a part of a conversion, behind a tag of its own. @throws InvalidParameter when the part is empty */
 export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
   if (!clip) return whole;
-  const part = clipFrames(clip, whole.frames);
+  const part = clipFrames(clip, whole);
   if (!part) throw new InvalidParameter('The clip starts after the end of the media.');
   const hasEnd = part.firstFrame + part.frames === whole.frames;
   return { ...whole, ...part, lastFrameBytes: hasEnd ? whole.lastFrameBytes : undefined };
@@ -63,7 +51,7 @@ export const sizedHead = (
 });
 
 /** An open end is named by the duration, in whole seconds. */
-function nameOf(clip: ClipTimes | undefined, { firstFrame = 0, frames }: Layout): ClipTimes | undefined {
-  const end = ((firstFrame + frames) * MP3_SAMPLES_PER_FRAME) / MP3_SAMPLE_RATE;
+function nameOf(clip: ClipTimes | undefined, { firstFrame = 0, frames, encoding }: Layout): ClipTimes | undefined {
+  const end = ((firstFrame + frames) * encoding.frameSamples) / encoding.sampleRate;
   return clip && { ...clip, endSeconds: clip.endSeconds <= end ? clip.endSeconds : Math.round(end) };
 }

@@ -1,12 +1,3 @@
-import {
-  MP3_BITRATES_KBPS,
-  MP3_FRAME_BYTES,
-  MP3_SAMPLE_RATE,
-  MP3_SAMPLES_PER_FRAME,
-  mp3FrameBytes,
-  mp3Frames,
-} from '../../../../core/conversions/mp3/index.ts';
-import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { ClipTimes } from '../../representation.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 
@@ -37,38 +28,19 @@ export interface FrameRange {
 }
 
 /**
- * Frames of the MP3 of a track: as many as the size promised at resolve holds, else by the duration. Undefined when that is
- * unknown.
- * @param tagBytes of the tag that the promised size includes
- */
-export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Resource, track: Track, tagBytes: number) {
-  const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
-  if (mp3?.sizeBytes !== undefined && carrier?.formatIds[0] === track.formatId) {
-    return countable((mp3.sizeBytes - tagBytes) / MP3_FRAME_BYTES);
-  }
-  return isLive || !durationSeconds ? undefined : countable(mp3Frames(durationSeconds));
-}
-
-/**
  * The frames of a conversion that are heard between two times; undefined when there are none. A frame is a position of
  * the grid: the same bytes in every clip and in the whole.
  */
 export function clipFrames(
   { startSeconds, endSeconds }: ClipTimes,
-  frames: number,
+  { frames, encoding: { sampleRate, frameSamples } }: Pick<Layout, 'frames' | 'encoding'>,
 ): Required<Pick<Layout, 'frames' | 'firstFrame'>> | undefined {
+  /** Rounded to a sample, so that a multiple of a frame is exact. */
+  const toFrames = (seconds: number) => Math.round(seconds * sampleRate) / frameSamples;
   const firstFrame = Math.floor(toFrames(startSeconds));
   const endFrame = Math.min(Math.ceil(toFrames(endSeconds)), frames);
   return firstFrame < endFrame ? { firstFrame, frames: endFrame - firstFrame } : undefined;
 }
-
-/** Rounded to a sample, so that a multiple of a frame is exact. */
-const toFrames = (seconds: number) => Math.round(seconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME;
-
-/** Beyond the safe integers offsets are not exact any more, at the highest bit rate either. */
-const countable = (frames: number): number | undefined =>
-  Number.isSafeInteger(frames * MAX_FRAME_BYTES) ? frames : undefined;
-const MAX_FRAME_BYTES = Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
 
 export const layoutBytes = ({
   tagBytes,

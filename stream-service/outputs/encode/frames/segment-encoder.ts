@@ -7,7 +7,7 @@ import type { EncoderOptions } from './encoder-options.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 import type { FrameRange } from './layout.ts';
 import { seekSegmented } from './seek-segmented.ts';
-import { encodeArgs, planFrameRange, SEQUENTIAL_FILTERS, withTimestampsFromZero } from './segment-plan.ts';
+import { encodeArgs, planFrameRange, sequentialFilters, withTimestampsFromZero } from './segment-plan.ts';
 
 /** One run of FFmpeg, and which part of its output to keep. */
 export interface FrameRangeEncode {
@@ -48,7 +48,9 @@ export const encodeSequentially = (
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
-  withInput({ source }, encoder, (input) => run(input, [], encodeArgs(SEQUENTIAL_FILTERS, encoding), encoder, signal));
+  withInput({ source }, encoder, (input) =>
+    run(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
+  );
 
 async function* withInput(
   { source, expectedBytes }: Pick<FrameRangeEncode, 'source' | 'expectedBytes'>,

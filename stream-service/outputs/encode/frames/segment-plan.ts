@@ -1,4 +1,3 @@
-import { MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../../core/conversions/mp3/index.ts';
 import type { AudioStart } from './audio-start.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 import type { FrameRange } from './layout.ts';
@@ -16,13 +15,11 @@ const paddingSeconds = (endSeconds: number): number => Math.min(10 + endSeconds 
 /** Seconds read before the seek position: decoders need preroll, and containers interleave audio inexactly. */
 const RUN_UP_SECONDS = 3;
 
-const FRAME_SECONDS = MP3_SAMPLES_PER_FRAME / MP3_SAMPLE_RATE;
-
 /** Always stereo: players meet one kind of frame, and the frame size does not depend on the channels. */
 const STEREO = 'aformat=channel_layouts=stereo';
 
 /** Filters of a sequential conversion, which ends with the audio. */
-export const SEQUENTIAL_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1,${STEREO}`;
+export const sequentialFilters = ({ sampleRate }: FrameEncoding) => `aresample=${sampleRate}:async=1,${STEREO}`;
 
 /** Output arguments for the first audio track. */
 export const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): string[] => [
@@ -54,27 +51,29 @@ export interface FrameRangePlan {
  */
 export function planFrameRange(
   { segment, firstFrame, endFrame, slice: [from, to] }: FrameRange,
-  { frameBytes, segmentFrames, warmUpFrames, lookAheadFrames }: FrameEncoding,
+  encoding: FrameEncoding,
 ): FrameRangePlan {
+  const { frameBytes, frameSamples, segmentFrames, warmUpFrames, lookAheadFrames } = encoding;
+  const frameSeconds = frameSamples / encoding.sampleRate;
   const decodeFrame = Math.max(segment * segmentFrames - PREROLL_FRAMES, 0);
   const encodeFrame = Math.max(firstFrame - warmUpFrames, decodeFrame);
-  const decodeSeconds = decodeFrame * FRAME_SECONDS;
-  const startSample = (encodeFrame - decodeFrame) * MP3_SAMPLES_PER_FRAME;
-  const endSample = (endFrame + lookAheadFrames - decodeFrame) * MP3_SAMPLES_PER_FRAME;
+  const decodeSeconds = decodeFrame * frameSeconds;
+  const startSample = (encodeFrame - decodeFrame) * frameSamples;
+  const endSample = (endFrame + lookAheadFrames - decodeFrame) * frameSamples;
 
   const readFromSeconds = Math.max(decodeSeconds - RUN_UP_SECONDS, 0);
 
   return {
     readFromSeconds,
-    readSeconds: (endFrame + lookAheadFrames) * FRAME_SECONDS - readFromSeconds,
+    readSeconds: (endFrame + lookAheadFrames) * frameSeconds - readFromSeconds,
     filters({ sampleRate, firstSample }) {
       const first = firstSample + Math.round(decodeSeconds * sampleRate);
       return [
         `atrim=start_pts=${first}`,
         `asetpts=PTS-(${first})`,
-        `aresample=${MP3_SAMPLE_RATE}:async=1:first_pts=0`,
+        `aresample=${encoding.sampleRate}:async=1:first_pts=0`,
         STEREO,
-        `apad=pad_dur=${paddingSeconds(endFrame * FRAME_SECONDS).toFixed(3)}`,
+        `apad=pad_dur=${paddingSeconds(endFrame * frameSeconds).toFixed(3)}`,
         `atrim=start_sample=${startSample}:end_sample=${endSample}`,
       ].join();
     },

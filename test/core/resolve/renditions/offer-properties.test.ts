@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
-import { createRepresentations, type RepresentationsDependencies } from '../../../../stream-service/outputs/index.ts';
+import { planOutput } from '../../../../stream-service/outputs/plan.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
@@ -73,20 +72,16 @@ const renditionsOf = ({ offer }: NonNullable<ReturnType<typeof resolved>>) =>
 describe('for any list of formats', () => {
   it('each rendition is found by its key and can be opened on both endpoints', () =>
     check(async (found) => {
-      const representations = createRepresentations({
-        converters: { mp3: { describe: () => ({ mimeType: 'audio/mpeg' }) } },
-        ffmpeg: () => undefined,
-        layouts: { get: () => new UnsupportedMp4('') },
-      } as unknown as RepresentationsDependencies);
       for (const { key, urlType, convertTo, mimeType, fileExtension } of renditionsOf(found)) {
         const keyed = await findByKey(key ?? '', async () => found.resource);
         if (!keyed) return expect.fail(`No rendition has the key ${key}`);
         expect(keyed.tracks).toHaveLength(urlType === 'Combined' ? 2 : 1);
-        const opener = representations.media(keyed, { format: findConversionName(convertTo ?? undefined) });
+        const format = findConversionName(convertTo ?? undefined);
+        const { head } = planOutput(keyed, { route: 'Media', format });
         const expected = convertTo ? { mimeType } : { mimeType, fileExtension };
         const isWebm = keyed.tracks.some(({ delivery }) => delivery !== 'direct') && urlType === 'Media';
-        if (!isWebm) expect(opener.describe()).toMatchObject(expected);
-        expect(representations.combined(keyed).describe().acceptRanges).toBe('none');
+        if (!isWebm) expect(head).toMatchObject(expected);
+        expect(planOutput(keyed, { route: 'Combined' }).head.acceptRanges).toBe('none');
       }
     }));
 

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/index.ts';
+import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
 import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { createClips, createHlsLayouts } from '../../../../stream-service/outputs/layout/layouts.ts';
 import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
@@ -27,13 +27,13 @@ const read = (layout: KnownLayout['layout'], files: readonly SizedFile[], first:
 
 const load = {
   clip: (files: readonly SizedFile[], start: number, end: number) =>
-    createClips().load(
+    createLayoutCaches().parts.load(
       { id: 'x', sources: files.length > 1 ? [0, 1] : [0], times: { startSeconds: start, endSeconds: end } },
       async (source) => files[source] ?? expect.fail('No source'),
       { signal: never },
     ),
   playlist: (files: readonly SizedFile[]) =>
-    createHlsLayouts().load(
+    createLayoutCaches().presentations.load(
       { id: 'x', sources: files.length > 1 ? [0, 1] : [0] },
       async (source) => files[source] ?? expect.fail('No source'),
       { signal: never },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidParameter } from '../../../../../core/errors/errors.ts';
 import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import { mp3Encoding } from '../../../../../stream-service/outputs/encode/mp3.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { inspect } from '../../../../support/media-tools.ts';
 import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
@@ -86,6 +87,6 @@ describe('clipFrames', () => {
     [0.12, 1.2, { firstFrame: 5, frames: 45 }],
     [2.4, 9, undefined],
   ])('from %d to %d of 100 frames', (startSeconds, endSeconds, frames) =>
-    expect(clipFrames({ startSeconds, endSeconds }, 100)).toEqual(frames),
+    expect(clipFrames({ startSeconds, endSeconds }, { frames: 100, encoding: mp3Encoding() })).toEqual(frames),
   );
 });

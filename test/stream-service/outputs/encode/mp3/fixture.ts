@@ -5,14 +5,13 @@ import { toStreamProblem } from '../../../../../core/api/problem.ts';
 import { silentLog } from '../../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import type { ConversionOptions } from '../../../../../stream-service/outputs/encode/converter.ts';
+import type { EncodeChoice } from '../../../../../stream-service/outputs/encode/encoded-format.ts';
 import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
 import {
   createFrameStreams,
-  type FrameStreams,
   type FrameStreamsOptions,
 } from '../../../../../stream-service/outputs/encode/frames/frame-streams.ts';
-import { createMp3Converter } from '../../../../../stream-service/outputs/encode/mp3/mp3-converter.ts';
+import { encode } from '../../../../../stream-service/outputs/encode/open.ts';
 import {
   type ClipTimes,
   type Representation,
@@ -29,13 +28,6 @@ export const track = { formatId: 'best' } as Track;
 export const resourceOf = (traits: Partial<Resource>): Resource =>
   ({ id: 'resource', title: null, author: null, isLive: false, renditions: [], ...traits }) as Resource;
 
-/** The MP3 converter with a changed encoding. */
-export const mp3ConverterWith = (change: (encoding: FrameEncoding) => FrameEncoding) => (streams: FrameStreams) =>
-  createMp3Converter({
-    ...streams,
-    ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
-  });
-
 /** LAME's fastest algorithm, for tests of sample positions: they do not depend on it. */
 export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
   ...encoding,
@@ -45,18 +37,22 @@ export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
 /** Segments of 24 s instead of 144 s, with a boundary early in the conversion. */
 export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, segmentFrames: 1000 });
 
-/** A converter, with the build of FFmpeg that `open` passes to it. */
+/** Conversions to MP3. @param change of the encoding of those of known length */
 export async function startMp3(
   options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
-  createConverter = createMp3Converter,
+  change: (encoding: FrameEncoding) => FrameEncoding = (encoding) => encoding,
 ) {
   const inputServer = await createFfmpegInputServer();
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
   const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
-  const converter = createConverter(createFrameStreams(dependencies));
-  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: ConversionOptions) =>
-    converter.open(resource, track, source, { ffmpeg, client: 'client', clip, ...chosen });
+  const streams = createFrameStreams(dependencies);
+  const changed: typeof streams = {
+    ...streams,
+    ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
+  };
+  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: EncodeChoice) =>
+    encode('mp3', { resource, track, source, ffmpeg, client: 'client' }, { clip, ...chosen }, changed);
   return { open, admission, close: () => inputServer.close() };
 }
 

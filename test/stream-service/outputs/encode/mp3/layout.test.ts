@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3/mp3.ts';
-import { id3Tag } from '../../../../../core/media/id3/id3-tag.ts';
 import type { Rendition } from '../../../../../core/state/resource.ts';
-import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
 import {
   type Layout,
   layoutBytes,
   nextFrameRange,
-  promisedFrames,
   tagSlice,
 } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import { mp3Encoding, promisedFrames, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
 import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './fixture.ts';
 
@@ -79,8 +77,8 @@ describe('nextFrameRange', () => {
 
 describe('promisedFrames', () => {
   const text = { title: 'Title', artist: 'Artist' };
-  const tagBytes = id3Tag(text).length;
   const promised = {
+    ...{ title: 'Title', author: 'Artist' },
     renditions: [{ id: 'carrier', formatIds: ['best'] }] as unknown as Rendition[],
     mp3: { renditionId: 'carrier', sizeBytes: mp3SizeBytes(60, text) },
   };
@@ -102,5 +100,5 @@ describe('promisedFrames', () => {
       undefined,
     ],
     ['nothing when it is live', resourceOf({ durationSeconds: 60, isLive: true }), undefined],
-  ])('follows %s', (_, resource, frames) => expect(promisedFrames(resource, track, tagBytes)).toBe(frames));
+  ])('follows %s', (_, resource, frames) => expect(promisedFrames(resource, track)).toBe(frames));
 });

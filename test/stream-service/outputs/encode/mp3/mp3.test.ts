@@ -11,7 +11,6 @@ import { encodedSounds } from './encoded-sound.ts';
 import {
   fastLame,
   fileSource,
-  mp3ConverterWith,
   problemOf,
   readRange,
   resourceOf,
@@ -47,9 +46,9 @@ const ENCODES = {
 const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
 
 /** Starts a converter with short segments. */
-const start = (options: Parameters<typeof startMp3>[0] = {}) => startMp3(options, mp3ConverterWith(shortSegments));
+const start = (options: Parameters<typeof startMp3>[0] = {}) => startMp3(options, shortSegments);
 
-describe('createMp3Converter', () => {
+describe('encode', () => {
   const original = codedSound(SECONDS);
   let folder: string;
   let encodes: string;
@@ -67,10 +66,7 @@ describe('createMp3Converter', () => {
     webm = await readFile(join(encodes, 'o.webm'));
     short = await readFile(join(encodes, 'short.webm'));
     mp3 = await start();
-    fastMp3 = await startMp3(
-      {},
-      mp3ConverterWith((encoding) => fastLame(shortSegments(encoding))),
-    );
+    fastMp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
     whole = await readRange(await open(), 0);
   });
   afterAll(async () => {

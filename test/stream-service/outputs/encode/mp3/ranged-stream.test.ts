@@ -2,9 +2,9 @@ import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3/mp3.ts';
 import { createEncodedUnits } from '../../../../../stream-service/outputs/encode/frames/encoded-units.ts';
-import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
+import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
 
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };

@@ -8,7 +8,6 @@ import { encodedSounds } from './encoded-sound.ts';
 import {
   fastLame,
   fileSource,
-  mp3ConverterWith,
   readRange,
   resourceOf,
   segmentedSource,
@@ -42,10 +41,7 @@ describe('MP3 conversion contains every sample once and in order, across segment
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
-    mp3 = await startMp3(
-      {},
-      mp3ConverterWith((encoding) => fastLame(shortSegments(encoding))),
-    );
+    mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
   });
   afterAll(async () => {
     await mp3.close();

@@ -10,7 +10,7 @@ import {
   type TrackKind,
 } from '../../../core/media/mp4-clip/index.ts';
 import { codecString, type HlsLayout, withStreams } from '../../../core/media/mp4-hls/index.ts';
-import { type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
+import { type Layout, type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR } from '../../../core/parsing/index.ts';
 import { parseMp4 } from '../mux/native/index.ts';
 import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
@@ -22,57 +22,56 @@ export interface PairRequest extends LayoutRequest {
   readonly extras?: LayoutExtras;
 }
 
-/** The layouts of pairs. */
-export type Layouts = LayoutCache<PairRequest>;
-
-const MAX_PAIR_BYTES = 64 * 1024 * 1024;
-
-/** @param now epoch milliseconds */
-export const createLayouts = (now: () => number = Date.now): Layouts =>
-  createLayoutCache({
-    now,
-    maxMemoryBytes: MAX_PAIR_BYTES,
-    async layOut([video, audio], { extras }, reader) {
-      if (!video || !audio) throw new TypeError('A pair has two files');
-      const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
-      return layoutOf(await parseMp4(LAY_OUT_PAIR, input, reader));
-    },
-  });
-
-/** What the playlists of renditions refer to: of pairs (source 0 has the video, source 1 the audio) and of single files. */
-export type HlsLayouts = LayoutCache<LayoutRequest, HlsLayout>;
-
-const MAX_HLS_BYTES = 32 * 1024 * 1024;
-
-export const createHlsLayouts = (): HlsLayouts =>
-  createLayoutCache({ maxMemoryBytes: MAX_HLS_BYTES, layOut: layOutPlaylists });
-
-async function layOutPlaylists(files: readonly OpenFile[], _: LayoutRequest, reader: LayoutReader): Promise<HlsLayout> {
-  const sources = files.map(({ header }) => packSource(header));
-  const { data, streams } = await parseMp4(LAY_OUT_HLS, sources, reader);
-  return withStreams(layoutOf(data), streams);
-}
-
 /** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
-export interface ClipRequest extends LayoutRequest {
+export interface PartRequest extends LayoutRequest {
   readonly times: ClipTimes;
   /** The audio of a single file without its video. @default false */
   readonly isAudioAlone?: boolean;
   readonly extras?: LayoutExtras;
 }
 
+/** The layouts of pairs, of parts of files, and what the playlists of pairs and single files refer to. */
+export interface LayoutCaches {
+  readonly pairs: LayoutCache<PairRequest>;
+  readonly parts: LayoutCache<PartRequest, ClipLayout>;
+  readonly presentations: LayoutCache<LayoutRequest, HlsLayout>;
+}
+
+const MAX_PAIR_BYTES = 64 * 1024 * 1024;
+/** An hour of a clip has about 3 MB. */
+const MAX_PART_BYTES = 32 * 1024 * 1024;
+const MAX_PRESENTATION_BYTES = 32 * 1024 * 1024;
+
 /** The audio was requested as AAC, and is something else. */
 export class NotAac extends UnsupportedMp4 {}
 
-/** The layouts of clips. */
-export type Clips = LayoutCache<ClipRequest, ClipLayout>;
+export const createLayoutCaches = (): LayoutCaches => ({
+  pairs: createLayoutCache({ maxMemoryBytes: MAX_PAIR_BYTES, layOut: layOutPair }),
+  parts: createLayoutCache({ maxMemoryBytes: MAX_PART_BYTES, layOut: layOutPart }),
+  presentations: createLayoutCache({ maxMemoryBytes: MAX_PRESENTATION_BYTES, layOut: layOutPresentation }),
+});
 
-/** An hour of a clip has about 3 MB. */
-const MAX_CLIP_BYTES = 32 * 1024 * 1024;
+async function layOutPair(
+  [video, audio]: readonly OpenFile[],
+  { extras }: PairRequest,
+  reader: LayoutReader,
+): Promise<Layout> {
+  if (!video || !audio) throw new TypeError('A pair has two files');
+  const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
+  return layoutOf(await parseMp4(LAY_OUT_PAIR, input, reader));
+}
 
-export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_CLIP_BYTES, layOut: layOutPart });
+async function layOutPresentation(
+  files: readonly OpenFile[],
+  _: LayoutRequest,
+  reader: LayoutReader,
+): Promise<HlsLayout> {
+  const sources = files.map(({ header }) => packSource(header));
+  const { data, streams } = await parseMp4(LAY_OUT_HLS, sources, reader);
+  return withStreams(layoutOf(data), streams);
+}
 
-async function layOutPart(files: readonly OpenFile[], request: ClipRequest, reader: LayoutReader): Promise<ClipLayout> {
+async function layOutPart(files: readonly OpenFile[], request: PartRequest, reader: LayoutReader): Promise<ClipLayout> {
   const { times, isAudioAlone, extras } = request;
   const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
   const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
@@ -91,7 +90,7 @@ function requireAac(header: TrackHeader): void {
   if (!codec.startsWith('mp4a.40.') || audioFamily(codec) !== 'aac') throw new NotAac('The audio is not AAC');
 }
 
-interface TrackSelection extends Pick<ClipRequest, 'times' | 'isAudioAlone'> {
+interface TrackSelection extends Pick<PartRequest, 'times' | 'isAudioAlone'> {
   readonly kinds: readonly TrackKind[];
 }
 

@@ -1,0 +1,71 @@
+import { MP3_BITRATE_KBPS, MP3_BITRATES_KBPS, type Mp3BitrateKbps, tagText } from '../../../core/conversions/index.ts';
+import {
+  MP3_FRAME_BYTES,
+  MP3_SAMPLE_RATE,
+  MP3_SAMPLES_PER_FRAME,
+  mp3FrameBytes,
+  mp3Frames,
+} from '../../../core/conversions/mp3/index.ts';
+import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
+import { clipLayout, type FrameEncoding } from './frames/index.ts';
+
+/**
+ * Frames of a segment: 144 s. Longer ones cost less (starting an encoder and seeking in the source is as much work
+ * as encoding about 10 s), shorter ones take less decoding up to a seek position in their middle.
+ */
+export const SEGMENT_FRAMES = 6000;
+/** 12 s, 290 kB at 192 kbit/s. */
+const UNIT_FRAMES = 500;
+/** The longest state of LAME is its loudness adaptation, about 100 frames. */
+const LAME_WARM_UP_FRAMES = 200;
+const LAME_LOOK_AHEAD_FRAMES = 3;
+/** Beyond the safe integers offsets are not exact any more, at the highest bit rate either. */
+const MAX_FRAMES = Number.MAX_SAFE_INTEGER / Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
+
+/** MP3 of constant bit rate without a bit reservoir: nothing but frames of one size. */
+export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS): FrameEncoding => ({
+  sampleRate: MP3_SAMPLE_RATE,
+  frameSamples: MP3_SAMPLES_PER_FRAME,
+  frameBytes: mp3FrameBytes(bitrateKbps),
+  segmentFrames: SEGMENT_FRAMES,
+  unitFrames: UNIT_FRAMES,
+  warmUpFrames: LAME_WARM_UP_FRAMES,
+  lookAheadFrames: LAME_LOOK_AHEAD_FRAMES,
+  outputArgs: [
+    ...['-c:a', 'libmp3lame', '-b:a', `${bitrateKbps}k`, '-reservoir', '0'],
+    ...['-write_xing', '0', '-id3v2_version', '0', '-flush_packets', '0', '-f', 'mp3'],
+  ],
+});
+
+export const mp3: EncodedFormat = {
+  hasTags: true,
+  layOut(resource, track, choice) {
+    const frames = promisedFrames(resource, track);
+    if (frames === undefined) return undefined;
+    const tag = tagOf(resource, choice);
+    const whole = { tagBytes: tag.length, encoding: mp3Encoding(choice.bitrateKbps), frames };
+    return { layout: clipLayout(whole, choice.clip), tag };
+  },
+  sequence: (resource, choice) => ({ encoding: mp3Encoding(choice.bitrateKbps), tag: tagOf(resource, choice) }),
+};
+
+const tagOf = (resource: Resource, { fullTag }: EncodeChoice): Buffer =>
+  fullTag ? fullId3Tag(fullTag.text, fullTag.cover) : id3Tag(tagText(resource));
+
+/**
+ * As many frames as the size promised at resolve holds, which includes the short tag; else by the duration. Undefined when
+ * that is unknown.
+ */
+export function promisedFrames(resource: Resource, track: Track): number | undefined {
+  const { mp3, renditions, isLive, durationSeconds } = resource;
+  const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
+  const frames =
+    mp3?.sizeBytes !== undefined && carrier?.formatIds[0] === track.formatId
+      ? (mp3.sizeBytes - id3Tag(tagText(resource)).length) / MP3_FRAME_BYTES
+      : isLive || !durationSeconds
+        ? undefined
+        : mp3Frames(durationSeconds);
+  return frames !== undefined && Number.isInteger(frames) && frames <= MAX_FRAMES ? frames : undefined;
+}

@@ -1,1 +1,0 @@
-export { createMp3Converter } from './mp3-converter.ts';

@@ -1,0 +1,89 @@
+import { conversions } from '../../../core/conversions/index.ts';
+import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../core/tools/index.ts';
+import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
+import { needsRemux, openTrack, type Source } from '../../source/index.ts';
+import type { Covers } from '../picture/index.ts';
+import { type Opening, type Representation, unread } from '../representation.ts';
+import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
+import { type EncodedName, encodedFormats } from './formats.ts';
+import { audioEntity, type FrameStreams, sizedHead } from './frames/index.ts';
+import type { EncodePlan } from './plan.ts';
+
+/** What FFmpeg reads of a file first. */
+const OPENING_RANGE = { first: 0, last: 64 * 1024 - 1 };
+
+export interface EncodeDependencies {
+  readonly requireFfmpeg: RequireFfmpeg;
+  readonly covers: Covers;
+  readonly frameStreams: FrameStreams;
+}
+
+/** Opening runs no encoder. @throws InvalidParameter, UnsupportedRendition, InMaintenance, CapacityExceeded */
+export async function openEncode(
+  { format, found, choice }: EncodePlan,
+  { session, openSource, isForHead }: Opening,
+  { requireFfmpeg, covers, frameStreams }: EncodeDependencies,
+): Promise<Representation> {
+  const { resource, tracks } = found;
+  const [track] = tracks;
+  const { fullTag } = choice;
+  // First, so that no upstream request is wasted while FFmpeg is missing or busy.
+  const ffmpeg = await requireFfmpeg();
+  if (!isForHead) frameStreams.requireRoom(session.client);
+  // Open segments add nothing to the head.
+  const isOpened = !isForHead || !needsRemux(track);
+  const [source, cover] = await Promise.all([
+    isOpened ? openTrack(openSource, found, track, session, { range: OPENING_RANGE }) : undefined,
+    fullTag && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
+  ]);
+  return encode(
+    format,
+    { resource, track, source, ffmpeg, client: session.client },
+    { ...choice, fullTag: fullTag && { ...fullTag, cover } },
+    frameStreams,
+  );
+}
+
+export interface EncodeInput {
+  readonly resource: Resource;
+  readonly track: Track;
+  /** Absent: segments that are not to be read. */
+  readonly source: Source | undefined;
+  readonly ffmpeg: Ffmpeg;
+  /** Whose share of encoders it uses. */
+  readonly client: string;
+}
+
+/**
+ * The conversion of a track. Where the duration is known and the source is seekable, it has an exact size and can be
+ * read at any offset; otherwise it is one sequential stream.
+ * @throws InvalidParameter when there is no such part, UnsupportedRendition when the format needs a known length
+ */
+export function encode(
+  name: EncodedName,
+  { source, ...input }: EncodeInput,
+  choice: EncodeChoice,
+  frameStreams: Pick<FrameStreams, 'ranged' | 'sequential'>,
+): Representation {
+  const { resource, track, ffmpeg } = input;
+  const { clip, fullTag } = choice;
+  const format: EncodedFormat = encodedFormats[name];
+  const frames = (source?.isSeekable ?? true) ? format.layOut(resource, track, choice) : undefined;
+  if (frames) {
+    const { layout, tag } = frames;
+    const isKnown = !fullTag || fullTag.cover !== undefined;
+    const entity = isKnown ? audioEntity(resource, track, source ?? { needsRemux: true }, ffmpeg) : undefined;
+    const read = source ? frameStreams.ranged({ ...input, source }, layout, tag) : unread;
+    return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
+  }
+  if (!format.sequence) throw new UnsupportedRendition('The source can only be read from its beginning.');
+  if (clip) throw new InvalidParameter('A conversion of unknown duration cannot be clipped.');
+  const { encoding, tag } = format.sequence(resource, choice);
+  const { mimeType, fileExtension } = conversions[name];
+  return {
+    ...{ mimeType, fileExtension, size: undefined, acceptRanges: 'none' },
+    read: source ? () => frameStreams.sequential({ ...input, source }, encoding, tag) : unread,
+  };
+}

@@ -1,0 +1,39 @@
+import { WAV_FORMAT, wavSamples } from '../../../core/conversions/wav/index.ts';
+import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { wavHeader } from '../../../core/media/wav/index.ts';
+import type { EncodedFormat } from './encoded-format.ts';
+import { clipLayout, type FrameEncoding, layoutBytes } from './frames/index.ts';
+
+const SAMPLE_BYTES = (WAV_FORMAT.channels * WAV_FORMAT.bitsPerSample) / 8;
+/** As in MP3: clips of both have the same times. */
+const FRAME_SAMPLES = 1152;
+const FRAME_BYTES = FRAME_SAMPLES * SAMPLE_BYTES;
+
+/** PCM. Segments of 24 s, 4.6 MB: decoding starts with the segment, and takes a hundredth of that time. */
+const ENCODING: FrameEncoding = {
+  sampleRate: WAV_FORMAT.sampleRate,
+  frameSamples: FRAME_SAMPLES,
+  frameBytes: FRAME_BYTES,
+  segmentFrames: 1000,
+  unitFrames: 100,
+  warmUpFrames: 0,
+  lookAheadFrames: 0,
+  outputArgs: ['-c:a', 'pcm_s16le', '-flush_packets', '0', '-f', 's16le'],
+};
+
+/** Its header has the size: there is no WAV of a live source, nor of one that has to be read from its beginning. */
+export const wav: EncodedFormat = {
+  hasTags: false,
+  layOut({ isLive, durationSeconds }, _, { clip }) {
+    if (isLive) throw new InvalidParameter('A live stream cannot be sent as WAV.');
+    const samples = wavSamples(durationSeconds ?? 0);
+    const dataBytes = samples * SAMPLE_BYTES;
+    if (samples === 0 || !Number.isSafeInteger(2 * dataBytes))
+      throw new UnsupportedRendition('The duration of the source is unknown.');
+    const frames = Math.ceil(dataBytes / FRAME_BYTES);
+    const lastFrameBytes = dataBytes - (frames - 1) * FRAME_BYTES;
+    const part = clipLayout({ tagBytes: 0, encoding: ENCODING, frames, lastFrameBytes }, clip);
+    const header = wavHeader(layoutBytes(part), WAV_FORMAT);
+    return { layout: { ...part, tagBytes: header.length }, tag: header };
+  },
+};

@@ -1,1 +1,0 @@
-export { createWavConverter } from './wav-converter.ts';

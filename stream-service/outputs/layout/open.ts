@@ -1,0 +1,207 @@
+import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import type { PredictedRange } from '../../../core/http/index.ts';
+import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
+import {
+  type HlsLayout,
+  type HlsUris,
+  writeMasterPlaylist,
+  writeMediaPlaylist,
+} from '../../../core/media/mp4-hls/index.ts';
+import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { openTrack, type Source } from '../../source/index.ts';
+import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
+import { inMemory } from '../in-memory.ts';
+import type { MuxPlan } from '../mux/index.ts';
+import type { RemuxPlan } from '../remux/index.ts';
+import { type Opening, type Representation, type RepresentationHead, toReadError, unread } from '../representation.ts';
+import type { LayoutCache } from './layout-cache.ts';
+import { type LayoutCaches, NotAac } from './layout-caches.ts';
+import { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
+import {
+  type LayoutPlan,
+  MASTER_NAME,
+  MEDIA_NAME,
+  NOT_AAC,
+  NoSuchFile,
+  nameClip,
+  type PairPlan,
+  type PartPlan,
+  type PresentationPlan,
+  playlistName,
+} from './plan.ts';
+import { HEADER_RANGE, type KnownLayout, type LayoutRequest } from './read-layout.ts';
+import type { RecordSize } from './record-size.ts';
+
+export interface LayoutDependencies extends ExtrasDependencies {
+  readonly layouts: LayoutCaches;
+  readonly recordSize: RecordSize;
+  /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
+  readonly isProbed?: (track: Track) => boolean;
+}
+
+/** One kind of layouts, and what is asked of it. */
+interface Wanted<Request extends LayoutRequest, L extends Layout> {
+  readonly cache: LayoutCache<Request, L>;
+  readonly request: Request;
+}
+
+/**
+ * @returns what the plan says to send instead when the files have no layout
+ * @throws NotFound, UnsupportedRendition, InvalidParameter when they have none, and what reading their headers throws
+ */
+export async function openLayout(
+  plan: LayoutPlan,
+  opening: Opening,
+  dependencies: LayoutDependencies,
+): Promise<Representation | MuxPlan | RemuxPlan> {
+  const { layouts } = dependencies;
+  const { found, id } = plan;
+  const sources = found.tracks.map((_, index) => index as SourceIndex);
+  if (plan.of === 'presentation') {
+    const wanted = { cache: layouts.presentations, request: { id, sources } };
+    return plan.playlist === undefined
+      ? openMedia(plan, wanted, opening, dependencies)
+      : openPlaylist(plan, plan.playlist, wanted, opening);
+  }
+
+  const { isForHead } = opening;
+  const extras = await loadExtras(found.resource, plan.extras, opening, dependencies);
+  if (isForHead && extras.isTextUnknown) return { ...plan.head, read: unread };
+  const request = { id: id + extras.id, sources, extras };
+  const opened =
+    plan.of === 'pair'
+      ? await openMedia(plan, { cache: layouts.pairs, request }, opening, dependencies)
+      : await openMedia(plan, { cache: layouts.parts, request: partOf(plan, request) }, opening, dependencies);
+  // Tags have the same length with any cover, but not the same bytes.
+  return 'read' in opened && isForHead && extras.isCoverUnknown ? { ...opened, etag: undefined } : opened;
+}
+
+const partOf = ({ times, isAudioAlone }: PartPlan, request: LayoutRequest & { readonly extras: LoadedExtras }) => ({
+  ...request,
+  times,
+  isAudioAlone,
+});
+
+async function openMedia<Request extends LayoutRequest, L extends Layout>(
+  plan: LayoutPlan,
+  wanted: Wanted<Request, L>,
+  opening: Opening,
+  dependencies: LayoutDependencies,
+): Promise<Representation | MuxPlan | RemuxPlan> {
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const known = await loadLayout(plan.found, wanted, opening);
+    if (known instanceof Error)
+      return plan.of === 'presentation' ? refusePresentation(known) : requireInstead(plan, known);
+    const head = headOf(plan, known);
+    if (plan.of === 'pair' && Object.keys(plan.extras).length === 0)
+      dependencies.recordSize(plan.found, known.layout.size);
+    if (opening.isForHead) return { ...head, read: unread };
+    const read = await openSources(plan.found, known, wanted, opening, dependencies.isProbed);
+    if (read) return { ...head, read };
+    wanted.cache.delete(wanted.request);
+  }
+  throw new UpstreamError(`The source files of ${plan.found.key} keep changing`);
+}
+
+/** @throws NotFound when a playlist refers to other media */
+function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): RepresentationHead {
+  // Byte ranges of an earlier playlist would select other media.
+  if (plan.of === 'presentation' && plan.entity !== undefined && plan.entity !== withoutQuotes(etag))
+    throw new NoSuchFile('The media has changed');
+  const { mimeType, fileExtension, isInline } = plan.head;
+  const { endSeconds } = layout as Partial<ClipLayout>;
+  const clip = plan.head.clip && plan.of === 'part' ? nameClip(plan.times, endSeconds) : undefined;
+  return { mimeType, fileExtension, isInline, clip, size: layout.size, acceptRanges: 'bytes', etag };
+}
+
+/** @throws NotFound when the presentation has no such playlist, UnsupportedRendition when there is none */
+async function openPlaylist(
+  plan: PresentationPlan,
+  name: string,
+  wanted: Wanted<LayoutRequest, HlsLayout>,
+  opening: Opening,
+): Promise<Representation> {
+  const known = await loadLayout(plan.found, wanted, opening);
+  if (known instanceof Error) return refusePresentation(known);
+  const { layout, etag } = known;
+  const uris: HlsUris = { file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`, playlist: playlistName };
+  const stream = layout.streams.find((each) => playlistName(each) === name);
+  if (!stream && name !== MASTER_NAME) throw new NoSuchFile('No such playlist');
+  const text = stream ? writeMediaPlaylist(stream, uris) : writeMasterPlaylist(layout, uris);
+  return inMemory(plan.head, Buffer.from(text));
+}
+
+const withoutQuotes = (etag: string) => etag.slice(1, -1);
+
+/** What is sent instead. @throws an error that says why nothing is */
+function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxPlan | RemuxPlan {
+  refuseLargeText(reason);
+  if (reason instanceof NotAac) throw new UnsupportedRendition(NOT_AAC, { cause: reason });
+  if (!plan.instead) throw new InvalidParameter(`This cannot be clipped: ${reason.message}.`, { cause: reason });
+  return plan.instead;
+}
+
+function refusePresentation(reason: UnsupportedMp4): never {
+  throw new UnsupportedRendition(`There is no playlist for this: ${reason.message}.`, { cause: reason });
+}
+
+/** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
+function loadLayout<Request extends LayoutRequest, L extends Layout>(
+  found: KeyedRendition,
+  { cache, request }: Wanted<Request, L>,
+  { openSource, session: { client, signal } }: Opening,
+): Promise<KnownLayout<L> | UnsupportedMp4> {
+  const openFile = (index: SourceIndex, shared: AbortSignal) =>
+    openSource(found.resource, trackOf(found, index), shared, HEADER_RANGE);
+  return cache.load(request, openFile, { client, signal }).catch((error) => {
+    throw signal.aborted ? error : toReadError(error);
+  });
+}
+
+const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
+  const track = tracks[index];
+  if (!track) throw new TypeError(`No track ${index}`);
+  return track;
+};
+
+/**
+ * Opens the source that has the first byte, and those that may refuse theirs. Undefined when one is no longer the file of the
+ * layout.
+ */
+async function openSources<Request extends LayoutRequest, L extends Layout>(
+  found: KeyedRendition,
+  known: KnownLayout<L>,
+  { cache, request }: Wanted<Request, L>,
+  { session, openSource, range: { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY } }: Opening,
+  isProbed: (track: Track) => boolean = () => false,
+): Promise<Representation['read'] | undefined> {
+  const { layout } = known;
+  const sources: Promise<Source>[] = [];
+  const open = (index: SourceIndex, range: PredictedRange): Promise<Source> => {
+    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range });
+    return sources[index];
+  };
+  const openFitting = async (index: SourceIndex, range: PredictedRange): Promise<SizedFile> => {
+    const source = await open(index, range);
+    if (known.fits(index, source)) return source;
+    cache.delete(request);
+    throw new UpstreamError('The source file has changed');
+  };
+
+  const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
+  const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
+  const isFirst = (index: SourceIndex) => extent !== undefined && extent.kind !== 'own' && extent.source === index;
+  const fits = await Promise.all(
+    request.sources.map(async (index) => {
+      if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
+      const range = firstByte < layout.size ? firstRead(layout, index, needed) : undefined;
+      if (!isFirst(index) && !range) return true;
+      return known.fits(index, await open(index, range ?? { first: 0 }));
+    }),
+  );
+  if (fits.includes(false)) return undefined;
+  const { client } = session;
+  return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, client, openSource: openFitting });
+}

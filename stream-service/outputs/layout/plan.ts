@@ -1,0 +1,137 @@
+import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
+import type { FileType } from '../../../core/media/codecs/index.ts';
+import type { KeyedRendition } from '../../../core/state/index.ts';
+import { isMp4File } from '../../source/index.ts';
+import type { PlannedExtras } from '../extras.ts';
+import { COMBINED, type MuxPlan } from '../mux/index.ts';
+import type { RemuxPlan } from '../remux/index.ts';
+import type { ClipTimes, PlannedOutput } from '../representation.ts';
+
+/**
+ * A file with length and ranges that exists only as a layout of the tracks of a rendition: it has their bytes behind a
+ * header of its own. The headers of the tracks decide whether there is one.
+ */
+export type LayoutPlan = PairPlan | PartPlan | PresentationPlan;
+
+interface PlannedLayout extends PlannedOutput {
+  readonly kind: 'layout';
+  readonly found: KeyedRendition;
+  /** Distinguishes the layout from others, together with its extras. */
+  readonly id: string;
+  /** What is sent where the files have no layout. Absent: nothing can be. */
+  readonly instead?: MuxPlan | RemuxPlan;
+}
+
+/** A video and an audio file as one MP4. */
+export interface PairPlan extends PlannedLayout {
+  readonly of: 'pair';
+  readonly extras: PlannedExtras;
+}
+
+/** A part of an MP4 file or of a pair of them, or the whole. */
+export interface PartPlan extends PlannedLayout {
+  readonly of: 'part';
+  readonly extras: PlannedExtras;
+  readonly times: ClipTimes;
+  /** As M4A, which has AAC only. @default false */
+  readonly isAudioAlone?: boolean;
+}
+
+/** The files of an HLS presentation: the media that its playlists refer to, or a playlist by its file name. */
+export interface PresentationPlan extends PlannedLayout {
+  readonly of: 'presentation';
+  /** Absent: the media. */
+  readonly playlist?: string;
+  /** The ETag of the media that the playlist was written for, without quotes. Absent: any. */
+  readonly entity?: string;
+}
+
+export const NOT_AAC = 'The audio of the source is not AAC, which M4A would copy.';
+
+const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
+/** Known only once the headers of the files are read. */
+const UNKNOWN = { size: undefined, acceptRanges: undefined } as const;
+
+export const planPair = (found: KeyedRendition, extras: PlannedExtras, instead: MuxPlan): PairPlan => ({
+  ...{ kind: 'layout', of: 'pair', found, extras, instead, id: found.key, answersHead: false },
+  head: { ...instead.head, ...UNKNOWN },
+});
+
+/** A whole MP4 file with extras. */
+export const planExtended = (found: KeyedRendition, extras: PlannedExtras, instead: RemuxPlan): PartPlan => ({
+  ...{ kind: 'layout', of: 'part', found, extras, instead, id: `${found.key} whole`, answersHead: false },
+  times: WHOLE,
+  head: { ...typeOf(COMBINED), ...UNKNOWN },
+});
+
+/** @throws InvalidParameter for a live stream, and for files other than MP4 */
+export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan {
+  const { key, resource, rendition, tracks } = found;
+  if (resource.isLive) throw new InvalidParameter('A live stream cannot be clipped.');
+  if (!tracks.every(isMp4File)) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
+  const type = tracks.length > 1 ? COMBINED : rendition;
+  return {
+    ...{ kind: 'layout', of: 'part', found, extras, id: `${key} ${timesId(clip)}`, answersHead: false },
+    times: clip,
+    head: { ...typeOf(type), ...UNKNOWN, clip: nameClip(clip, resource.durationSeconds) },
+  };
+}
+
+/** The AAC of an MP4 file as M4A, or a part of it. */
+export function planAudioAlone(
+  found: KeyedRendition,
+  extras: PlannedExtras,
+  { type, clip, instead }: { readonly type: FileType; readonly clip?: ClipTimes; readonly instead?: RemuxPlan },
+): PartPlan {
+  const times = clip ?? WHOLE;
+  return {
+    ...{ kind: 'layout', of: 'part', found, extras, instead, id: `${found.key} m4a ${timesId(times)}` },
+    ...{ times, isAudioAlone: true, answersHead: false },
+    head: { ...typeOf(type), ...UNKNOWN, clip: clip && nameClip(clip, found.resource.durationSeconds) },
+  };
+}
+
+const typeOf = ({ mimeType, fileExtension }: FileType): FileType => ({ mimeType, fileExtension });
+const timesId = ({ startSeconds, endSeconds }: ClipTimes) => `${startSeconds}-${endSeconds}`;
+
+/** The requested times, which name the clip; an end beyond the media is that of the media, in whole seconds. */
+export const nameClip = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({
+  startSeconds,
+  endSeconds: endSeconds <= mediaEnd ? endSeconds : Math.round(mediaEnd),
+});
+
+/** The presentation has no such file, or no longer. */
+export class NoSuchFile extends NotFound {}
+
+/** The part of a request below the key. */
+export interface PresentationFile {
+  /** The last segment of the path. */
+  readonly name: string;
+  /** As in `PresentationPlan`. */
+  readonly entity?: string;
+}
+
+export const MASTER_NAME = 'master.m3u8';
+export const MEDIA_NAME = 'media.mp4';
+const KINDS = ['video', 'audio', 'both'] as const;
+/** `both.m3u8` where the segments have both. */
+export const playlistName = ({ kind }: { readonly kind: (typeof KINDS)[number] }): string => `${kind}.m3u8`;
+const PLAYLISTS = [MASTER_NAME, ...KINDS.map((kind) => playlistName({ kind }))];
+const PLAYLIST_TYPE = { mimeType: 'application/vnd.apple.mpegurl', fileExtension: '.m3u8', isInline: true } as const;
+const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: true } as const;
+
+/**
+ * A file of the HLS presentation (RFC 8216) of a pair or of a single MP4 file: playlists, and one MP4 with everything
+ * that they refer to by byte range. No media is converted.
+ * @throws NotFound for another name, UnsupportedRendition when there is no such presentation
+ */
+export function planPresentation(found: KeyedRendition, file: PresentationFile): PresentationPlan {
+  const name = file.name.toLowerCase();
+  const isMedia = name === MEDIA_NAME;
+  if (!isMedia && !PLAYLISTS.includes(name)) throw new NoSuchFile('No such file');
+  if (found.resource.isLive) throw new UnsupportedRendition('There is no playlist for a live stream.');
+  if (!found.tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
+  const base = { kind: 'layout', of: 'presentation', found, id: `${found.key} hls`, answersHead: false } as const;
+  if (isMedia) return { ...base, entity: file.entity, head: { ...MEDIA_TYPE, ...UNKNOWN } };
+  return { ...base, playlist: name, head: { ...PLAYLIST_TYPE, ...UNKNOWN } };
+}

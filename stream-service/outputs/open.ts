@@ -1,0 +1,85 @@
+import { NotFound } from '../../core/errors/index.ts';
+import { withSpan } from '../../core/log/index.ts';
+import type { StreamObserver } from '../sessions/index.ts';
+import type { OpenSource } from '../source/index.ts';
+import { type ArchivesDependencies, createArchives, type PlannedArchive } from './archive/index.ts';
+import { openCopy } from './copy/index.ts';
+import { type EncodeDependencies, openEncode } from './encode/index.ts';
+import { type LayoutDependencies, openLayout } from './layout/index.ts';
+import { type MuxDependencies, openMux } from './mux/index.ts';
+import { openPicture, type PictureDependencies } from './picture/index.ts';
+import { type RenditionPlan, withoutRanges } from './plan.ts';
+import { openRemux, type RemuxDependencies } from './remux/index.ts';
+import { type Opening, type Outputs, type Representation, unread } from './representation.ts';
+import { openText, type TextPlan } from './text/index.ts';
+
+const WHOLE = { first: 0 };
+
+/** What every Stream endpoint sends; `planOutput`, `planSubtitle` and `planArchive` decide it. */
+export type OutputPlan = RenditionPlan | TextPlan | PlannedArchive;
+
+export interface OutputDependencies
+  extends EncodeDependencies,
+    LayoutDependencies,
+    MuxDependencies,
+    PictureDependencies,
+    RemuxDependencies,
+    Omit<ArchivesDependencies, 'outputs'> {
+  readonly openSource: OpenSource;
+  /** As `openSource`, without resolving again: for HEAD. @default HEAD is answered without opening a source */
+  readonly peekSource?: OpenSource;
+  readonly observer?: Pick<StreamObserver, 'onConversion'>;
+}
+
+const openNothing: OpenSource = () => Promise.reject(new NotFound('HEAD opens no sources'));
+
+/** Opens what was planned. */
+export function createOutputs(dependencies: OutputDependencies): Outputs<OutputPlan> {
+  const { openSource, peekSource = openNothing, observer } = dependencies;
+
+  const openKind = async (plan: OutputPlan, opening: Opening): Promise<Representation> => {
+    if (opening.isForHead && plan.answersHead) return { ...plan.head, read: unread };
+    switch (plan.kind) {
+      case 'copy':
+        return openCopy(plan, opening);
+      case 'layout': {
+        const opened = await openLayout(plan, opening, dependencies);
+        return 'kind' in opened ? openKind(opened, { ...opening, range: WHOLE }) : opened;
+      }
+      case 'encode':
+        return openEncode(plan, opening, dependencies);
+      case 'remux':
+        return openRemux(plan, opening, dependencies);
+      case 'mux':
+        return openMux(plan, opening, dependencies);
+      case 'text':
+        return openText(plan, opening);
+      case 'picture':
+        return openPicture(plan, opening, dependencies);
+      case 'archive':
+        return archives.open(plan, opening);
+    }
+  };
+
+  const openPlan = async (plan: OutputPlan, opening: Opening): Promise<Representation> => {
+    if (!plan.isWithoutRanges) return openKind(plan, opening);
+    return withoutRanges(await openKind(plan, { ...opening, range: WHOLE }), plan.rangedPath);
+  };
+
+  const outputs: Outputs<OutputPlan> = {
+    async open(plan, session, range) {
+      const opening = { session, range, openSource, isForHead: false };
+      const { conversion } = plan;
+      if (!conversion) return openPlan(plan, opening);
+      const describe = () => ({ attributes: { 'reelay.format': conversion } });
+      // Its encoders are spans of their own.
+      const opened = await withSpan('open conversion', () => openPlan(plan, opening), describe);
+      observer?.onConversion?.(conversion);
+      return opened;
+    },
+    inspect: (plan, session, range = WHOLE) =>
+      openPlan(plan, { session, range, openSource: peekSource, isForHead: true }),
+  };
+  const archives = createArchives({ ...dependencies, outputs });
+  return outputs;
+}

@@ -1,0 +1,165 @@
+import { getOperation } from '../../core/api/index.ts';
+import { type ConversionName, conversions } from '../../core/conversions/index.ts';
+import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
+import type { KeyedRendition, Track } from '../../core/state/index.ts';
+import { isMp4File, needsRemux } from '../source/index.ts';
+import { type CopyPlan, planCopy } from './copy/index.ts';
+import { type EncodedName, type EncodePlan, type EncodeQuery, isEncoded, planEncode } from './encode/index.ts';
+import { type PlannedExtras, planExtras } from './extras.ts';
+import {
+  type LayoutPlan,
+  NOT_AAC,
+  type PresentationFile,
+  planAudioAlone,
+  planClip,
+  planExtended,
+  planPair,
+  planPresentation,
+} from './layout/index.ts';
+import { type MuxPlan, planMux, remuxPlan } from './mux/index.ts';
+import { type PicturePlan, planPicture } from './picture/index.ts';
+import { planRemux, type RemuxPlan } from './remux/index.ts';
+import type { ClipTimes, RepresentationHead } from './representation.ts';
+
+/** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
+export type RenditionPlan = CopyPlan | LayoutPlan | EncodePlan | RemuxPlan | MuxPlan | PicturePlan;
+
+/** What is asked of a rendition: an endpoint and its parameters. */
+export type RenditionQuery =
+  | ({ readonly route: 'Media' } & MediaQuery)
+  | ({ readonly route: 'Combined' } & Pick<MediaQuery, 'subtitles'>)
+  | { readonly route: 'Hls'; readonly file: PresentationFile }
+  | { readonly route: 'Cover' };
+
+export interface MediaQuery extends EncodeQuery {
+  /** No effect on a rendition without audio. */
+  readonly format?: ConversionName;
+  /** Language of the subtitles to embed in MP4. */
+  readonly subtitles?: string;
+}
+
+/** What was found: two tracks, segments, an MP4 file, or a file of another container. */
+type Shape = 'pair' | 'segments' | 'mp4' | 'file';
+type Decision = (found: KeyedRendition, query: MediaQuery) => RenditionPlan;
+
+/** What is sent, by what is asked (rows) and what was found (columns). For a conversion that is the audio track alone. */
+const DECISIONS = {
+  encoded: { pair: encode, segments: encode, mp4: encode, file: encode },
+  m4a: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: remuxAudio },
+  clip: { pair: clip, segments: clip, mp4: clip, file: clip },
+  subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
+  media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
+  combinedWithSubtitles: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
+  combined: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
+} satisfies Readonly<Record<string, Readonly<Record<Shape, Decision>>>>;
+
+/**
+ * Decides what is sent for a rendition: every key works on every endpoint.
+ * @throws InvalidParameter when it cannot be clipped, or has no such subtitles; UnsupportedRendition; NotFound for a file
+ * that no presentation has
+ */
+export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
+  if (query.route === 'Cover') return planPicture(found);
+  if (query.route === 'Hls') return planPresentation(found, query.file);
+  if (query.route === 'Combined') {
+    const plan = decide(query.subtitles === undefined ? 'combined' : 'combinedWithSubtitles', found, query);
+    const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query.subtitles);
+    return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
+  }
+  const audio = found.tracks.find((track) => track.audio);
+  if (!query.format || !audio)
+    return decide(query.clip ? 'clip' : query.subtitles === undefined ? 'media' : 'subtitles', found, query);
+  if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');
+  const row = isEncoded(query.format) ? 'encoded' : query.format;
+  return { ...decide(row, { ...found, tracks: [audio] }, query), conversion: query.format };
+}
+
+const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>
+  DECISIONS[row][shapeOf(found)](found, query);
+
+function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
+  if (second) return 'pair';
+  if (needsRemux(track)) return 'segments';
+  return isMp4File(track) ? 'mp4' : 'file';
+}
+
+/** The same head where ranges are ignored. @param rangedPath where they are not */
+export const withoutRanges = <Head extends RepresentationHead>(head: Head, rangedPath?: string): Head => ({
+  ...head,
+  etag: undefined,
+  acceptRanges: 'none',
+  contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
+});
+
+const MEDIA_PATH = getOperation('Media').path;
+
+const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
+  MEDIA_PATH.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
+
+/** As it is, which has no room for subtitles. */
+function copy(found: KeyedRendition, { subtitles }: MediaQuery) {
+  planExtras(found, { subtitles, isMp4: false });
+  return planCopy(found);
+}
+
+function remux(found: KeyedRendition, query: MediaQuery) {
+  const isMp4 = remuxPlan(found.tracks[0]).container === 'mp4';
+  return planRemux(found, planExtras(found, { ...query, isMp4 }));
+}
+
+/** With length and ranges where both are MP4 files. */
+function layOutPair(found: KeyedRendition, query: MediaQuery) {
+  const extras = planExtras(found, { ...query, isMp4: true });
+  const muxed = planMux(found, extras);
+  return found.resource.isLive || !found.tracks.every(isMp4File) ? muxed : planPair(found, extras, muxed);
+}
+
+function extend(found: KeyedRendition, query: MediaQuery) {
+  const extras = planExtras(found, { ...query, isMp4: true });
+  return planExtended(found, extras, planRemux(found, extras));
+}
+
+function clip(found: KeyedRendition, { clip: times, ...query }: MediaQuery) {
+  const isMp4 = ['pair', 'mp4'].includes(shapeOf(found));
+  return planClip(found, planExtras(found, { ...query, isMp4 }), times as ClipTimes);
+}
+
+/** A file whose codecs MP4 cannot hold is sent as it is. */
+function remuxOrCopy(found: KeyedRendition, query: MediaQuery) {
+  const [{ video, audio }] = found.tracks;
+  const isHeld = (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
+  return isHeld ? remux(found, query) : copy(found, query);
+}
+
+function encode(found: KeyedRendition, { format, ...query }: MediaQuery) {
+  return planEncode(found, format as EncodedName, query);
+}
+
+const isAac = ({ audio }: Track): boolean => audio?.codec !== undefined && audioFamily(audio.codec) === 'aac';
+
+/** By its extension: an MP4 file without video may have further tracks. */
+const isAudioFile = ({ video, container }: Track): boolean => video === null && /^m4a$/i.test(container);
+
+/** The AAC of an MP4 file, with length and ranges. @throws as `remuxAudio` */
+function copyAudio(found: KeyedRendition, query: MediaQuery) {
+  const [track] = found.tracks;
+  const extras = planAudioExtras(found, query);
+  if (!query.clip && !extras.hasTags && isAac(track) && isAudioFile(track)) return planCopy(found, conversions.m4a);
+  const instead = query.clip ? undefined : remuxAudio(found, query);
+  return planAudioAlone(found, extras, { type: conversions.m4a, clip: query.clip, instead });
+}
+
+/** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition when it is not AAC */
+function remuxAudio(found: KeyedRendition, query: MediaQuery) {
+  const extras = planAudioExtras(found, query);
+  if (query.clip) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
+  return planRemux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
+}
+
+function planAudioExtras(found: KeyedRendition, query: MediaQuery): PlannedExtras {
+  const [track] = found.tracks;
+  if (found.resource.isLive) throw new InvalidParameter('A live stream cannot be sent as M4A.');
+  if (track.audio?.codec !== undefined && !isAac(track)) throw new UnsupportedRendition(NOT_AAC);
+  return planExtras(found, { ...query, isMp4: true });
+}

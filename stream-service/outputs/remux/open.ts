@@ -1,0 +1,41 @@
+import type { Track } from '../../../core/state/index.ts';
+import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
+import { openTrack, type Source } from '../../source/index.ts';
+import { type ExtrasDependencies, loadExtras, requireFittingText } from '../extras.ts';
+import { type Mux, remuxPlan } from '../mux/index.ts';
+import type { Opening, Representation } from '../representation.ts';
+import type { RemuxPlan } from './plan.ts';
+
+export interface RemuxDependencies extends ExtrasDependencies {
+  readonly mux: Mux;
+  readonly requireFfmpeg: RequireFfmpeg;
+}
+
+/** @throws UnsupportedRendition when the subtitles are too large, InMaintenance, and what `OpenSource` throws */
+export async function openRemux(
+  { found, head, extras: planned }: RemuxPlan,
+  opening: Opening,
+  { mux, requireFfmpeg, ...dependencies }: RemuxDependencies,
+): Promise<Representation> {
+  const { session, openSource } = opening;
+  const { resource, tracks } = found;
+  const [track] = tracks;
+  const extras = await loadExtras(resource, planned, opening, dependencies);
+  requireFittingText(extras, resource.durationSeconds);
+  // First, so that no upstream request is wasted while FFmpeg is missing.
+  const ffmpeg = await requireFfmpeg();
+  const source = await openTrack(openSource, found, track, session);
+  const durationSeconds = durationOf(source, track);
+  const textEndSeconds = durationSeconds ?? resource.durationSeconds;
+  const job = {
+    ...{ sources: [source], plan: remuxPlan(track), client: session.client },
+    ...{ durationSeconds, extras, textEndSeconds },
+  };
+  return { ...head, read: () => mux(ffmpeg, job) };
+}
+
+/** Seconds by the container or the playlist; undefined for a live source. */
+function durationOf(source: Source, { durationSeconds }: Track): number | undefined {
+  if (!source.needsRemux) return durationSeconds;
+  return source.durationSeconds && (durationSeconds ?? source.durationSeconds);
+}
