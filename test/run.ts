@@ -52,15 +52,16 @@ const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vi
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
 // Python of the tests keeps its byte code: a package takes seconds to compile at each start.
 const { PYTHONDONTWRITEBYTECODE: _, ...inherited } = process.env;
-const env = { ...inherited, PATH: await pathWithPrograms() };
 const startedAt = performance.now();
+const path = pathWithPrograms();
 
-if (isNarrowed) await run(tests);
+if (isNarrowed) await run(tests, { path: await path });
 else {
   // Before the tests, of which several would build it at the same time.
   await buildPage();
-  await Promise.all([runChecks(), run(SYNTHESES, { isBuffered: true })]);
-  await Promise.all([run(tests), run(BUNDLED_CONTRACT, { isBuffered: true })]);
+  await Promise.all([path, runChecks(), run(SYNTHESES, { isBuffered: true })]);
+  const options = { path: await path };
+  await Promise.all([run(tests, options), run(BUNDLED_CONTRACT, { ...options, isBuffered: true })]);
 }
 process.stdout.write(`\ntotal: ${elapsed(startedAt)}${cpuOfChildren()}\n`);
 
@@ -68,12 +69,20 @@ async function runChecks(): Promise<void> {
   for (const check of CHECKS) await run(check);
 }
 
-/** Runs a step to its end; the first one that fails sets the exit code. @param isBuffered writes its output at its end */
-async function run({ name, command, args }: Step, { isBuffered = false } = {}): Promise<void> {
+/**
+ * Runs a step to its end; the first one that fails sets the exit code.
+ * @param isBuffered writes its output at its end
+ * @param path where it finds programs. @default where this process does
+ */
+async function run(
+  { name, command, args }: Step,
+  { isBuffered = false, path = process.env.PATH }: { isBuffered?: boolean; path?: string } = {},
+): Promise<void> {
   if (process.exitCode) return;
   if (!isBuffered) process.stdout.write(`\n${name}\n`);
   const stepStartedAt = performance.now();
-  const child = spawn(command, args, { stdio: ['inherit', ...(isBuffered ? PIPES : INHERITED)], env });
+  const stdio = ['inherit', ...(isBuffered ? PIPES : INHERITED)] as const;
+  const child = spawn(command, args, { stdio: [...stdio], env: { ...inherited, PATH: path } });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk));
   const [code] = await once(child, 'close');
