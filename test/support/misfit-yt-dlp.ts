@@ -4,7 +4,7 @@ import type { YtDlp } from '../../core/tools/tools.ts';
 const WITHOUT_WORKER = `
 for arg do
   shift
-  case $arg in */worker/plugins) arg=/nonexistent ;; esac
+  case $arg in */layers/tools/plugins) arg=/nonexistent ;; esac
   set -- "$@" "$arg"
 done
 exec "$@"`;
