@@ -1,5 +1,6 @@
 export { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from './availability.ts';
 export { createState } from './create-state.ts';
+export { capabilitiesOf, type Delivery, deliveries, findDelivery } from './delivery.ts';
 export { ItemTooLarge } from './items.ts';
 export {
   archiveKey,
@@ -20,7 +21,6 @@ export type {
   ArchivedList,
   AudioTraits,
   Chapter,
-  Delivery,
   Details,
   Link,
   PlaylistEntry,

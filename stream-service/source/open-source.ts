@@ -4,21 +4,25 @@ import { NotFound } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
-import type { Resource, Track } from '../../core/state/index.ts';
+import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { createAvailabilityProbes } from './availability-probe.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
-import { file } from './file/index.ts';
+import { openFile } from './file/index.ts';
+import type { OpenRequest } from './open-request.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
-import { dash, hls } from './segmented/index.ts';
+import { loadDash, loadHls, openSegments } from './segmented/index.ts';
 import type { OpenSource, Source } from './source.ts';
-import type { OpenRequest, SourceKind } from './source-kind.ts';
 
-/** The registry: how each kind of track is opened. A new kind is one folder and one line here. */
-const sourceKinds: Readonly<Record<Track['delivery'], SourceKind>> = { direct: file, hls, dash };
+/** How each kind of source is opened. */
+const openers: Readonly<Record<Delivery, (request: OpenRequest) => Promise<Source>>> = {
+  direct: openFile,
+  hls: (request) => openSegments(request, loadHls),
+  dash: (request) => openSegments(request, loadDash),
+};
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
-export const needsRemux = ({ delivery }: Pick<Track, 'delivery'>): boolean => sourceKinds[delivery].needsRemux;
+export const needsRemux = (track: Pick<Track, 'delivery'>): boolean => !capabilitiesOf(track).isFile;
 
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
@@ -70,7 +74,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     async (stored, storedTrack, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
       const resource = latest(stored);
       const { formatId, delivery } = storedTrack;
-      const { open } = sourceKinds[delivery];
+      const open = openers[delivery];
       const track =
         resource.tracks.find((found) => found.formatId === formatId && found.delivery === delivery) ?? storedTrack;
       const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
@@ -105,7 +109,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   return {
     openSource: openWith(options.refresh, true),
     peekSource: openWith(noRefresh, false),
-    isProbed: ({ delivery, url }) => delivery === 'direct' && probes.isProbed(url),
+    isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }
 

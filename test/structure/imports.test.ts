@@ -82,6 +82,13 @@ describe('folder entry points', () => {
   });
 });
 
+describe('kinds of sources', () => {
+  it('are told apart by their capabilities, not by their names', () => {
+    const comparing = sourceFiles.filter((file) => /\bdelivery [=!]== '/.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(comparing).toEqual([]);
+  });
+});
+
 describe('import cycles', () => {
   it('are found in a graph that has some', () => {
     const graph = new Map([

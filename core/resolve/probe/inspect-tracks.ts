@@ -4,7 +4,7 @@ import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../er
 import { isMediaContainer } from '../../media/codecs/index.ts';
 import {
   availabilityDelayMs,
-  type Delivery,
+  capabilitiesOf,
   MAX_AVAILABILITY_WAIT_MS,
   type Track,
   untilAvailable,
@@ -26,21 +26,18 @@ const CONCURRENCY = 6;
 /** The best tracks of an item. Further ones are offered only if an extractor of their site describes them. */
 const MAX_PROBED = 40;
 
-/** By delivery: whether the description of a track lacks what its rendition needs. */
-const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>> = {
-  direct: ({ isBareLink, isGeneric, isUntested, track }) =>
+/** Whether the description of a track lacks what its rendition needs. */
+function needsProbe({ isBareLink, isGeneric, isUntested, track }: Candidate): boolean {
+  if (!capabilitiesOf(track).isFile) return isUndescribedPlaylist(track);
+  return (
     isUntested === true ||
     isBareLink ||
-    isGeneric ||
+    isGeneric === true ||
     !isMediaContainer(track.container) ||
     !hasCodec(track) ||
-    (track.sizeBytes ?? track.durationSeconds) === undefined,
-  hls: ({ track }) => isUndescribedPlaylist(track),
-  // The manifest describes every representation.
-  dash: () => false,
-};
-
-const needsProbe = (candidate: Candidate): boolean => NEEDS_PROBE[candidate.track.delivery](candidate);
+    (track.sizeBytes ?? track.durationSeconds) === undefined
+  );
+}
 
 export interface InspectOptions extends TrackProbeOptions {
   /** Epoch milliseconds until which tracks may be waited for. @default they are not */
@@ -85,7 +82,7 @@ export async function inspectTracks(
   const inspected = await Promise.all(probed.map((one) => limit(() => inspectOne(one))));
   const usable = inspected
     .flatMap(({ result }) => result)
-    .filter(({ track }) => track.delivery !== 'direct' || isMediaContainer(track.container));
+    .filter(({ track }) => !capabilitiesOf(track).isFile || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
   const described = new Set(candidates.filter((one) => !needsProbe(one)).map(({ track }) => track.formatId));
   const exact = await withExactDuration(selectRenditions(usable), described, probeTrack);
@@ -128,9 +125,9 @@ async function withExactDuration(
   const { durationSeconds } = exact;
   // A playlist with durations in whole seconds: the item's other playlists are alike. A file without a duration cannot hold
   // what its source declares.
-  const areRounded = track.delivery === 'hls' && durationSeconds === undefined;
+  const areRounded = capabilitiesOf(track).mayRoundDurations && durationSeconds === undefined;
   const withDuration = (one: Track): Track => {
-    if (areRounded ? one.delivery === 'hls' : one === track && !durationSeconds) return withoutDuration(one);
+    if (areRounded ? one.delivery === track.delivery : one === track && !durationSeconds) return withoutDuration(one);
     return one === track && durationSeconds ? { ...one, durationSeconds } : one;
   };
   return { result: { ...selection, tracks: tracks.map(withDuration) } };

@@ -4,12 +4,12 @@ import { scanDashManifest } from '../../media/dash/index.ts';
 import { PlaylistError } from '../../media/hls/index.ts';
 import type { ManifestFacts } from '../../media/timeline/index.ts';
 import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
-import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
+import { type Delivery, initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
 import { isFinal, webUrl } from '../yt-dlp/index.ts';
 import { type Probed, readSegmentTraits } from './read-file.ts';
 import { describeTraits, isUndescribedPlaylist, withoutDuration } from './track-traits.ts';
 
-export interface ManifestProbeOptions {
+export interface ManifestProbeOptions extends ManifestKind {
   /** Requests the first bytes of the URL of a track. */
   readonly fetchHead: (track: Track, maxBytes: number) => Promise<{ readonly bytes: Buffer; readonly url: string }>;
   /** @throws EgressRefused when one of the URLs is on a private host */
@@ -26,6 +26,20 @@ const SEGMENT_HEAD_BYTES = 128 * 1024;
 const AES_KEY_BYTES = 16;
 const AES_BLOCK_BYTES = 16;
 
+interface ManifestKind {
+  /** Bytes of it to read, at most. */
+  readonly maxBytes: number;
+  /** @returns undefined when the bytes are no manifest of this kind. @throws NotDeliverable */
+  readonly scan: (bytes: Buffer, options: ParsingOptions) => Promise<ManifestFacts | undefined>;
+}
+
+/** How the manifest of each kind of source is read; undefined for files, which have none. */
+export const manifestKinds: Readonly<Record<Delivery, ManifestKind | undefined>> = {
+  direct: undefined,
+  hls: { maxBytes: MAX_PLAYLIST_BYTES + 1, scan: scanPlaylist },
+  dash: { maxBytes: MANIFEST_HEAD_BYTES, scan: async (bytes) => scanDashManifest(bytes.toString()) },
+};
+
 type SegmentTraits = Pick<Track, 'video' | 'audio'> | undefined;
 const UNKNOWN_TRAITS: Probed<SegmentTraits> = { result: undefined };
 
@@ -40,12 +54,11 @@ interface SegmentCipher {
  * first segment.
  */
 export async function probeManifest(track: Track, options: ManifestProbeOptions): Promise<Probed<Track>> {
-  const { fetchHead, requireAllowed, parsing } = options;
-  const isHls = track.delivery === 'hls';
-  const { bytes, url } = await fetchHead(track, isHls ? MAX_PLAYLIST_BYTES + 1 : MANIFEST_HEAD_BYTES);
+  const { fetchHead, requireAllowed, parsing, maxBytes, scan } = options;
+  const { bytes, url } = await fetchHead(track, maxBytes);
   if (bytes.length > MAX_PLAYLIST_BYTES)
     throw new NotDeliverable('The playlist is too large.', { reason: 'too-large' });
-  const facts = isHls ? await scanPlaylist(bytes, parsing) : scanDashManifest(bytes.toString());
+  const facts = await scan(bytes, parsing);
   if (!facts) throw new NotFound('The file is not a manifest', { reason: 'no-media' });
   const [initialization, segment] = [facts.initialization, facts.segment].map((uri) => {
     const written = webUrl(uri, url);

@@ -7,7 +7,7 @@ import { firstFragmentUrl } from '../../media/dash/index.ts';
 import { plausibleDuration } from '../../media/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
-import { probeManifest } from './probe-manifest.ts';
+import { manifestKinds, probeManifest } from './probe-manifest.ts';
 import { collect, type FileTraits, isEncrypted, openFile, type Probed, readTraits } from './read-file.ts';
 import { describeTraits, hasCodec, withoutDuration } from './track-traits.ts';
 
@@ -74,10 +74,11 @@ export function createTrackProbe(options: TrackProbeOptions): TrackProbe {
   };
 
   return {
-    probeTrack: (track) =>
-      track.delivery === 'direct'
-        ? probeFile(track)
-        : probeManifest(track, { fetchHead, requireAllowed, parsing: { client, signal: total } }),
+    probeTrack(track) {
+      const kind = manifestKinds[track.delivery];
+      if (!kind) return probeFile(track);
+      return probeManifest(track, { ...kind, fetchHead, requireAllowed, parsing: { client, signal: total } });
+    },
     async checkHosts(track) {
       const { url, fragments, fragmentBaseUrl } = track;
       await requireAllowed([url, webUrl(fragments && firstFragmentUrl(fragments), fragmentBaseUrl)]);

@@ -1,4 +1,4 @@
-import type { Track } from '../../state/index.ts';
+import { capabilitiesOf, type Track } from '../../state/index.ts';
 
 export const withoutDuration = ({ durationSeconds: _, ...track }: Track): Track => track;
 
@@ -14,6 +14,6 @@ export const describeTraits = (description: string, { video }: Pick<Track, 'vide
  * CODECS (FFmpeg writes such), which leaves open whether a variant with AUDIO has audio in its own segments.
  */
 export const isUndescribedPlaylist = (track: Track): boolean =>
-  track.delivery === 'hls' && !hasCodec(track) && (track.video !== null || track.bitrate === undefined);
+  capabilitiesOf(track).mayOmitCodecs && !hasCodec(track) && (track.video !== null || track.bitrate === undefined);
 
 export const hasCodec = ({ video, audio }: Track): boolean => (video?.codec ?? audio?.codec) !== undefined;

@@ -1,4 +1,5 @@
 import { videoRank } from '../../media/codecs/index.ts';
+import { capabilitiesOf } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { audioBitrate, type Criterion, firstIf, higher, isAac, isOpus, lastIf, lower, shorterSide } from './ranking.ts';
 
@@ -61,7 +62,7 @@ const language: CandidateCriterion = {
 const file: CandidateCriterion = {
   name: 'A file before HLS and DASH',
   reason: 'A file has a length and ranges: it can be resumed, and players can seek in it.',
-  compare: firstIf(({ track }) => track.delivery === 'direct'),
+  compare: firstIf(({ track }) => capabilitiesOf(track).isFile),
 };
 
 /** The order of formats with video. */

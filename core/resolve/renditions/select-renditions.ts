@@ -1,6 +1,12 @@
 import { conversionNames, conversions } from '../../conversions/index.ts';
 import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
-import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
+import {
+  capabilitiesOf,
+  type PromisedConversions,
+  type Rendition,
+  renditionId,
+  type Track,
+} from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
 import { audioBitrate, best, rank, shorterSide } from './ranking.ts';
@@ -43,7 +49,7 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
  */
 function withoutUncertainAudio(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { track, manifestUrl } = candidate;
-  const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
+  const isUncertain = capabilitiesOf(track).mayOmitCodecs && track.video && track.audio && !track.audio.codec;
   if (!isUncertain || !manifestUrl || !mp4HoldsVideo(track.video.codec)) return candidate;
   const isPairable = all.some(
     (other) => !other.track.video && other.manifestUrl === manifestUrl && mp4HoldsAudio(other.track.audio?.codec),
@@ -144,17 +150,17 @@ function withDistinctDescriptions(renditions: readonly Rendition[]): Rendition[]
   });
 }
 
-/** kbit/s. BANDWIDTH of an HLS variant includes the audio that belongs to it (RFC 8216 §4.3.4.2). */
+/** kbit/s. */
 function pairBitrate(video: Track, audio: Track): number | undefined {
-  const added = video.delivery === 'hls' ? 0 : (audioBitrate(audio) ?? 0);
+  const added = capabilitiesOf(video).bitrateIncludesAudio ? 0 : (audioBitrate(audio) ?? 0);
   return video.bitrate === undefined ? undefined : video.bitrate + added;
 }
 
 const withId = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
 
-/** HLS and DASH are delivered as MP4, whatever the format of their segments. */
+/** Segments are sent as MP4, whatever their format is. */
 const outputType = (track: Track): FileType =>
-  fileType(track.delivery === 'direct' ? track.container : 'mp4', track.video !== null);
+  fileType(capabilitiesOf(track).isFile ? track.container : 'mp4', track.video !== null);
 
 /** Conversions read the best audio rendition, or without one the best rendition that has audio. */
 function offerConversions(

@@ -1,4 +1,4 @@
-import { DELIVERIES } from './tracks.ts';
+import { deliveries } from '../../state/index.ts';
 
 /** How the service treats what yt-dlp says: `refused` leaves the format out. */
 export type Handling = 'used' | 'ignored' | 'refused';
@@ -136,12 +136,12 @@ const OTHER_PROTOCOLS: Rows = {
   soopvod: ['refused', 'HLS that requires requests for new cookies while it is read.'],
 };
 
-const READERS = { direct: 'As one file.', hls: 'As HLS.', dash: 'As DASH.' } as const;
-
 /** Every protocol, by yt-dlp's `protocol`. */
 export const PROTOCOLS: Rows = {
   ...Object.fromEntries(
-    Object.entries(DELIVERIES).map(([name, kind]): [string, Row] => [name, ['used', READERS[kind]]]),
+    Object.values(deliveries).flatMap(({ protocols, name }) =>
+      protocols.map((protocol): [string, Row] => [protocol, ['used', `As ${name}.`]]),
+    ),
   ),
   ...OTHER_PROTOCOLS,
 };

@@ -1,6 +1,13 @@
 import type { FragmentList } from '../../media/dash/index.ts';
 import { duration } from '../../media/index.ts';
-import type { AudioTraits, Delivery, Track, VideoTraits } from '../../state/index.ts';
+import {
+  type AudioTraits,
+  capabilitiesOf,
+  type Delivery,
+  findDelivery,
+  type Track,
+  type VideoTraits,
+} from '../../state/index.ts';
 import { type CookieReader, createCookieReader } from './cookies.ts';
 import { type RankingFacts, readRankingFacts } from './ranking-facts.ts';
 import { readSegmentOverrides } from './segment-overrides.ts';
@@ -28,15 +35,6 @@ export interface Candidate extends RankingFacts {
   /** The multivariant playlist or manifest that lists the format. */
   readonly manifestUrl?: string;
 }
-
-/** By yt-dlp's `protocol`. Others are not supported. */
-export const DELIVERIES: Readonly<Record<string, Delivery>> = {
-  http: 'direct',
-  https: 'direct',
-  m3u8: 'hls',
-  m3u8_native: 'hls',
-  http_dash_segments: 'dash',
-};
 
 /** Extractors that describe a file as any page declares it. */
 const GENERIC_EXTRACTORS = /^(?:generic|html5mediaembed)$/i;
@@ -107,13 +105,14 @@ function readTrack(format: Info, info: Info, now: number, readCookies: CookieRea
   const audio = audioTraits(format, video === null);
   if (!video && !audio) return undefined;
 
-  const fragments = delivery === 'dash' ? readFragments(format, url) : undefined;
-  if (delivery === 'dash' && !fragments) return undefined;
-  const overrides = delivery === 'direct' ? {} : readSegmentOverrides(format);
+  const { isFile, isListedByResolving } = capabilitiesOf({ delivery });
+  const fragments = isListedByResolving ? readFragments(format, url) : undefined;
+  if (isListedByResolving && !fragments) return undefined;
+  const overrides = isFile ? {} : readSegmentOverrides(format);
   if (!overrides) return undefined;
 
   const seconds = duration(format.duration) ?? duration(info.duration);
-  const exactSize = delivery === 'direct' ? positiveNumber(format.filesize) : undefined;
+  const exactSize = isFile ? positiveNumber(format.filesize) : undefined;
   const size = exactSize ?? positiveNumber(format.filesize) ?? positiveNumber(format.filesize_approx);
   return withoutAbsent({
     formatId: text(format.format_id) ?? '0',
@@ -156,7 +155,7 @@ const averageBitrate = (bytes: number | undefined, seconds: number | undefined):
 
 function deliveryOf(format: Info, url: string): Delivery | undefined {
   const protocol = text(format.protocol) ?? (/\.m3u8$/i.test(new URL(url).pathname) ? 'm3u8_native' : 'https');
-  return DELIVERIES[protocol];
+  return findDelivery(protocol);
 }
 
 /** yt-dlp writes `"none"` for a missing video or audio track, and null for an unknown codec. */

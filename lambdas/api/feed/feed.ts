@@ -144,7 +144,7 @@ function mediaOf(
 
 function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'][number]): number | undefined {
   const [track] = resource.tracks.filter(({ formatId }) => formatId === formatIds[0]);
-  const isExact = formatIds.length === 1 && track?.delivery === 'direct' && track.sizeIsExact;
+  const isExact = formatIds.length === 1 && track?.sizeIsExact;
   return resource.exactSizes?.[id] ?? (isExact ? track.sizeBytes : undefined);
 }
 

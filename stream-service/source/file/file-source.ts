@@ -2,6 +2,7 @@ import { UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import { probeOffset } from '../availability-probe.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
+import type { OpenRequest } from '../open-request.ts';
 import {
   createChunkSizer,
   createMediaCheck,
@@ -11,7 +12,6 @@ import {
   unknownEntity,
 } from '../request/index.ts';
 import type { FileSource } from '../source.ts';
-import type { OpenRequest } from '../source-kind.ts';
 import { createTrackLocator } from '../track-locator.ts';
 import { createFileScheduler } from './file-scheduler.ts';
 

@@ -5,6 +5,7 @@ import { PlaylistError, unpackHlsPlaylist } from '../../../core/media/hls/index.
 import type { Timeline } from '../../../core/media/timeline/index.ts';
 import { parse, READ_HLS_PLAYLIST } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
+import type { OpenRequest } from '../open-request.ts';
 import {
   createPlaylistCheck,
   fetchBuffer,
@@ -12,7 +13,6 @@ import {
   type UpstreamTarget,
   unknownEntity,
 } from '../request/index.ts';
-import type { OpenRequest } from '../source-kind.ts';
 
 export interface LoadOptions extends OpenRequest {
   readonly rangeRequirement: RangeRequirement;

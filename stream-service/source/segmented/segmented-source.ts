@@ -9,25 +9,17 @@ import {
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
-import { segmentUrl, type Track } from '../../../core/state/index.ts';
+import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
+import type { OpenRequest } from '../open-request.ts';
 import { createChunkSizer, type RangeRequirement } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
-import type { OpenRequest } from '../source-kind.ts';
 import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { createSegmentScheduler } from './segment-scheduler.ts';
-
-/** How the list of segments is read. */
-export interface TimelineSource {
-  /** @throws UrlExpired when the track must be resolved again to find the list */
-  readonly load: LoadTimeline;
-  /** The list comes with resolving: reloading it means resolving again. */
-  readonly isResolved: boolean;
-}
 
 /** Segments before the newest with which reading a live source starts (RFC 8216 §6.3.3). */
 const LIVE_SEGMENTS = 3;
@@ -38,7 +30,7 @@ type OpenRun = SegmentRun & { readonly filter: DiscontinuityFilter | undefined }
  * Opens HLS or DASH: loads the list and waits for the first bytes of its media, which the first reader receives.
  * @throws UpstreamError, UrlExpired, NotFound
  */
-export async function openSegments(request: OpenRequest, list: TimelineSource): Promise<SegmentedSource> {
+export async function openSegments(request: OpenRequest, loadTimeline: LoadTimeline): Promise<SegmentedSource> {
   const { resource, track, limits, log, signal } = request;
   const rangeRequirement: RangeRequirement = {
     isRequired: false,
@@ -46,7 +38,7 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   };
   let latest: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
-    const loaded = await list.load({ ...request, rangeRequirement, previous: latest }, at, signal);
+    const loaded = await loadTimeline({ ...request, rangeRequirement, previous: latest }, at, signal);
     // A list of 100,000 segments takes some 30 ms to read, and what follows as long again.
     await ownTurn();
     if (latest && !isSameMedia(latest, loaded)) throw new UpstreamError('Segment list has changed');
@@ -54,7 +46,12 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
     return loaded;
   };
   const { maxRenewals } = limits;
-  const locator = createTrackLocator({ ...request, maxRenewals, load, isResolved: list.isResolved });
+  const locator = createTrackLocator({
+    ...request,
+    maxRenewals,
+    load,
+    isResolved: capabilitiesOf(track).isListedByResolving,
+  });
   const keys = new Map<string, Buffer>();
 
   const startRun = (timeline: Timeline, seconds: number): OpenRun => {

@@ -3,7 +3,6 @@ import type { Resource, Track } from '../../core/state/index.ts';
 import type { AvailabilityProbes } from './availability-probe.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './buffer/index.ts';
 import type { UpstreamRequestDependencies } from './request/index.ts';
-import type { Source } from './source.ts';
 
 /** Everything that opening one track needs. */
 export interface OpenRequest extends UpstreamRequestDependencies {
@@ -20,12 +19,4 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   /** Absent: the source is only inspected, not read. */
   readonly probes: AvailabilityProbes | undefined;
   readonly signal: AbortSignal;
-}
-
-/** One way of delivering media: an entry of the registry in `open-source.ts`. */
-export interface SourceKind {
-  /** As `Source.needsRemux`, known from the track alone. */
-  readonly needsRemux: boolean;
-  /** @throws as `OpenSource` */
-  open(request: OpenRequest): Promise<Source>;
 }
