@@ -1,27 +1,40 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeFragmentedMovie } from '../../core/media/isobmff/index.ts';
+import { keyOf, resourceId } from '../../core/state/keys.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
+import type { OpenSource } from '../../stream-service/source/source.ts';
 import { ensureMedia } from '../origin/media.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, startService, videoTrack } from '../stream-service/fixture.ts';
+import {
+  audioTrack,
+  renditionOf,
+  resourceOf,
+  type Service,
+  startService,
+  videoTrack,
+} from '../stream-service/fixture.ts';
 import { readTemplate } from '../stream-service/outputs/layout/generated-source.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
-import { FRAGMENTS, GOOD_MP4, HOSTILE_MP4, hostileSource } from './hostile-mp4.ts';
+import { FRAGMENTS, GOOD_MP4, HOSTILE_MP4, type HostileMp4, hostileSource } from './hostile-mp4.ts';
 
 const media = await ensureMedia();
 const header = readTemplate(`${media}/ladder/h264-360.mp4`, 'vide', 90_000);
 const audio = hostileSource(await readFile(`${media}/ladder/aac-128.m4a`));
 
 /** What is requested of the file, as one of a pair and alone. */
-const PATHS = [
-  `/api/Stream/Media/${combinedKey()}`,
-  `/api/Stream/Media/${combinedKey()}?start=0&end=3`,
-  `/api/Stream/Media/${mediaKey('video')}?start=0&end=3`,
-  `/api/Stream/Hls/${combinedKey()}/master.m3u8`,
-  `/api/Stream/Hls/${mediaKey('video')}/media.mp4`,
-];
+const pathsOf = (id: string) => {
+  const file = keyOf(id, renditionOf(['video']).id);
+  const pair = keyOf(id, renditionOf(['video', 'audio']).id);
+  return [
+    `/api/Stream/Media/${pair}`,
+    `/api/Stream/Media/${pair}?start=0&end=3`,
+    `/api/Stream/Media/${file}?start=0&end=3`,
+    `/api/Stream/Hls/${pair}/master.m3u8`,
+    `/api/Stream/Hls/${file}/media.mp4`,
+  ];
+};
 /** Sent, refused as something that has no such form, or broken off; 503: left to FFmpeg, which is not installed here. */
 const STATUSES = [200, 400, 404, 415, 502, 503];
 /** Of a response: enough to pass several fragments. */
@@ -42,25 +55,38 @@ function readStart(url: string): Promise<number | undefined> {
   });
 }
 
-/** The statuses of all paths, requested one after the other. */
-async function statusesOf(head: Buffer): Promise<(number | undefined)[]> {
+/** One service for all files, each of which is another resource: the processes that parse start once. */
+let service: Service;
+const heads = new Map<string, Buffer>();
+beforeAll(async () => {
   const resource = resourceOf([videoTrack(), audioTrack()], { durationSeconds: 60 });
-  const service = await startService(resource, { video: hostileSource(head), audio }, { ffmpeg: () => undefined });
-  onTestFinished(service.close);
-  return expectShortTurns(async () => {
-    const statuses: (number | undefined)[] = [];
-    for (const path of PATHS) statuses.push(await readStart(service.url + path));
-    return statuses;
-  });
+  const video: OpenSource = async ({ id }) => hostileSource(heads.get(id) ?? Buffer.alloc(0));
+  service = await startService((id) => ({ ...resource, id }), { video, audio }, { ffmpeg: () => undefined });
+});
+afterAll(() => service.close());
+
+/** The statuses of all paths, requested one after the other. */
+async function statusesOf({ name, make }: HostileMp4): Promise<(number | undefined)[]> {
+  const id = resourceId({ url: 'https://site.example/', extractor: 'Test', entryId: name });
+  heads.set(id, make(header));
+  try {
+    return await expectShortTurns(async () => {
+      const statuses: (number | undefined)[] = [];
+      for (const path of pathsOf(id)) statuses.push(await readStart(service.url + path));
+      return statuses;
+    });
+  } finally {
+    heads.delete(id);
+  }
 }
 
 describe('an MP4 file', () => {
-  it.each(GOOD_MP4)('with $name is sent in every form', async ({ make }) => {
-    expect(await statusesOf(make(header))).toEqual(PATHS.map(() => 200));
+  it.each(GOOD_MP4)('with $name is sent in every form', async (file) => {
+    expect(await statusesOf(file)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it.each(HOSTILE_MP4)('with $name takes no long turn of the event loop', async ({ make }) => {
-    for (const status of await statusesOf(make(header))) expect(STATUSES).toContain(status);
+  it.each(HOSTILE_MP4)('with $name takes no long turn of the event loop', async (file) => {
+    for (const status of await statusesOf(file)) expect(STATUSES).toContain(status);
   });
 });
 

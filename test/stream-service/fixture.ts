@@ -74,18 +74,22 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the service on a free port, with one resource in its table and sources by the format id of their track. */
+/**
+ * Starts the service on a free port, with sources by the format id of their track.
+ * @param resource the only one in its table, or what finds one by its id
+ */
 export async function startService(
-  resource: Resource,
+  resource: Resource | ((id: string) => Resource | undefined),
   sources: Readonly<Record<string, Source | OpenSource>>,
   options: Partial<StreamServiceOptions> = {},
 ): Promise<Service> {
+  const find = typeof resource === 'function' ? resource : (id: string) => (id === resource.id ? resource : undefined);
   const touched: string[] = [];
   const sizes = new Map<string, number>();
   const attachments = new Map<string, Buffer>();
   const service = await createStreamService({
     state: {
-      getResource: async (id) => (id === resource.id ? resource : undefined),
+      getResource: async (id) => find(id),
       touchResource: async ({ id }) => void touched.push(id),
       putExactSize: async (_resource, id, bytes) => void sizes.set(id, bytes),
       getArchivedList: async () => undefined,
