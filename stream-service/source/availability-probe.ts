@@ -4,16 +4,16 @@ import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
 import { discardResponse } from '../../core/egress/client/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
-import type { ReadAheadBudget } from './buffer/index.ts';
+import { Attempts, probeLimits } from './attempts.ts';
+import { RangeRefused } from './classify-response.ts';
 import { firstBytes } from './first-bytes.ts';
+import type { ReadAheadBudget } from './read-ahead-limits.ts';
 import {
-  fetchRange,
+  fixedTarget,
   type Location,
-  RangeRefused,
   type UpstreamRequestDependencies,
   type UpstreamTarget,
-  unknownEntity,
-} from './request/index.ts';
+} from './upstream-request.ts';
 
 /** Seconds of media from which on such sources have stopped: they serve 60 to 65 of a file. */
 export const OFFSET_SECONDS = 75;
@@ -22,9 +22,6 @@ export const MIN_DURATION_SECONDS = 60;
 /** The start of a file that is served whatever its bitrate. */
 const MIN_OFFSET_BYTES = 1024 * 1024;
 const PROBE_BYTES = 1024;
-/** Attempts of one probe; the reader of the bytes makes more. */
-const MAX_ATTEMPTS = 2;
-const STALL_TIMEOUT_MS = 5_000;
 const MAX_CACHED_URLS = 10_000;
 /** Results are kept until the URL expires, at most for the lifetime of YouTube's URLs. */
 const MAX_AGE_MS = 6 * 3_600_000;
@@ -39,21 +36,6 @@ export interface ProbeRequest extends UpstreamRequestDependencies {
   readonly signal: AbortSignal;
 }
 
-/**
- * Checks whether a source serves media past the first minute. Some serve only so much to clients that they do not trust
- * (YouTube without a PO token): without the check a stream would be answered with 200, and break after a minute.
- */
-export interface AvailabilityProbes {
-  /** Whether the host of a URL is one that is known to stop. */
-  isProbed(url: string): boolean;
-  /**
-   * Reads some bytes at an offset. When they are refused, resolves again and reads once more. Each URL is probed once in
-   * its lifetime. A source that reports overload is left to the reader and its retries.
-   * @throws UrlExpired, UpstreamError when the fresh URL is refused too; what resolving again throws
-   */
-  check(request: ProbeRequest): Promise<void>;
-}
-
 interface ProbeResult {
   readonly id: string;
   readonly expiresAt: number;
@@ -62,45 +44,64 @@ interface ProbeResult {
 }
 
 /**
- * @param hosts names of hosts that are probed; their subdomains too
- * @param now epoch milliseconds
+ * Checks whether a source serves media past the first minute. Some serve only so much to clients that they do not trust
+ * (YouTube without a PO token): without the check a stream would be answered with 200, and break after a minute.
  */
-export function createAvailabilityProbes(hosts: readonly string[], now: () => number): AvailabilityProbes {
-  const sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
-  const results = createTtlCache<ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
+export class AvailabilityProbes {
+  readonly #sites: readonly NonNullable<ReturnType<typeof parseSitePattern>>[];
+  readonly #now: () => number;
+  readonly #results;
+
+  /**
+   * @param hosts names of hosts that are probed; their subdomains too
+   * @param now epoch milliseconds
+   */
+  constructor(hosts: readonly string[], now: () => number) {
+    this.#sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
+    this.#now = now;
+    this.#results = createTtlCache<ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
+  }
+
+  /** Whether the host of a URL is one that is known to stop. */
+  isProbed(url: string): boolean {
+    return this.#sites.some((site) => matchesSite(site, url));
+  }
+
+  /**
+   * Reads some bytes at an offset. When they are refused, resolves again and reads once more. Each URL is probed once in
+   * its lifetime. A source that reports overload is left to the reader and its retries.
+   * @throws UrlExpired, UpstreamError when the fresh URL is refused too; what resolving again throws
+   */
+  async check(request: ProbeRequest): Promise<void> {
+    const { target, signal, readAheadBudget, log } = request;
+    // No memory left for reading ahead: the stream starts without the check.
+    if (!readAheadBudget.tryReserve(PROBE_BYTES)) return;
+    try {
+      const location = await target.locate(signal);
+      const refusal = await this.#probe(location, request);
+      if (!refusal) return;
+      log.info('Source refuses media past the first minute; resolving again', { reason: refusal.message });
+      await target.renew(location, refusal instanceof UrlExpired && refusal.gone, signal);
+      const again = await this.#probe(await target.locate(signal), request);
+      if (!again) return;
+      log.warn('Source refuses media past the first minute', { reason: again.message });
+      throw again;
+    } finally {
+      readAheadBudget.release(PROBE_BYTES);
+    }
+  }
 
   /** Returns why the bytes are refused; undefined when they are served, or when that cannot be told. */
-  const probe = async (location: Location, request: ProbeRequest): Promise<Error | undefined> => {
+  async #probe(location: Location, request: ProbeRequest): Promise<Error | undefined> {
     const id = createHash('sha256').update(location.url).digest('base64url');
-    const known = results.get(id);
+    const known = this.#results.get(id);
     if (known) return known.refusal;
     const outcome = await readBytes(location, request);
     if (outcome === 'unknown') return undefined;
-    const expiresAt = location.track.urlExpiresAt ?? Math.floor(now() / 1000) + DEFAULT_LIFETIME_SECONDS;
-    return results.set({ id, expiresAt, refusal: outcome === 'served' ? undefined : withoutFrames(outcome) }).refusal;
-  };
-
-  return {
-    isProbed: (url) => sites.some((site) => matchesSite(site, url)),
-    async check(request) {
-      const { target, signal, readAheadBudget, log } = request;
-      // No memory left for reading ahead: the stream starts without the check.
-      if (!readAheadBudget.tryReserve(PROBE_BYTES)) return;
-      try {
-        const location = await target.locate(signal);
-        const refusal = await probe(location, request);
-        if (!refusal) return;
-        log.info('Source refuses media past the first minute; resolving again', { reason: refusal.message });
-        await target.renew(location, refusal instanceof UrlExpired && refusal.gone, signal);
-        const again = await probe(await target.locate(signal), request);
-        if (!again) return;
-        log.warn('Source refuses media past the first minute', { reason: again.message });
-        throw again;
-      } finally {
-        readAheadBudget.release(PROBE_BYTES);
-      }
-    },
-  };
+    const expiresAt = location.track.urlExpiresAt ?? Math.floor(this.#now() / 1000) + DEFAULT_LIFETIME_SECONDS;
+    const refusal = outcome === 'served' ? undefined : withoutFrames(outcome);
+    return this.#results.set({ id, expiresAt, refusal }).refusal;
+  }
 }
 
 /** Where the probe of a track reads; undefined where nothing shows that the track is longer than what is always served. */
@@ -120,29 +121,16 @@ export function probeOffset(
 async function readBytes(location: Location, request: ProbeRequest): Promise<'served' | 'unknown' | Error> {
   const { limits, offset, signal } = request;
   let isOverloaded = false;
-  const options = {
+  const attempts = new Attempts({
     ...request,
-    limits: {
-      ...limits,
-      maxAttempts: Math.min(limits.maxAttempts, MAX_ATTEMPTS),
-      // Refusing what comes later is what such sources do.
-      maxRefusals: 0,
-      stallTimeoutMs: Math.min(limits.stallTimeoutMs, STALL_TIMEOUT_MS),
-    },
-    target: {
-      locate: async () => location,
-      async renew(_location: Location, isGone: boolean) {
-        throw new UrlExpired(isGone);
-      },
-      entity: unknownEntity,
-    },
-    retryState: { failures: 0 },
+    limits: probeLimits(limits),
+    target: fixedTarget(location),
     onOverload: () => {
       isOverloaded = true;
     },
-  };
+  });
   try {
-    const response = await fetchRange(options, { first: offset, last: offset + PROBE_BYTES - 1 }, signal);
+    const response = await attempts.request({ first: offset, last: offset + PROBE_BYTES - 1 }, signal);
     try {
       if (!response.isFullResponse) await firstBytes(response.body);
       return 'served';

@@ -6,13 +6,13 @@ import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
 import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import { createAvailabilityProbes } from './availability-probe.ts';
-import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
+import { peekLimits, singleAttemptLimits } from './attempts.ts';
+import { AvailabilityProbes } from './availability-probe.ts';
 import { openFile } from './file/index.ts';
-import type { OpenRequest } from './open-request.ts';
-import { defaultLimits, type SourceLimits } from './request/index.ts';
+import { defaultLimits, type SourceLimits } from './limits.ts';
+import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import { loadDash, loadHls, openSegments } from './segmented/index.ts';
-import type { OpenSource, Source } from './source.ts';
+import type { OpenRequest, OpenSource, Source } from './source.ts';
 
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest) => Promise<Source>>> = {
@@ -62,12 +62,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const limits = { ...defaultLimits, ...options.limits };
   const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
   const shared = { egress, now, log, eventLoopLoad: createEventLoopLoad() };
-  /** Without waiting: what cannot be inspected at once is described as resolved. */
-  const peekLimits = { ...limits, maxAvailabilityWaitMs: 0, maxRefusals: 0 };
-
-  const onceLimits = { ...peekLimits, maxAttempts: 1, maxRenewals: 0 };
-
-  const probes = createAvailabilityProbes(probedHosts, now);
+  const probes = new AvailabilityProbes(probedHosts, now);
 
   const openWith =
     (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
@@ -80,7 +75,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
       const request: OpenRequest = {
         ...shared,
-        limits: isRead ? limits : peekLimits,
+        limits: isRead ? limits : peekLimits(limits),
         refresh: (expired, until) => refresh(expired, until, client),
         identity: resource.egress,
         resource,
@@ -94,13 +89,15 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       try {
         if (!readAsBrowser) return await open(request);
         // Without retries: a site that limits other clients answers them with 429.
-        return await open({ ...request, limits: onceLimits, refresh: noRefresh }).catch(async (error) => {
-          signal.throwIfAborted();
-          const bytes = await readAsBrowser(resource, track, signal, client).catch((cause) => {
-            log.info('Subtitles could not be read as a browser', { error: cause, before: error });
-          });
-          return bytes ? memorySource(bytes) : open(request);
-        });
+        return await open({ ...request, limits: singleAttemptLimits(limits), refresh: noRefresh }).catch(
+          async (error) => {
+            signal.throwIfAborted();
+            const bytes = await readAsBrowser(resource, track, signal, client).catch((cause) => {
+              log.info('Subtitles could not be read as a browser', { error: cause, before: error });
+            });
+            return bytes ? memorySource(bytes) : open(request);
+          },
+        );
       } catch (error) {
         signal.throwIfAborted();
         throw error;

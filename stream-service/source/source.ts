@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { PredictedRange } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
+import type { AvailabilityProbes } from './availability-probe.ts';
+import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
+import type { UpstreamRequestDependencies } from './upstream-request.ts';
 
 /** The tracks of a source that a reader uses. */
 export type TrackSelection = 'all' | 'audio';
@@ -78,3 +81,20 @@ export type OpenSource = (
   range?: PredictedRange,
   client?: string,
 ) => Promise<Source>;
+
+/** Everything that opening one track needs. */
+export interface OpenRequest extends UpstreamRequestDependencies {
+  readonly resource: Resource;
+  readonly track: Track;
+  /** Whose share of parsing is used. */
+  readonly client: string;
+  /** What will probably be read; only for kinds that are read by offset. */
+  readonly range: PredictedRange;
+  /** Resolves a resource again, once for all concurrent callers. */
+  readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
+  readonly readAheadBudget: ReadAheadBudget;
+  readonly eventLoopLoad: EventLoopLoad;
+  /** Absent: the source is only inspected, not read. */
+  readonly probes: AvailabilityProbes | undefined;
+  readonly signal: AbortSignal;
+}

@@ -1,6 +1,11 @@
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { NotFound, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
+import { Renewals } from './attempts.ts';
+import { unknownEntity } from './classify-response.ts';
+import type { SourceLimits } from './limits.ts';
+import type { RangePolicy } from './range-plan.ts';
+import type { UpstreamTarget } from './upstream-request.ts';
 
 /** Where a track is found at present. */
 export interface ResolvedLocation<Value> {
@@ -11,24 +16,6 @@ export interface ResolvedLocation<Value> {
   readonly generation: number;
 }
 
-/** Locates one track, whose URLs expire. */
-export interface TrackLocator<Value> {
-  /** The present location; renewed first when its expiry has passed. */
-  current(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
-  /**
-   * Resolves again, once for all concurrent callers.
-   * @param generation of the location that failed
-   * @throws UrlExpired when renewing has not helped; NotFound when the format is gone; UpstreamError
-   */
-  renew(generation: number, isGone: boolean, signal: AbortSignal): Promise<void>;
-  /** Loads the same location again: the list of a live source may have grown. */
-  reload(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
-  /** Notes that bytes arrived: the renewals until then no longer count towards the limit. */
-  progressed(): void;
-  /** The track as last resolved. */
-  track(): Track;
-}
-
 export interface TrackLocatorOptions<Value> {
   readonly resource: Resource;
   readonly track: Track;
@@ -37,77 +24,119 @@ export interface TrackLocatorOptions<Value> {
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   /** `load` reads what resolving returned, so that reloading means resolving again. @default false */
   readonly isResolved?: boolean;
-  /** Consecutive renewals without progress. */
-  readonly maxRenewals: number;
+  readonly limits: Pick<SourceLimits, 'maxRenewals'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): TrackLocator<Value> {
-  const { load, refresh, maxRenewals, now, isResolved = false } = options;
-  let { resource, track } = options;
-  let location: ResolvedLocation<Value> | undefined;
-  let generation = 0;
-  let renewals = 0;
+/** Locates one track, whose URLs expire. */
+export class TrackLocator<Value> {
+  readonly #options: TrackLocatorOptions<Value>;
+  readonly #renewals: Renewals;
+  readonly #flights = createSingleFlight<void>();
+  #resource: Resource;
+  #track: Track;
+  #location: ResolvedLocation<Value> | undefined;
+  #generation = 0;
   /** False after a renewal that returned a URL whose stated expiry has passed: the statement is wrong. */
-  let isExpiryReliable = true;
+  #isExpiryReliable = true;
 
-  const isExpired = () => isExpiryReliable && isPast(track, now());
+  constructor(options: TrackLocatorOptions<Value>) {
+    this.#options = options;
+    this.#renewals = new Renewals(options.limits);
+    this.#resource = options.resource;
+    this.#track = options.track;
+  }
 
-  const resolveAgain = async (signal: AbortSignal) => {
-    if (renewals >= maxRenewals) throw new UpstreamError(`URL still expired after ${renewals} renewals`);
-    renewals += 1;
-    resource = await refresh(resource, signal);
-    const found = resource.tracks.find(({ formatId }) => formatId === track.formatId);
-    if (!found) throw new NotFound('The format is no longer available', { reason: 'gone' });
-    if (found.delivery !== track.delivery) throw new UpstreamError('The delivery of the format has changed');
-    track = found;
-    isExpiryReliable = !isPast(track, now());
-    generation += 1;
-    location = undefined;
-  };
+  /** The track as last resolved. */
+  get track(): Track {
+    return this.#track;
+  }
 
-  const locate = async (signal: AbortSignal) => {
-    if (isExpired()) await resolveAgain(signal);
+  /** The present location; renewed first when its expiry has passed. */
+  async current(signal: AbortSignal): Promise<ResolvedLocation<Value>> {
+    while (!this.#location || this.#isExpired()) await (this.#location ? this.#renew(signal) : this.#locate(signal));
+    return this.#location;
+  }
+
+  /**
+   * Resolves again, once for all concurrent callers.
+   * @param generation of the location that failed
+   * @throws UrlExpired when renewing has not helped; NotFound when the format is gone; UpstreamError
+   */
+  async renew(generation: number, isGone: boolean, signal: AbortSignal): Promise<void> {
+    if (generation !== this.#generation) return;
+    if (this.#renewals.isExhausted) throw new UrlExpired(isGone);
+    await this.#renew(signal);
+  }
+
+  /** Loads the same location again: the list of a live source may have grown. */
+  async reload(signal: AbortSignal): Promise<ResolvedLocation<Value>> {
+    await (this.#options.isResolved ? this.#renew(signal) : this.#locate(signal));
+    this.#renewals.reset();
+    return this.current(signal);
+  }
+
+  /** Notes that bytes arrived: the renewals until then no longer count towards the limit. */
+  addProgress(): void {
+    this.#renewals.reset();
+  }
+
+  /** An entity of the track, at the URL that follows from the present location. */
+  target(urlOf: (location: ResolvedLocation<Value>) => string, policy: RangePolicy = {}): UpstreamTarget {
+    return {
+      ...policy,
+      locate: async (signal) => {
+        const location = await this.current(signal);
+        return { url: urlOf(location), track: location.track, generation: location.generation };
+      },
+      renew: ({ generation }, isGone, signal) => this.renew(generation, isGone, signal),
+      entity: unknownEntity,
+    };
+  }
+
+  #isExpired(): boolean {
+    return this.#isExpiryReliable && isPast(this.#track, this.#options.now());
+  }
+
+  #locate(signal: AbortSignal): Promise<void> {
+    return this.#flights('locate', (shared) => this.#load(shared), signal);
+  }
+
+  #renew(signal: AbortSignal): Promise<void> {
+    const renew = async (shared: AbortSignal) => {
+      await this.#resolveAgain(shared);
+      await this.#load(shared);
+    };
+    return this.#flights('renew', renew, signal);
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    if (this.#isExpired()) await this.#resolveAgain(signal);
     for (;;) {
       try {
-        location = { track, value: await load(track, signal), generation };
+        const track = this.#track;
+        this.#location = { track, value: await this.#options.load(track, signal), generation: this.#generation };
         return;
       } catch (error) {
-        if (!(error instanceof UrlExpired) || renewals >= maxRenewals) throw error;
-        await resolveAgain(signal);
+        if (!(error instanceof UrlExpired) || this.#renewals.isExhausted) throw error;
+        await this.#resolveAgain(signal);
       }
     }
-  };
+  }
 
-  const flights = createSingleFlight<void>();
-  const locateOnce = (signal: AbortSignal) => flights('locate', locate, signal);
-  const renew = async (signal: AbortSignal) => {
-    await resolveAgain(signal);
-    await locate(signal);
-  };
-  const renewOnce = (signal: AbortSignal) => flights('renew', renew, signal);
-
-  return {
-    async current(signal) {
-      while (!location || isExpired()) await (location ? renewOnce(signal) : locateOnce(signal));
-      return location;
-    },
-    async renew(failed, isGone, signal) {
-      if (failed !== generation) return;
-      if (renewals >= maxRenewals) throw new UrlExpired(isGone);
-      await renewOnce(signal);
-    },
-    async reload(signal) {
-      await (isResolved ? renewOnce(signal) : locateOnce(signal));
-      renewals = 0;
-      return this.current(signal);
-    },
-    progressed() {
-      renewals = 0;
-    },
-    track: () => track,
-  };
+  async #resolveAgain(signal: AbortSignal): Promise<void> {
+    this.#renewals.add();
+    const { formatId, delivery } = this.#track;
+    this.#resource = await this.#options.refresh(this.#resource, signal);
+    const found = this.#resource.tracks.find((track) => track.formatId === formatId);
+    if (!found) throw new NotFound('The format is no longer available', { reason: 'gone' });
+    if (found.delivery !== delivery) throw new UpstreamError('The delivery of the format has changed');
+    this.#track = found;
+    this.#isExpiryReliable = !isPast(found, this.#options.now());
+    this.#generation += 1;
+    this.#location = undefined;
+  }
 }
 
 const isPast = ({ urlExpiresAt }: Track, now: number) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;

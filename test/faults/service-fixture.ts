@@ -9,7 +9,7 @@ import { keyOf } from '../../core/state/keys.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import { createStreamService } from '../../stream-service/create-stream-service.ts';
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
-import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
+import type { SourceLimits } from '../../stream-service/source/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { createPairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';
 import { installedTools } from '../support/installed-tools.ts';

@@ -1,19 +1,16 @@
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import { probeOffset } from '../availability-probe.ts';
-import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
-import type { OpenRequest } from '../open-request.ts';
-import {
-  createChunkSizer,
-  createMediaCheck,
-  RangeFetch,
-  RangeRefused,
-  type UpstreamTarget,
-  unknownEntity,
-} from '../request/index.ts';
-import type { FileSource } from '../source.ts';
-import { createTrackLocator } from '../track-locator.ts';
-import { createFileScheduler } from './file-scheduler.ts';
+import { RangeRefused, unknownEntity } from '../classify-response.ts';
+import { createMediaCheck } from '../completeness.ts';
+import { RangeFetch } from '../range-fetch.ts';
+import { ChunkSizer } from '../range-plan.ts';
+import { AdaptiveParallelism } from '../read-ahead-limits.ts';
+import { ReadAheadStream } from '../read-ahead-stream.ts';
+import type { FileSource, OpenRequest } from '../source.ts';
+import { TrackLocator } from '../track-locator.ts';
+import type { UpstreamTarget } from '../upstream-request.ts';
+import { FileScheduler } from './file-scheduler.ts';
 
 /** Bytes buffered while the opening fetch waits for its reader, in addition to the socket's own buffer. */
 const OPENING_BUFFER_BYTES = 64 * 1024;
@@ -24,19 +21,11 @@ const OPENING_BUFFER_BYTES = 64 * 1024;
  * @throws UpstreamError, UrlExpired, NotFound
  */
 export async function openFile(request: OpenRequest): Promise<FileSource> {
-  const { limits, eventLoopLoad, readAheadBudget } = request;
-  const locator = createTrackLocator({ ...request, maxRenewals: limits.maxRenewals, load: async () => undefined });
-  const chunks = createChunkSizer(limits, request.track.chunkBytes);
-  const target: UpstreamTarget = {
-    async locate(signal) {
-      const { track, generation } = await locator.current(signal);
-      return { url: track.url, track, generation };
-    },
-    renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
-    entity: unknownEntity,
-    chunks,
-  };
-  const onBytes = locator.progressed;
+  const { limits, eventLoopLoad, readAheadBudget: budget } = request;
+  const locator = new TrackLocator({ ...request, load: async () => undefined });
+  const chunks = new ChunkSizer(limits, request.track.chunkBytes);
+  const target = locator.target(({ track }) => track.url, { chunks });
+  const onBytes = () => locator.addProgress();
 
   let opening: OpeningFetch | undefined = await openChecked({ ...request, target, onBytes });
   const { size, etag, lastModified } = target.entity;
@@ -61,21 +50,14 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
     size,
     isSeekable: size !== undefined,
     validator: etag ?? lastModified,
-    read(first, last) {
-      const maxConnections = size === undefined ? 1 : limits.maxConnections;
-      const parallelism = createAdaptiveParallelism(maxConnections, eventLoopLoad);
-      const scheduler = createFileScheduler({
-        ...request,
-        target,
-        chunks,
-        parallelism,
-        first,
-        last: size === undefined ? undefined : Math.min(last ?? size - 1, size - 1),
+    read(first, last = Number.POSITIVE_INFINITY) {
+      const parallelism = new AdaptiveParallelism(size === undefined ? 1 : limits.maxConnections, eventLoopLoad);
+      const scheduler = new FileScheduler({
+        ...{ ...request, target, chunks, parallelism, first, onBytes },
+        last: size === undefined ? Number.POSITIVE_INFINITY : Math.min(last, size - 1),
         adopted: adopt(first),
-        onBytes,
       });
-      const { readAheadBytes } = limits;
-      return new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: readAheadBudget });
+      return new ReadAheadStream({ scheduler, parallelism, readAheadBytes: limits.readAheadBytes, budget });
     },
     close,
   };
@@ -135,18 +117,16 @@ async function openFrom(options: OpenOptions): Promise<OpeningFetch> {
   return openAt({ first: 0 }, options);
 }
 
-const openingBytes = ({ target, limits }: OpenOptions): number =>
-  Math.min(target.chunks?.next() ?? 1, limits.firstChunkBytes);
-
 async function openAt(
   { first, last = Number.POSITIVE_INFINITY }: PredictedRange,
   options: OpenOptions,
 ): Promise<OpeningFetch> {
-  const { signal, target } = options;
+  const { signal, target, limits } = options;
   signal.throwIfAborted();
+  const bytes = Math.min(target.chunks?.next ?? 1, limits.firstChunkBytes);
   const fetch = new RangeFetch({
     ...options,
-    requested: { first, last: Math.min(last, first + openingBytes(options) - 1) },
+    requested: { first, last: Math.min(last, first + bytes - 1) },
     bufferLimitBytes: OPENING_BUFFER_BYTES,
     onFullResponse: () => Number.POSITIVE_INFINITY,
     createCheck: createMediaCheck,

@@ -10,7 +10,7 @@ import {
   parseBoxes,
   shiftFragment,
 } from '../../../core/media/isobmff/index.ts';
-import type { Filter } from '../buffer/index.ts';
+import type { Filter } from '../read-ahead-stream.ts';
 import type { TrackSelection } from '../source.ts';
 
 /**

@@ -5,14 +5,11 @@ import { PlaylistError, unpackHlsPlaylist } from '../../../core/media/hls/index.
 import type { Timeline } from '../../../core/media/timeline/index.ts';
 import { parse, READ_HLS_PLAYLIST } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import type { OpenRequest } from '../open-request.ts';
-import {
-  createPlaylistCheck,
-  fetchBuffer,
-  type RangeRequirement,
-  type UpstreamTarget,
-  unknownEntity,
-} from '../request/index.ts';
+import { createPlaylistCheck } from '../completeness.ts';
+import { fetchBuffer } from '../range-fetch.ts';
+import type { RangeRequirement } from '../range-plan.ts';
+import type { OpenRequest } from '../source.ts';
+import { fixedTarget } from '../upstream-request.ts';
 
 export interface LoadOptions extends OpenRequest {
   readonly rangeRequirement: RangeRequirement;
@@ -28,24 +25,15 @@ const MAX_PLAYLISTS = 2;
 
 /** Fetches and parses an HLS playlist; for a master playlist, its best variant. */
 export const loadHls: LoadTimeline = async (options, track, signal) => {
-  const { client, limits } = options;
+  const { client, limits, rangeRequirement } = options;
   const { maxPlaylistBytes, maxSegments } = limits;
   let url = track.url;
   for (let count = 0; count < MAX_PLAYLISTS; count++) {
-    const location = { url, track, generation: 0 };
-    const target: UpstreamTarget = {
-      locate: async () => location,
-      async renew(_location, isGone) {
-        throw new UrlExpired(isGone);
-      },
-      entity: unknownEntity,
-      rangeRequirement: options.rangeRequirement,
-    };
-    const createCheck = createPlaylistCheck;
-    const fetched = await fetchBuffer({ ...options, target, createCheck }, maxPlaylistBytes, signal);
-    const { bytes } = fetched;
+    const target = fixedTarget({ url, track, generation: 0 }, { rangeRequirement });
+    const playlistOptions = { ...options, target, createCheck: createPlaylistCheck };
+    const { bytes, url: baseUrl } = await fetchBuffer(playlistOptions, maxPlaylistBytes, signal);
     const playlist = await parse(READ_HLS_PLAYLIST, { bytes, maxSegments }, { client, signal })
-      .then((packed) => unpackHlsPlaylist(packed, fetched.url))
+      .then((packed) => unpackHlsPlaylist(packed, baseUrl))
       .catch((error) => {
         const isInvalid = error instanceof PlaylistError || error instanceof ParsingLimitExceeded;
         throw isInvalid ? new UpstreamError('Invalid HLS playlist', { cause: error }) : error;

@@ -1,3 +1,4 @@
+import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
@@ -8,19 +9,13 @@ import {
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
-import type { AdaptiveParallelism, FetchScheduler, Filter } from '../buffer/index.ts';
-import {
-  createLengthCheck,
-  createMediaCheck,
-  fetchBuffer,
-  RangeFetch,
-  type RangeRequirement,
-  type UpstreamRequestDependencies,
-  type UpstreamTarget,
-  unknownEntity,
-} from '../request/index.ts';
+import { createLengthCheck, createMediaCheck } from '../completeness.ts';
+import { fetchBuffer, RangeFetch } from '../range-fetch.ts';
+import type { RangeRequirement } from '../range-plan.ts';
+import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
+import type { FetchScheduler, Filter } from '../read-ahead-stream.ts';
 import type { TrackLocator } from '../track-locator.ts';
-import { createDecrypt, KEY_BYTES } from './decrypt.ts';
+import type { UpstreamRequestDependencies, UpstreamTarget } from '../upstream-request.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';
 
 export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
@@ -47,187 +42,226 @@ interface SegmentPart {
   readonly discontinuityAt: number | undefined;
 }
 
+/** Bytes of an AES-128 key. */
+const KEY_BYTES = 16;
 /** AES-128 keys that a source keeps. */
 const MAX_KEYS = 256;
 
 const isMedia = ({ isGap }: Segment): boolean => !isGap;
 
 /** Fetches each segment, and each initialization section where it changes; reloads the list of a live source. */
-export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchScheduler {
-  const { locator, timeline, keys, parallelism, limits, log, filter } = options;
-  const closing = new AbortController();
-  const filters = new WeakMap<RangeFetch, Filter>();
+export class SegmentScheduler implements FetchScheduler {
+  readonly #options: SegmentSchedulerOptions;
+  readonly #closing = new AbortController();
+  readonly #filters = new WeakMap<RangeFetch, Filter>();
   // A list may have 100,000 segments: the place in it, instead of a queue of them.
-  let { segments } = timeline;
-  let { from: at, startSeconds } = options;
-  const advance = () => {
-    startSeconds += segments[at]?.seconds ?? 0;
-    at += 1;
-  };
+  #segments: readonly Segment[];
+  #at: number;
+  #startSeconds: number;
+  #isComplete: boolean;
+  #lastSequence: number;
+  #currentInit: MediaSection | undefined;
+  #isDiscontinuity = true;
+  #pending: SegmentPart | undefined;
+  /** Work is running that `next` waits for. */
+  #isWaiting = false;
+  #loadedAt: number;
+  #reloadMs: number;
+  #onChange: (error?: Error) => void = () => undefined;
+
+  constructor(options: SegmentSchedulerOptions) {
+    const { timeline } = options;
+    this.#options = options;
+    this.#segments = timeline.segments;
+    this.#at = options.from;
+    this.#startSeconds = options.startSeconds;
+    this.#isComplete = timeline.isComplete;
+    this.#lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
+    this.#loadedAt = options.now();
+    this.#reloadMs = timeline.reloadSeconds * 1000;
+  }
+
+  next(): RangeFetch | undefined {
+    this.#pending ??= this.#nextPart();
+    const part = this.#pending;
+    if (!part) {
+      if (!this.#isComplete) this.#startWork(() => this.#reload());
+      return undefined;
+    }
+    const { keys, locator } = this.#options;
+    const url = part.section.cipher?.keyUrl;
+    if (url && !keys.has(url) && !knownKey(locator.track)) {
+      this.#startWork(() => this.#fetchKey(part, url));
+      return undefined;
+    }
+    this.#pending = undefined;
+    return this.#startFetch(part);
+  }
+
+  nextBytes(): undefined {
+    return undefined;
+  }
+
+  isDone(): boolean {
+    return this.#isComplete && !this.#pending && !this.#nextSegment();
+  }
+
+  onChange(listener: (error?: Error) => void): void {
+    this.#onChange = listener;
+  }
+
+  filter(fetch: RangeFetch): Filter | undefined {
+    return this.#filters.get(fetch);
+  }
+
+  close(): void {
+    this.#closing.abort(new Error('Reading ended'));
+  }
+
   /** The next segment with media; undefined at the end of the list. */
-  const nextSegment = (): Segment | undefined => {
-    for (let segment = segments[at]; segment; segment = segments[at]) {
+  #nextSegment(): Segment | undefined {
+    for (let segment = this.#segments[this.#at]; segment; segment = this.#segments[this.#at]) {
       if (isMedia(segment)) return segment;
-      advance();
+      this.#advance();
     }
     return undefined;
-  };
-  let { isComplete } = timeline;
-  let lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
-  let currentInit: MediaSection | undefined;
-  let isDiscontinuity = true;
-  let pending: SegmentPart | undefined;
-  let isWaiting = false;
-  let onChange: (error?: Error) => void = () => undefined;
+  }
 
-  const nextPart = (): SegmentPart | undefined => {
-    const segment = nextSegment();
+  #advance(): void {
+    this.#startSeconds += this.#segments[this.#at]?.seconds ?? 0;
+    this.#at += 1;
+  }
+
+  #nextPart(): SegmentPart | undefined {
+    const segment = this.#nextSegment();
     if (!segment) return undefined;
-    if (segment.init && !isSameSection(segment.init, currentInit)) {
-      currentInit = segment.init;
-      isDiscontinuity = true;
-      return { segment, side: 'init', section: currentInit, discontinuityAt: undefined };
+    if (segment.init && !isSameSection(segment.init, this.#currentInit)) {
+      this.#currentInit = segment.init;
+      this.#isDiscontinuity = true;
+      return { segment, side: 'init', section: segment.init, discontinuityAt: undefined };
     }
-    const discontinuityAt = isDiscontinuity || segment.isDiscontinuity ? startSeconds : undefined;
-    isDiscontinuity = false;
-    advance();
+    const discontinuityAt = this.#isDiscontinuity || segment.isDiscontinuity ? this.#startSeconds : undefined;
+    this.#isDiscontinuity = false;
+    this.#advance();
     return { segment, side: 'content', section: segment.content, discontinuityAt };
-  };
+  }
 
   /** Uses the URL in the latest list; a segment that is no longer listed may still be available. */
-  const targetOf = (
+  #targetOf(
     { segment, side }: SegmentPart,
     urlOf: (section: MediaSection, track: Track) => string | undefined,
-  ): UpstreamTarget => ({
-    async locate(signal) {
-      const { value, track, generation } = await locator.current(signal);
-      const listed = segmentAt(value, segment.sequence);
-      const section = (listed && isMedia(listed) ? listed : segment)[side];
-      return { url: (section && urlOf(section, track)) ?? '', track, generation };
-    },
-    renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
-    entity: unknownEntity,
-    rangeRequirement: options.rangeRequirement,
-  });
-
-  /** Runs work that `next` waits for, unless some is running. */
-  const startWork = (work: () => Promise<void>) => {
-    if (isWaiting) return;
-    isWaiting = true;
-    work().then(
-      () => {
-        isWaiting = false;
-        if (!closing.signal.aborted) onChange();
+  ): UpstreamTarget {
+    const { locator, rangeRequirement } = this.#options;
+    return locator.target(
+      ({ value, track }) => {
+        const listed = segmentAt(value, segment.sequence);
+        const section = (listed && isMedia(listed) ? listed : segment)[side];
+        return (section && urlOf(section, track)) ?? '';
       },
-      (error: Error) => {
-        if (!closing.signal.aborted) onChange(error);
-      },
+      { rangeRequirement },
     );
-  };
+  }
 
-  const fetchKey = async (part: SegmentPart, url: string) => {
-    const target = targetOf(part, ({ cipher }, track) => cipher && keyUrl(track, cipher.keyUrl));
-    const createCheck = () => createLengthCheck(KEY_BYTES);
-    const { bytes } = await fetchBuffer({ ...options, target, createCheck }, KEY_BYTES, closing.signal);
-    if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
-    // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
-    for (const oldest of keys.size >= MAX_KEYS ? keys.keys().take(1) : []) keys.delete(oldest);
-    keys.set(url, bytes);
-  };
-
-  const reload = createLiveReload({ ...options, signal: closing.signal }, (reloaded) => {
-    const added = reloaded.segments.filter(({ sequence }) => sequence > lastSequence);
-    const [first] = added;
-    if (first && lastSequence >= 0 && first.sequence > lastSequence + 1)
-      log.warn('Missed live segments', { count: first.sequence - lastSequence - 1 });
-    lastSequence = added.at(-1)?.sequence ?? lastSequence;
-    const media = added.filter(isMedia);
-    if (media.length < added.length) log.warn('Gap in live stream', { segments: added.length - media.length });
-    segments = [...segments.slice(at), ...added];
-    at = 0;
-    isComplete = reloaded.isComplete;
-    // A list that only adds gaps counts as stalled.
-    return media.length > 0;
-  });
-
-  const startFetch = (part: SegmentPart): RangeFetch => {
+  #startFetch(part: SegmentPart): RangeFetch {
+    const { locator, limits, parallelism, keys, filter } = this.#options;
     const { range, cipher } = part.section;
-    const track = locator.track();
+    const { track } = locator;
     const key = cipher && (knownKey(track) ?? keys.get(cipher.keyUrl));
     const decryption = key && { key, iv: initializationVector(track, cipher.iv) };
     const seconds = part.side === 'content' ? part.segment.seconds : 0;
     const fetch = new RangeFetch({
-      ...options,
-      target: targetOf(part, ({ url }, current) => segmentUrl(current, url)),
+      ...this.#options,
+      target: this.#targetOf(part, ({ url }, current) => segmentUrl(current, url)),
       requested: { first: range?.first ?? 0, last: range?.last },
       bufferLimitBytes: limits.readAheadBytes / limits.maxConnections,
       createCheck: () => createMediaCheck({ seconds, cipher: decryption }),
-      onBytes(count) {
-        locator.progressed();
+      onBytes: (count) => {
+        locator.addProgress();
         parallelism.addBytes(count);
       },
-      onOverload: parallelism.reduceToOne,
-      onSettled: () => onChange(),
+      onOverload: () => parallelism.reduceToOne(),
+      onSettled: () => this.#onChange(),
     });
     const steps: Filter[] = [];
-    if (decryption) steps.push(createDecrypt(decryption.key, decryption.iv));
+    if (decryption) steps.push(createDecryption(decryption));
     if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
-    if (steps.length > 0) filters.set(fetch, steps.reduce(chainFilters));
+    if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
-  };
+  }
 
-  return {
-    next() {
-      pending ??= nextPart();
-      if (!pending) {
-        if (!isComplete) startWork(reload);
-        return undefined;
-      }
-      const part = pending;
-      const url = part.section.cipher?.keyUrl;
-      if (url && !keys.has(url) && !knownKey(locator.track())) {
-        startWork(() => fetchKey(part, url));
-        return undefined;
-      }
-      pending = undefined;
-      return startFetch(part);
-    },
-    nextBytes: () => undefined,
-    isDone: () => isComplete && !pending && !nextSegment(),
-    onChange(listener) {
-      onChange = listener;
-    },
-    filter: (fetch) => filters.get(fetch),
-    close: () => closing.abort(new Error('Reading ended')),
-  };
+  /** Runs work that `next` waits for, unless some is running. */
+  #startWork(work: () => Promise<void>): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    const { signal } = this.#closing;
+    work().then(
+      () => {
+        this.#isWaiting = false;
+        if (!signal.aborted) this.#onChange();
+      },
+      (error: Error) => {
+        if (!signal.aborted) this.#onChange(error);
+      },
+    );
+  }
+
+  async #fetchKey(part: SegmentPart, url: string): Promise<void> {
+    const { keys } = this.#options;
+    const target = this.#targetOf(part, ({ cipher }, track) => cipher && keyUrl(track, cipher.keyUrl));
+    const createCheck = () => createLengthCheck(KEY_BYTES);
+    const { bytes } = await fetchBuffer({ ...this.#options, target, createCheck }, KEY_BYTES, this.#closing.signal);
+    if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
+    // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
+    for (const oldest of keys.size >= MAX_KEYS ? keys.keys().take(1) : []) keys.delete(oldest);
+    keys.set(url, bytes);
+  }
+
+  /**
+   * Reloads a live list until it has new media or is complete (RFC 8216 §6.3.4): after its target duration, or half of it
+   * when nothing was new. A list that only adds gaps counts as stalled.
+   */
+  async #reload(): Promise<void> {
+    const { locator, limits, now } = this.#options;
+    const { signal } = this.#closing;
+    const startedAt = now();
+    for (;;) {
+      const delayMs = this.#loadedAt + Math.max(this.#reloadMs, limits.minReloadMs) - now();
+      await sleep(Math.max(delayMs, 0), undefined, { signal });
+      this.#loadedAt = now();
+      const { value } = await locator.reload(signal);
+      const isNew = this.#addSegments(value);
+      this.#reloadMs = (value.reloadSeconds * 1000) / (isNew ? 1 : 2);
+      if (isNew || value.isComplete) return;
+      if (now() - startedAt > limits.liveStallTimeoutMs) throw new UpstreamError('Live stream stalled');
+    }
+  }
+
+  /** Takes a reloaded list. Returns whether it has new media. */
+  #addSegments({ segments, isComplete }: Timeline): boolean {
+    const { log } = this.#options;
+    const added = segments.filter(({ sequence }) => sequence > this.#lastSequence);
+    const missed = this.#lastSequence < 0 ? 0 : (added[0]?.sequence ?? 0) - this.#lastSequence - 1;
+    if (missed > 0) log.warn('Missed live segments', { count: missed });
+    this.#lastSequence = added.at(-1)?.sequence ?? this.#lastSequence;
+    const gaps = added.filter(({ isGap }) => isGap).length;
+    if (gaps > 0) log.warn('Gap in live stream', { segments: gaps });
+    this.#segments = [...this.#segments.slice(this.#at), ...added];
+    this.#at = 0;
+    this.#isComplete = isComplete;
+    return added.length > gaps;
+  }
+}
+
+/**
+ * Decrypts one segment as its bytes arrive (RFC 8216 §4.3.2.4: AES-128, CBC, PKCS7 padding).
+ * `final` throws on invalid padding: a wrong key, or a truncated segment.
+ */
+function createDecryption({ key, iv }: { readonly key: Buffer; readonly iv: Buffer }): Filter {
+  const decipher = createDecipheriv('aes-128-cbc', key, iv);
+  return { update: (chunk) => decipher.update(chunk), final: () => decipher.final() };
 }
 
 const chainFilters = (first: Filter, second: Filter): Filter => ({
   update: (chunk) => second.update(first.update(chunk)),
   final: () => Buffer.concat([second.update(first.final()), second.final()]),
 });
-
-type LiveOptions = SegmentSchedulerOptions & { readonly signal: AbortSignal };
-
-/**
- * Creates a function that reloads a live list until it has new media or is complete (RFC 8216 §6.3.4): after its target
- * duration, or half of it when nothing was new.
- * @param add takes the reloaded list; returns whether it has new media
- */
-function createLiveReload(options: LiveOptions, add: (reloaded: Timeline) => boolean): () => Promise<void> {
-  const { locator, limits, now, signal } = options;
-  let loadedAt = now();
-  let intervalMs = options.timeline.reloadSeconds * 1000;
-  return async () => {
-    const startedAt = now();
-    for (;;) {
-      await sleep(Math.max(loadedAt + Math.max(intervalMs, limits.minReloadMs) - now(), 0), undefined, { signal });
-      loadedAt = now();
-      const { value } = await locator.reload(signal);
-      const isNew = add(value);
-      intervalMs = (value.reloadSeconds * 1000) / (isNew ? 1 : 2);
-      if (isNew || value.isComplete) return;
-      if (now() - startedAt > limits.liveStallTimeoutMs) throw new UpstreamError('Live stream stalled');
-    }
-  };
-}

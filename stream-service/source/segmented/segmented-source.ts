@@ -11,15 +11,15 @@ import {
 } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
-import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
-import type { OpenRequest } from '../open-request.ts';
-import { createChunkSizer, type RangeRequirement } from '../request/index.ts';
-import type { SegmentedSource, SegmentRun } from '../source.ts';
-import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
+import { ChunkSizer, type RangeRequirement } from '../range-plan.ts';
+import { AdaptiveParallelism } from '../read-ahead-limits.ts';
+import { ReadAheadStream } from '../read-ahead-stream.ts';
+import type { OpenRequest, SegmentedSource, SegmentRun } from '../source.ts';
+import { TrackLocator } from '../track-locator.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import type { LoadTimeline } from './load-timeline.ts';
-import { createSegmentScheduler } from './segment-scheduler.ts';
+import { SegmentScheduler } from './segment-scheduler.ts';
 
 /** Segments before the newest with which reading a live source starts (RFC 8216 §6.3.3). */
 const LIVE_SEGMENTS = 3;
@@ -32,10 +32,7 @@ type OpenRun = SegmentRun & { readonly filter: DiscontinuityFilter | undefined }
  */
 export async function openSegments(request: OpenRequest, loadTimeline: LoadTimeline): Promise<SegmentedSource> {
   const { resource, track, limits, log, signal } = request;
-  const rangeRequirement: RangeRequirement = {
-    isRequired: false,
-    chunks: createChunkSizer(limits, track.chunkBytes),
-  };
+  const rangeRequirement: RangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
   let latest: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
     const loaded = await loadTimeline({ ...request, rangeRequirement, previous: latest }, at, signal);
@@ -45,13 +42,8 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     latest = loaded;
     return loaded;
   };
-  const { maxRenewals } = limits;
-  const locator = createTrackLocator({
-    ...request,
-    maxRenewals,
-    load,
-    isResolved: capabilitiesOf(track).isListedByResolving,
-  });
+  const isResolved = capabilitiesOf(track).isListedByResolving;
+  const locator = new TrackLocator({ ...request, load, isResolved });
   const keys = new Map<string, Buffer>();
 
   const startRun = (timeline: Timeline, seconds: number): OpenRun => {
@@ -59,18 +51,12 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
-    const parallelism = createAdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
+    const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
     const isContinuous = isComplete && !hasDiscontinuity(segments);
     const filter = isContinuous ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
-    const position = { timeline, from: index, startSeconds };
-    const scheduler = createSegmentScheduler({
-      ...request,
-      ...position,
-      locator,
-      parallelism,
-      keys,
-      rangeRequirement,
-      filter,
+    const scheduler = new SegmentScheduler({
+      ...{ ...request, timeline, from: index, startSeconds },
+      ...{ locator, parallelism, keys, rangeRequirement, filter },
     });
     const { readAheadBytes } = limits;
     const stream = new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: request.readAheadBudget });
@@ -138,13 +124,9 @@ async function checkLaterSegment(
   await probes.check({
     ...request,
     offset: segment.content.range?.first ?? 0,
-    target: {
-      async locate(signal) {
-        const { value, track, generation } = await locator.current(signal);
-        const { content } = segmentAt(value, segment.sequence) ?? segment;
-        return { url: segmentUrl(track, content.url), track, generation };
-      },
-      renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
-    },
+    target: locator.target(({ value, track }) => {
+      const { content } = segmentAt(value, segment.sequence) ?? segment;
+      return segmentUrl(track, content.url);
+    }),
   });
 }

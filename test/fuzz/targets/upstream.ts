@@ -1,7 +1,8 @@
 import { createAddressGuard, isLiteral } from '../../../core/egress/guard/address-guard.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { requestHeaders } from '../../../core/http/index.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
-import { retryDelayMs } from '../../../stream-service/source/request/retry-policy.ts';
+import { initialRetryState, planNextAttempt } from '../../../stream-service/source/attempts.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const guard = createAddressGuard(['media.lan:80']);
@@ -33,7 +34,11 @@ export const upstream: FuzzTargets = {
     maxSteps: { fixed: 5_000, perByte: 200 },
   },
   'retry-after': {
-    run: (input) => check((retryDelayMs(1, header(input), retryLimits, NOW) ?? 0) <= 20_000, 'Waits too long'),
+    run(input) {
+      const overload = { kind: 'retry', error: new UpstreamError(), retryAfter: header(input) } as const;
+      const step = planNextAttempt(initialRetryState, overload, { limits: retryLimits, now: NOW });
+      check(step.kind === 'wait' && step.delayMs <= 20_000, 'Waits too long');
+    },
     seeds: ['5', 'Wed, 21 Oct 2026 07:28:00 GMT'],
     maxSteps: LINEAR,
   },

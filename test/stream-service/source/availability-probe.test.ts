@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAvailabilityProbes, probeOffset } from '../../../stream-service/source/availability-probe.ts';
+import { AvailabilityProbes, probeOffset } from '../../../stream-service/source/availability-probe.ts';
 
 const MB = 1_000_000;
 const MiB = 1024 * 1024;
@@ -25,7 +25,7 @@ describe('probeOffset', () => {
 });
 
 describe('isProbed', () => {
-  const { isProbed } = createAvailabilityProbes(['GoogleVideo.com', 'media.example'], Date.now);
+  const probes = new AvailabilityProbes(['GoogleVideo.com', 'media.example'], Date.now);
 
   it.each([
     ['https://rr3---sn-4g5e6nzl.googlevideo.com/videoplayback?x=1', true],
@@ -34,9 +34,9 @@ describe('isProbed', () => {
     ['https://notgooglevideo.com/x', false],
     ['https://googlevideo.com.example/x', false],
     ['not a URL', false],
-  ])('%s: %s', (url, expected) => expect(isProbed(url)).toBe(expected));
+  ])('%s: %s', (url, expected) => expect(probes.isProbed(url)).toBe(expected));
 
   it('is false of every URL without such a host', () => {
-    expect(createAvailabilityProbes(['off'], Date.now).isProbed('https://a.googlevideo.com/')).toBe(false);
+    expect(new AvailabilityProbes(['off'], Date.now).isProbed('https://a.googlevideo.com/')).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ import {
   createMediaCheck,
   createPlaylistCheck,
   type MediaCheckOptions,
-} from '../../../stream-service/source/request/completeness.ts';
+} from '../../../stream-service/source/completeness.ts';
 import { runProgram } from '../../support/media-tools.ts';
 import { bytesOf } from './upstream.ts';
 

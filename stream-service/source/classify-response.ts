@@ -1,4 +1,5 @@
-import { parseContentRange, parseUnsatisfiedRange } from '../../../core/http/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
+import { parseContentRange, parseUnsatisfiedRange } from '../../core/http/index.ts';
 
 /** What is known of the entity behind a URL. It must not change while it is being read. */
 export interface Entity {
@@ -23,20 +24,23 @@ export interface RequestedRange {
 export type ResponseOutcome =
   /** A body: skip `skip` bytes before the requested offset, then read `length` (undefined: to the end). */
   | { readonly kind: 'bytes'; readonly skip: number; readonly length: number | undefined; readonly entity: Entity }
-  /** The URL is no longer valid: resolve again. `isGone`: the source does not know the URL. */
-  | { readonly kind: 'expired'; readonly isGone: boolean }
-  /** The source does not send this range; it may send a smaller one. `total`: bytes, as the source says. */
-  | { readonly kind: 'refused'; readonly total: number | undefined }
+  /** The URL may be invalid. `isGone`: the source does not know it; `isForbidden`: the source may serve it later. */
+  | { readonly kind: 'expired'; readonly isGone: boolean; readonly isForbidden: boolean }
+  /** The source does not send this range; it may send a smaller one. */
+  | { readonly kind: 'refused'; readonly error: UpstreamError }
   /** A transient failure: send the request again after a delay. */
   | {
       readonly kind: 'retry';
-      readonly reason: string;
+      readonly error: UpstreamError;
       readonly isOverload?: boolean;
       readonly retryAfter?: string | undefined;
     }
   /** The entity differs from the one read before. */
-  | { readonly kind: 'changed' }
-  | { readonly kind: 'unusable'; readonly reason: string };
+  | { readonly kind: 'changed'; readonly error: UpstreamError }
+  | { readonly kind: 'unusable'; readonly error: UpstreamError };
+
+/** The source refuses the requested range; another range of the entity may exist. */
+export class RangeRefused extends UpstreamError {}
 
 export interface ResponseHead {
   readonly status: number;
@@ -53,30 +57,30 @@ export function classifyResponse(head: ResponseHead, requested: RequestedRange, 
   if (status === 206 || status === 200) {
     const coding = headers['content-encoding']?.trim().toLowerCase();
     // Offsets into an encoded representation are not offsets into the file (RFC 9110 §8.4, §14).
-    if (coding && coding !== 'identity') return { kind: 'unusable', reason: `Unexpected Content-Encoding ${coding}` };
+    if (coding && coding !== 'identity') return unusable(`Unexpected Content-Encoding ${coding}`);
     return status === 206 ? classifyPartial(headers, requested, known) : classifyFull(headers, requested, known);
   }
-  if (EXPIRED_STATUSES.has(status)) return { kind: 'expired', isGone: status === 404 || status === 410 };
-  if (status === 416) return { kind: 'refused', total: parseUnsatisfiedRange(headers['content-range']) };
+  if (EXPIRED_STATUSES.has(status))
+    return { kind: 'expired', isGone: status === 404 || status === 410, isForbidden: status === 403 };
+  if (status === 416) return refused(parseUnsatisfiedRange(headers['content-range']), known);
   const reason = `Upstream returned ${status}`;
   if (status >= 500 || OVERLOAD_STATUSES.has(status))
-    return { kind: 'retry', reason, isOverload: true, retryAfter: headers['retry-after'] };
-  return status >= 400 ? { kind: 'refused', total: undefined } : { kind: 'unusable', reason };
+    return { ...retry(reason), isOverload: true, retryAfter: headers['retry-after'] };
+  return status >= 400 ? refused(undefined, known) : unusable(reason);
 }
 
 /** 206 (RFC 9110 §15.3.7). */
 function classifyPartial(headers: ResponseHead['headers'], requested: RequestedRange, known: Entity): ResponseOutcome {
   const range = parseContentRange(headers['content-range']);
-  if (!range) return { kind: 'retry', reason: '206 without a valid Content-Range' };
+  if (!range) return retry('206 without a valid Content-Range');
   if (range.first !== requested.first || range.last > (requested.last ?? Number.POSITIVE_INFINITY))
-    return { kind: 'retry', reason: '206 with a range that was not requested' };
+    return retry('206 with a range that was not requested');
   const length = range.last - range.first + 1;
   const contentLength = parseLength(headers['content-length']);
-  if (contentLength !== undefined && contentLength !== length)
-    return { kind: 'retry', reason: 'Content-Length contradicts Content-Range' };
+  if (contentLength !== undefined && contentLength !== length) return retry('Content-Length contradicts Content-Range');
   const entity = mergeEntity(known, entityOf(headers, range.total));
-  if (!entity) return { kind: 'changed' };
-  if (entity.size === undefined) return { kind: 'unusable', reason: '206 without a total size' };
+  if (!entity) return { kind: 'changed', error: entityChanged() };
+  if (entity.size === undefined) return unusable('206 without a total size');
   return { kind: 'bytes', skip: 0, length, entity };
 }
 
@@ -87,14 +91,29 @@ function classifyFull(
   known: Entity,
 ): ResponseOutcome {
   const entity = mergeEntity(known, entityOf(headers, parseLength(headers['content-length'])));
-  if (!entity) return { kind: 'changed' };
+  if (!entity) return { kind: 'changed', error: entityChanged() };
   // Skipping bytes that were sent before is only safe when they are known to be the same.
   if (first > 0 && known !== unknownEntity && !hasValidator(known) && !isCompared)
-    return { kind: 'unusable', reason: '200 without a validator in response to a range request' };
+    return unusable('200 without a validator in response to a range request');
   const end = Math.min(last ?? Number.POSITIVE_INFINITY, (entity.size ?? Number.POSITIVE_INFINITY) - 1);
-  if (end < first - 1) return { kind: 'refused', total: entity.size };
+  if (end < first - 1) return refused(entity.size, known);
   return { kind: 'bytes', skip: first, length: Number.isFinite(end) ? end - first + 1 : undefined, entity };
 }
+
+const retry = (reason: string) => ({ kind: 'retry', error: new UpstreamError(reason) }) as const;
+const unusable = (reason: string) => ({ kind: 'unusable', error: new UpstreamError(reason) }) as const;
+
+/** @param total bytes of the entity, as the source says with its refusal */
+const refused = (total: number | undefined, { size }: Entity): ResponseOutcome => ({
+  kind: 'refused',
+  error:
+    total !== undefined && size !== undefined && total !== size
+      ? entityChanged()
+      : new RangeRefused('Upstream refuses the range'),
+});
+
+/** The entity is not the one whose first bytes were read: joining both would corrupt the stream. */
+export const entityChanged = (): UpstreamError => new UpstreamError('Upstream entity has changed');
 
 /** Whether a change of the entity would be noticed. */
 export const hasValidator = ({ size, etag, lastModified }: Entity): boolean =>

@@ -1,24 +1,5 @@
 import { performance } from 'node:perf_hooks';
 
-/**
- * Decides how many connections a stream reads from: one, or the maximum. Several only while the client waits for the
- * source and several are faster: the sign of a source that throttles each connection.
- */
-export interface AdaptiveParallelism {
-  /** Connections to use now. */
-  readonly count: number;
-  /** Bytes of the next fetch worth buffering before its turn: 0 while the source is not the bottleneck. */
-  readonly leadBytes: number;
-  /** Milliseconds so far in which the client read nothing. */
-  readonly blockedMs: number;
-  /** Counts bytes received from the source. */
-  addBytes(bytes: number): void;
-  /** Notes that the client has stopped reading, or reads again. */
-  setBlocked(isBlocked: boolean): void;
-  /** Uses one connection from now on: the source reported overload. */
-  reduceToOne(): void;
-}
-
 /** Bytes per millisecond from which one connection is enough. */
 const FAST_BYTES_PER_MS = 32_768;
 /** Duration of a measurement: long enough to average over the gaps between range requests. */
@@ -31,68 +12,84 @@ const LEAD_BYTES = 512 * 1024;
 /** Speed-up that several connections must achieve over one, which already overlaps with its successor. */
 const MIN_SPEEDUP = 1.4;
 
-export function createAdaptiveParallelism(maxConnections: number, { now, isBusy }: EventLoopLoad): AdaptiveParallelism {
-  let count = 1;
-  let isSettled = maxConnections <= 1;
+/**
+ * Decides how many connections a stream reads from: one, or the maximum. Several only while the client waits for the
+ * source and several are faster: the sign of a source that throttles each connection.
+ */
+export class AdaptiveParallelism {
+  readonly #maxConnections: number;
+  readonly #load: EventLoopLoad;
+  #count = 1;
+  #leadBytes = INITIAL_LEAD_BYTES;
+  #isSettled: boolean;
   /** Bytes per millisecond of one connection. */
-  let singleRate = 0;
+  #singleRate = 0;
   /** The first measurement, and the first after adding connections, includes the time before. */
-  let skipMeasurement = true;
-  let window = { since: now(), bytes: 0, blockedMs: 0 };
-  let blockedSince: number | undefined;
-  let blockedMsBefore = 0;
-  let leadBytes = INITIAL_LEAD_BYTES;
+  #skipMeasurement = true;
+  #window: { readonly since: number; readonly blockedMs: number; bytes: number };
+  #blockedSince: number | undefined;
+  #blockedMsBefore = 0;
 
-  const setCount = (next: number) => {
-    skipMeasurement = next > count;
-    count = next;
-  };
+  constructor(maxConnections: number, load: EventLoopLoad) {
+    this.#maxConnections = maxConnections;
+    this.#load = load;
+    this.#isSettled = maxConnections <= 1;
+    this.#window = { since: load.now(), blockedMs: 0, bytes: 0 };
+  }
 
-  const blockedMs = () => blockedMsBefore + (blockedSince === undefined ? 0 : now() - blockedSince);
+  /** Connections to use now. */
+  get count(): number {
+    return this.#count;
+  }
 
-  const decide = (elapsedMs: number) => {
-    const rate = window.bytes / elapsedMs;
-    const isSourceBound = !isBusy() && (blockedMs() - window.blockedMs) / elapsedMs <= MAX_BLOCKED_SHARE;
-    leadBytes = isSourceBound ? LEAD_BYTES : 0;
-    if (isSettled) return;
-    if (!isSourceBound || (count === 1 && rate > FAST_BYTES_PER_MS)) setCount(1);
-    else if (skipMeasurement) skipMeasurement = false;
-    else if (count === 1) {
-      singleRate = rate;
-      setCount(maxConnections);
-    } else if (rate < singleRate * MIN_SPEEDUP) {
-      isSettled = true;
-      setCount(1);
-    }
-  };
+  /** Bytes of the next fetch worth buffering before its turn: 0 while the source is not the bottleneck. */
+  get leadBytes(): number {
+    return this.#leadBytes;
+  }
 
-  return {
-    get count() {
-      return count;
-    },
-    get leadBytes() {
-      return leadBytes;
-    },
-    get blockedMs() {
-      return blockedMs();
-    },
-    addBytes(bytes) {
-      window.bytes += bytes;
-      const at = now();
-      const elapsedMs = at - window.since;
-      if (elapsedMs < WINDOW_MS) return;
-      decide(elapsedMs);
-      window = { since: at, bytes: 0, blockedMs: blockedMs() };
-    },
-    setBlocked(isBlocked) {
-      blockedMsBefore = blockedMs();
-      blockedSince = isBlocked ? now() : undefined;
-    },
-    reduceToOne() {
-      isSettled = true;
-      count = 1;
-    },
-  };
+  /** Milliseconds so far in which the client read nothing. */
+  get blockedMs(): number {
+    return this.#blockedMsBefore + (this.#blockedSince === undefined ? 0 : this.#load.now() - this.#blockedSince);
+  }
+
+  /** Counts bytes received from the source. */
+  addBytes(bytes: number): void {
+    this.#window.bytes += bytes;
+    const now = this.#load.now();
+    const elapsedMs = now - this.#window.since;
+    if (elapsedMs < WINDOW_MS) return;
+    this.#decide(elapsedMs);
+    this.#window = { since: now, blockedMs: this.blockedMs, bytes: 0 };
+  }
+
+  /** Notes that the client has stopped reading, or reads again. */
+  setBlocked(isBlocked: boolean): void {
+    this.#blockedMsBefore = this.blockedMs;
+    this.#blockedSince = isBlocked ? this.#load.now() : undefined;
+  }
+
+  /** Uses one connection from now on: the source reported overload, or several are not faster. */
+  reduceToOne(): void {
+    this.#isSettled = true;
+    this.#count = 1;
+  }
+
+  #decide(elapsedMs: number): void {
+    const rate = this.#window.bytes / elapsedMs;
+    const blockedShare = (this.blockedMs - this.#window.blockedMs) / elapsedMs;
+    const isSourceBound = !this.#load.isBusy() && blockedShare <= MAX_BLOCKED_SHARE;
+    this.#leadBytes = isSourceBound ? LEAD_BYTES : 0;
+    if (this.#isSettled) return;
+    if (!isSourceBound || (this.#count === 1 && rate > FAST_BYTES_PER_MS)) {
+      this.#skipMeasurement = false;
+      this.#count = 1;
+    } else if (this.#skipMeasurement) this.#skipMeasurement = false;
+    else if (this.#count === 1) {
+      this.#singleRate = rate;
+      this.#skipMeasurement = true;
+      this.#count = this.#maxConnections;
+    } else if (rate < this.#singleRate * MIN_SPEEDUP) this.reduceToOne();
+  }
 }
 
 /** Load of this process, to tell a slow source from a process that is itself the bottleneck. */

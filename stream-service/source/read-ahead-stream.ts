@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { hasPausedReader } from '../../../core/egress/client/index.ts';
-import { UpstreamError } from '../../../core/errors/index.ts';
-import type { RangeFetch } from '../request/index.ts';
+import { hasPausedReader } from '../../core/egress/client/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
+import type { RangeFetch } from './range-fetch.ts';
 import type { AdaptiveParallelism, ReadAheadBudget } from './read-ahead-limits.ts';
 
 /** Divides a source into consecutive fetches. */

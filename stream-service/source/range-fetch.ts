@@ -1,17 +1,11 @@
+import { createHash, type Hash } from 'node:crypto';
 import { finished, type Readable } from 'node:stream';
-import { appendChunk } from '../../../core/egress/client/index.ts';
-import { UpstreamError } from '../../../core/errors/index.ts';
-import { hasValidator, type RequestedRange } from './classify-response.ts';
+import { appendChunk } from '../../core/egress/client/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
+import { type AttemptOptions, Attempts } from './attempts.ts';
+import { entityChanged, hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck } from './completeness.ts';
-import { createPrefixDigest } from './prefix-digest.ts';
-import { backOff, PROGRESS_BYTES, type RetryState, toUpstreamError } from './retry-policy.ts';
-import {
-  entityChanged,
-  fetchRange,
-  type UpstreamBody,
-  type UpstreamRequestDependencies,
-  type UpstreamTarget,
-} from './upstream-request.ts';
+import type { UpstreamBody } from './upstream-request.ts';
 
 /** Receives the bytes of a RangeFetch. When `data` returns false, no more follow until `RangeFetch.resume`. */
 export interface RangeSink {
@@ -20,8 +14,7 @@ export interface RangeSink {
   fail(error: Error): void;
 }
 
-export interface RangeFetchOptions extends UpstreamRequestDependencies {
-  readonly target: UpstreamTarget;
+export interface RangeFetchOptions extends AttemptOptions {
   readonly requested: RequestedRange;
   /** Bytes buffered while the sink does not read. */
   readonly bufferLimitBytes: number;
@@ -46,11 +39,12 @@ export interface RangeFetchOptions extends UpstreamRequestDependencies {
 export class RangeFetch {
   readonly #options: RangeFetchOptions;
   readonly #abort = new AbortController();
-  readonly #retryState: RetryState = { failures: 0 };
+  readonly #attempts: Attempts;
   readonly #buffer: Buffer[] = [];
   readonly #firstByte = Promise.withResolvers<void>();
   /** Identifies an entity without validators: what is sent again must begin with the same bytes. */
-  readonly #prefix = createPrefixDigest();
+  readonly #prefix = createHash('sha256');
+  #prefixBytes = 0;
   /** URL after redirects; empty before the first response. */
   url = '';
   #bufferedBytes = 0;
@@ -64,11 +58,11 @@ export class RangeFetch {
   /** Settles `#untilReadable`. */
   #onReadable: (() => void) | undefined;
   #isSinkReady = true;
-  #progressBytes = 0;
   #outcome: 'running' | 'complete' | Error = 'running';
 
   constructor(options: RangeFetchOptions) {
     this.#options = options;
+    this.#attempts = new Attempts(options);
     this.#next = options.requested.first;
     this.#last = options.requested.last;
     // A failure is reported to the sink, too: it must not count as an unhandled rejection.
@@ -150,20 +144,19 @@ export class RangeFetch {
   }
 
   async #run(): Promise<void> {
-    const options = { ...this.#options, retryState: this.#retryState };
-    const { target } = options;
+    const { target, onFullResponse } = this.#options;
     const { signal } = this.#abort;
     while (!this.#isComplete()) {
-      const isCompared = this.#prefix.bytes === this.#next;
-      const response = await fetchRange(options, { first: this.#next, last: this.#last, isCompared }, signal);
+      const isCompared = this.#prefixBytes === this.#next;
+      const response = await this.#attempts.request({ first: this.#next, last: this.#last, isCompared }, signal);
       this.url = response.url;
-      const extended = response.isFullResponse ? options.onFullResponse?.() : undefined;
+      const extended = response.isFullResponse ? onFullResponse?.() : undefined;
       if (extended !== undefined) this.#last = Number.isFinite(extended) ? extended : undefined;
       if (target.entity.size !== undefined) this.truncate(target.entity.size - 1);
       const failure = await this.#receive(response);
       signal.throwIfAborted();
       if (failure) {
-        await backOff(options, failure, signal);
+        await this.#attempts.retry(failure, signal);
         await this.#untilReadable(signal);
       } else this.#last ??= this.#next - 1;
     }
@@ -192,7 +185,8 @@ export class RangeFetch {
   #receive({ body, skip, length, isFullResponse, isSelfDelimited }: UpstreamBody): Promise<UpstreamError | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamError | undefined>();
     const check = isSelfDelimited ? undefined : this.#options.createCheck?.();
-    const comparison = skip > 0 && skip === this.#prefix.bytes ? this.#prefix.compare() : undefined;
+    /** Of bytes that are sent again, where all of them were digested before. */
+    const repeated: Hash | undefined = skip > 0 && skip === this.#prefixBytes ? createHash('sha256') : undefined;
     const bodyEnd = length === undefined || isFullResponse ? Number.POSITIVE_INFINITY : this.#next + length - 1;
     const remaining = () => Math.min(this.#end, bodyEnd) - this.#next + 1;
     let leftToSkip = skip;
@@ -210,8 +204,8 @@ export class RangeFetch {
       const skipped = Math.min(leftToSkip, data.length);
       leftToSkip -= skipped;
       check?.update(data);
-      if (skipped > 0) comparison?.update(data.subarray(0, skipped));
-      if (skipped > 0 && leftToSkip === 0 && comparison?.isSame() === false) {
+      if (skipped > 0) repeated?.update(data.subarray(0, skipped));
+      if (skipped > 0 && leftToSkip === 0 && repeated && !repeated.digest().equals(this.#prefix.copy().digest())) {
         reject(entityChanged());
         body.destroy();
         return;
@@ -225,7 +219,7 @@ export class RangeFetch {
       if (remaining() <= 0) finishBody();
     });
     finished(body, (error) => {
-      if (error) return resolve(toUpstreamError(error));
+      if (error) return resolve(asUpstreamError(error));
       const isShort = leftToSkip > 0 || (remaining() > 0 && Number.isFinite(remaining()));
       const problem = isShort ? 'shorter than its Content-Length' : check?.problem();
       resolve(problem === undefined ? undefined : new UpstreamError(`Truncated response: ${problem}`));
@@ -236,13 +230,12 @@ export class RangeFetch {
   }
 
   #accept(chunk: Buffer): void {
-    if (this.#prefix.bytes === this.#next && !hasValidator(this.#options.target.entity)) this.#prefix.add(chunk);
-    this.#next += chunk.length;
-    this.#progressBytes += chunk.length;
-    if (this.#progressBytes >= PROGRESS_BYTES || this.#isComplete()) {
-      this.#progressBytes = 0;
-      this.#retryState.failures = 0;
+    if (this.#prefixBytes === this.#next && !hasValidator(this.#options.target.entity)) {
+      this.#prefix.update(chunk);
+      this.#prefixBytes += chunk.length;
     }
+    this.#next += chunk.length;
+    this.#attempts.addProgress(chunk.length, this.#isComplete());
     if (this.#sink && this.#isSinkReady && this.#buffer.length === 0) {
       this.#isSinkReady = this.#sink.data(chunk);
     } else {
@@ -280,5 +273,45 @@ export class RangeFetch {
     this.#sink = undefined;
     if (this.#outcome === 'complete') sink.end();
     else sink.fail(this.#outcome);
+  }
+}
+
+/** The error of a failed body as an UpstreamError: a premature close, for one, is reported by Node itself. */
+const asUpstreamError = (error: Error): UpstreamError =>
+  error instanceof UpstreamError ? error : new UpstreamError('Upstream response failed', { cause: error });
+
+/**
+ * Reads a small entity, a playlist or a key, into memory, with the same retries as any other bytes.
+ * @returns the bytes, and the URL after redirects
+ * @throws UpstreamError, also when it is larger than `maxBytes`; UrlExpired, NotFound
+ */
+export async function fetchBuffer(
+  options: AttemptOptions & Pick<RangeFetchOptions, 'createCheck'>,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Buffer; readonly url: string }> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fetch = new RangeFetch({ ...options, requested: { first: 0, last: undefined }, bufferLimitBytes: maxBytes });
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  fetch.attach({
+    data(chunk) {
+      appendChunk(chunks, chunk);
+      length += chunk.length;
+      if (length > maxBytes) reject(new UpstreamError(`Response exceeds ${maxBytes} bytes`));
+      return length <= maxBytes;
+    },
+    end: resolve,
+    fail: reject,
+  });
+  try {
+    await promise;
+    return { bytes: Buffer.concat(chunks, length), url: fetch.url };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    fetch.destroy();
   }
 }

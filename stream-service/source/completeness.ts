@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { appendChunk } from '../../../core/egress/client/index.ts';
+import { appendChunk } from '../../core/egress/client/index.ts';
 import {
   createAdtsCheck,
   createFrameScanner,
@@ -7,7 +7,7 @@ import {
   createMpegTsCheck,
   type FrameCheck,
   type FrameScanner,
-} from '../../../core/media/frames/index.ts';
+} from '../../core/media/frames/index.ts';
 
 /**
  * Checks from the bytes themselves whether a body is complete. Needed where HTTP does not tell: without Content-Length

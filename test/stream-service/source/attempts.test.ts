@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { UpstreamError } from '../../../core/errors/index.ts';
+import {
+  type AttemptContext,
+  type FailedOutcome,
+  initialRetryState,
+  planNextAttempt,
+  Renewals,
+  type RetryLimits,
+} from '../../../stream-service/source/attempts.ts';
+
+const limits: RetryLimits = {
+  ...{ maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250 },
+  ...{ maxRetryAfterMs: 5000, maxRefusals: 2 },
+};
+const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
+const error = new UpstreamError('Failed');
+
+describe('planNextAttempt', () => {
+  const state = { ...initialRetryState, failures: 1 };
+  const plan = (outcome: FailedOutcome, context: Partial<AttemptContext> = {}, changes: Partial<typeof state> = {}) =>
+    planNextAttempt({ ...state, ...changes }, outcome, { limits, now, ...context });
+  const forbidden = { kind: 'expired', isGone: false, isForbidden: true } as const;
+  const gone = { kind: 'expired', isGone: true, isForbidden: false } as const;
+
+  it.each([
+    [1, undefined, 100],
+    [2, undefined, 200],
+    [3, undefined, 250],
+    [4, undefined, undefined],
+    [4, '1', undefined],
+    [1, '2', 2000],
+    [1, '0', 100],
+    [1, '99999', 5000],
+    [1, 'Fri, 21 Nov 2025 10:00:03 GMT', 3000],
+    [1, 'Fri, 21 Nov 2025 09:00:00 GMT', 100],
+    [1, 'soon', 100],
+    [1, '-5', 100],
+  ])('after %d failures and Retry-After %j waits %j ms', (failures, retryAfter, delayMs) => {
+    const step = plan({ kind: 'retry', error, retryAfter }, {}, { failures: failures - 1 });
+    expect(step).toEqual(
+      delayMs === undefined
+        ? { kind: 'fail', error }
+        : { kind: 'wait', delayMs, reason: 'Failed', state: { ...state, failures } },
+    );
+  });
+
+  it.each<[string, ReturnType<typeof plan>, ReturnType<typeof plan>]>([
+    [
+      'requests a smaller range at once',
+      plan(forbidden, { recovery: 'smaller-range' }),
+      { kind: 'wait', delayMs: 0, state },
+    ],
+    [
+      'requests with a Range header at once',
+      plan({ kind: 'refused', error }, { recovery: 'with-range' }),
+      { kind: 'wait', delayMs: 0, state: { ...state, isRangeRequired: true } },
+    ],
+    [
+      'pauses after an unexplained 403',
+      plan(forbidden, {}, { isRangeRequired: true }),
+      { kind: 'wait', delayMs: 100, state: { ...state, refusals: 1 } },
+    ],
+    [
+      'pauses longer after the next one',
+      plan(forbidden, {}, { refusals: 1 }),
+      { kind: 'wait', delayMs: 200, state: { ...state, refusals: 2 } },
+    ],
+    ['renews after the last one', plan(forbidden, {}, { refusals: 2 }), { kind: 'renew', isGone: false, state }],
+    ['renews after an explained 403', plan(forbidden, { isExplained: true }), { kind: 'renew', isGone: false, state }],
+    ['renews a URL that is gone', plan(gone, {}, { refusals: 1 }), { kind: 'renew', isGone: true, state }],
+    ['fails when the range is refused', plan({ kind: 'refused', error }), { kind: 'fail', error }],
+    ['fails when the entity has changed', plan({ kind: 'changed', error }), { kind: 'fail', error }],
+    ['fails when the response is unusable', plan({ kind: 'unusable', error }), { kind: 'fail', error }],
+  ])('%s', (_, step, expected) => expect(step).toEqual(expected));
+});
+
+describe('Renewals', () => {
+  it('end after as many as are allowed without progress', () => {
+    const renewals = new Renewals({ maxRenewals: 2 });
+    renewals.add();
+    renewals.add();
+    expect(renewals.isExhausted).toBe(true);
+    expect(() => renewals.add()).toThrow('URL still expired after 2 renewals');
+    renewals.reset();
+    expect(renewals.isExhausted).toBe(false);
+  });
+});
