@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** All outgoing traffic. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
+/**
+ * Connections to addresses that links, sources and releases name. Each, on every hop, goes to an address that the guard admits
+ * (`address-guard.ts`).
+ */
 export interface Egress {
   /**
    * The outgoing identity for a new resolve: of the proxy that the rules name for the link; else `preferred`, else of the next
