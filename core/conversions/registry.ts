@@ -1,7 +1,7 @@
 import type { Conversion } from './conversion.ts';
-import { m4a } from './m4a/index.ts';
-import { mp3 } from './mp3/index.ts';
-import { wav } from './wav/index.ts';
+import { m4a } from './m4a.ts';
+import { mp3 } from './mp3.ts';
+import { wav } from './wav.ts';
 
 /**
  * Every conversion, in the order in which those that are listed are offered. The name is the value of `?format=` and of `convertTo`, and

@@ -1,11 +1,14 @@
-import { MP3_BITRATE_KBPS, MP3_BITRATES_KBPS, type Mp3BitrateKbps, tagText } from '../../../core/conversions/index.ts';
 import {
+  MP3_BITRATE_KBPS,
+  MP3_BITRATES_KBPS,
   MP3_FRAME_BYTES,
   MP3_SAMPLE_RATE,
   MP3_SAMPLES_PER_FRAME,
+  type Mp3BitrateKbps,
   mp3FrameBytes,
   mp3Frames,
-} from '../../../core/conversions/mp3/index.ts';
+  tagText,
+} from '../../../core/conversions/index.ts';
 import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';

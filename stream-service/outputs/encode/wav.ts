@@ -1,4 +1,4 @@
-import { WAV_FORMAT, wavSamples } from '../../../core/conversions/wav/index.ts';
+import { WAV_FORMAT, wavSamples } from '../../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
 import { wavHeader } from '../../../core/media/wav/index.ts';
 import type { EncodedFormat } from './encoded-format.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mp3Frames } from '../../../core/conversions/mp3/mp3.ts';
+import { mp3Frames } from '../../../core/conversions/mp3.ts';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 import { id3Tag } from '../../../core/media/id3/id3-tag.ts';
 import type { Resource } from '../../../core/state/resource.ts';

@@ -7,7 +7,7 @@ import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
 import { type ConversionOffers, NO_OFFERS, readOffers } from '../../../web/src/renditions/offers.ts';
 import { selectForPlaylist } from '../../../web/src/renditions/playlist-format.ts';
 
-const ALL: ConversionOffers = { bitratesKbps: [320, 256, 192, 128], hasTags: true, hasM4a: true, hasWav: true };
+const ALL: ConversionOffers = { bitratesKbps: [320, 256, 192, 128], hasTags: true, formats: ['mp3', 'm4a', 'wav'] };
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'AAC',

@@ -15,8 +15,11 @@ export interface ChoiceSource {
 
 /** Bytes of the tags that `tags=true` adds to a file. */
 const TAG_BYTES = 65_536;
-/** PCM of 48 kHz, two channels and 16 bit. */
-const WAV_KBPS = 1536;
+/** Formats that any audio of known duration is encoded to, besides MP3, which is listed. */
+const ENCODED = [
+  // PCM of 48 kHz, two channels and 16 bit.
+  { name: 'wav', mimeType: 'audio/wav', codec: 'PCM', bitrateKbps: 1536 },
+] as const;
 
 /** The listed MP3 in each bit rate that the instance offers, highest first. */
 export function mp3Sources(listed: MediaRendition, { bitratesKbps, hasTags }: ConversionOffers): ChoiceSource[] {
@@ -38,8 +41,8 @@ export function mp3Sources(listed: MediaRendition, { bitratesKbps, hasTags }: Co
 }
 
 /** AAC of the source in a file of its own, where there is AAC, as far as it is known, and no such file is listed. */
-export function m4aSources(audio: readonly MediaRendition[], { hasM4a, hasTags }: ConversionOffers): ChoiceSource[] {
-  if (!hasM4a || audio.some(({ fileExtension }) => fileExtension === '.m4a')) return [];
+export function m4aSources(audio: readonly MediaRendition[], { formats, hasTags }: ConversionOffers): ChoiceSource[] {
+  if (!formats.includes('m4a') || audio.some(({ fileExtension }) => fileExtension === '.m4a')) return [];
   const source = audio.find((rendition) => {
     const { codec } = codecFacts(rendition, 'audio');
     return codec === 'AAC' || (!codec && rendition.fileExtension === '.mp4');
@@ -48,12 +51,14 @@ export function m4aSources(audio: readonly MediaRendition[], { hasM4a, hasTags }
   return [{ rendition: converted(source, 'm4a', 'audio/mp4'), hasTags, codec: 'AAC' }];
 }
 
-/** @param mp3 the listed one: its size says that the duration is known, which WAV requires */
-export function wavSources(mp3: MediaRendition | undefined, { hasWav }: ConversionOffers): ChoiceSource[] {
-  if (!hasWav || !mp3?.fileSizeBytes || !mp3.bitrate) return [];
-  const fileSizeBytes = Math.round((mp3.fileSizeBytes * WAV_KBPS) / mp3.bitrate);
-  const rendition = { ...converted(mp3, 'wav', 'audio/wav'), fileSizeBytes };
-  return [{ rendition, codec: 'PCM', isSizeEstimate: true }];
+/** @param mp3 the listed one: its size says that the duration is known */
+export function encodedSources(mp3: MediaRendition | undefined, { formats }: ConversionOffers): ChoiceSource[] {
+  const { fileSizeBytes: mp3Bytes, bitrate } = mp3 ?? {};
+  if (!mp3 || !mp3Bytes || !bitrate) return [];
+  return ENCODED.filter(({ name }) => formats.includes(name)).map(({ name, mimeType, codec, bitrateKbps }) => {
+    const fileSizeBytes = Math.round((mp3Bytes * bitrateKbps) / bitrate);
+    return { rendition: { ...converted(mp3, name, mimeType), fileSizeBytes }, codec, isSizeEstimate: true };
+  });
 }
 
 const converted = (source: MediaRendition, convertTo: string, mimeType: string): MediaRendition => ({

@@ -4,12 +4,12 @@ export interface ConversionOffers {
   readonly bitratesKbps: readonly number[];
   /** Whether `tags=true` puts title, artist and cover into a file. */
   readonly hasTags: boolean;
-  readonly hasM4a: boolean;
-  readonly hasWav: boolean;
+  /** Values of `format`. */
+  readonly formats: readonly string[];
 }
 
 /** What is offered while the instance's offers are unknown, or its version differs. */
-export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, hasM4a: false, hasWav: false };
+export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, formats: [] };
 
 /** More are not shown. */
 const MAX_BITRATES = 8;
@@ -35,8 +35,7 @@ export function readOffers(description: unknown): ConversionOffers {
     return {
       bitratesKbps: bitrates.sort((a, b) => b - a).slice(0, MAX_BITRATES),
       hasTags: find('tags') !== undefined,
-      hasM4a: formats.includes('m4a'),
-      hasWav: formats.includes('wav'),
+      formats,
     };
   } catch (error) {
     // It has another shape.

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MP3_BITRATES_KBPS, mp3FrameBytes, mp3Frames } from '../../../../../core/conversions/mp3/mp3.ts';
+import { MP3_BITRATES_KBPS, mp3FrameBytes, mp3Frames } from '../../../../../core/conversions/mp3.ts';
 import { id3Tag } from '../../../../../core/media/id3/id3-tag.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { probe } from '../../../../support/media-tools.ts';

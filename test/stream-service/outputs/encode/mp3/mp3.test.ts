@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mp3SizeBytes } from '../../../../../core/conversions/mp3/mp3.ts';
+import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { probe } from '../../../../support/media-tools.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, randomFrom } from './coded-sound.ts';

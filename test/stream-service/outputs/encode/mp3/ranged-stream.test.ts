@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3/mp3.ts';
+import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
 import { createEncodedUnits } from '../../../../../stream-service/outputs/encode/frames/encoded-units.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';

@@ -1,6 +1,6 @@
-import { audioFamily } from '../../media/codecs/index.ts';
-import { id3Tag, type TagText } from '../../media/id3/index.ts';
-import type { Conversion } from '../conversion.ts';
+import { audioFamily } from '../media/codecs/index.ts';
+import { id3Tag, type TagText } from '../media/id3/index.ts';
+import type { Conversion } from './conversion.ts';
 
 /**
  * The format of the MP3 conversion, shared by resolving, which promises the size, and streaming, which delivers it: an

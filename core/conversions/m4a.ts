@@ -1,4 +1,4 @@
-import type { Conversion } from '../conversion.ts';
+import type { Conversion } from './conversion.ts';
 
 /** AAC of the source, copied into MP4. Not listed: clients of the contract take the last conversion for MP3. */
 export const m4a: Conversion = {

@@ -1,4 +1,4 @@
-import type { Conversion } from '../conversion.ts';
+import type { Conversion } from './conversion.ts';
 
 /** The format of the WAV conversion: what every player and editor reads. */
 export const WAV_FORMAT = { sampleRate: 48_000, channels: 2, bitsPerSample: 16 } as const;

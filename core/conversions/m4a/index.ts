@@ -1,1 +1,0 @@
-export { m4a } from './m4a.ts';

@@ -1,1 +1,0 @@
-export { WAV_FORMAT, wav, wavSamples } from './wav.ts';
