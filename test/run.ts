@@ -3,6 +3,7 @@
  * go to vitest and narrow the run to the tests they match: `npm test -- test/core`, `npm test -- --project unit`.
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -51,7 +52,9 @@ const vitestArgs = process.argv.slice(2);
 const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vitestArgs] };
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
 // Python of the tests keeps its byte code: a package takes seconds to compile at each start.
-const { PYTHONDONTWRITEBYTECODE: _, ...inherited } = process.env;
+const { PYTHONDONTWRITEBYTECODE: _, ...ownEnvironment } = process.env;
+/** What is built once per run is known by it. */
+const inherited = { ...ownEnvironment, TEST_RUN: randomUUID() };
 const startedAt = performance.now();
 const path = pathWithPrograms();
 

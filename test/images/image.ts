@@ -72,6 +72,27 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
+/**
+ * Builds an image once per run of `npm test`, during which its sources stay: bundles and the page take seconds each time.
+ * Outside of such a run it is built each time.
+ */
+export async function oncePerRun(name: string, build: () => Promise<Image>): Promise<Image> {
+  const { TEST_RUN } = process.env;
+  if (!TEST_RUN) return build();
+  const folder = join(IMAGES_DIR, name);
+  const file = join(folder, `run-${TEST_RUN}.json`);
+  const buildOnce = async () => {
+    if (await isThere(file)) return;
+    const image = await build();
+    for (const other of await readdir(folder)) if (other.startsWith('run-')) await rm(join(folder, other));
+    await writeFile(`${file}.new`, JSON.stringify(image));
+    await rename(`${file}.new`, file);
+  };
+  await mkdir(folder, { recursive: true });
+  await withLock(join(IMAGES_DIR, `${name}.lock`), buildOnce, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
 async function buildUnpacked({
   name,
   context,

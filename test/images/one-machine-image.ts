@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { type Container, startContainer } from './container.ts';
-import { buildImage, type Image } from './image.ts';
+import { buildImage, type Image, oncePerRun } from './image.ts';
 import { type ImageArchitecture, imageOf, OWN_ARCHITECTURE } from './stream-image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -20,6 +20,14 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export async function oneMachineImage(
   architecture: ImageArchitecture = OWN_ARCHITECTURE,
   name = 'one-machine',
+): Promise<Image> {
+  const image = await imageOf(name, architecture);
+  return oncePerRun(image.name, () => buildOneMachineImage(architecture, image));
+}
+
+async function buildOneMachineImage(
+  architecture: ImageArchitecture,
+  image: Awaited<ReturnType<typeof imageOf>>,
 ): Promise<Image> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-one-machine-image-'));
   try {
@@ -36,7 +44,6 @@ export async function oneMachineImage(
       ['scripts/build-container.ts', '--architecture', platform, '--out', out, '--yt-dlp', ytDlpDir],
       { cwd: sources, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
-    const image = await imageOf(name, architecture);
     return await buildImage({
       ...image,
       context: join(dir, 'context'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bundle } from '../../infra/build/bundle.ts';
 import { placeFfmpeg } from '../../infra/build/place-ffmpeg.ts';
 import { arm64Stages } from './arm64-stages.ts';
-import { buildImage, type Image } from './image.ts';
+import { buildImage, type Image, oncePerRun } from './image.ts';
 
 /** Processor of an image, as a deployment spells it. */
 export type ImageArchitecture = 'x86_64' | 'arm64';
@@ -17,6 +17,11 @@ export const OWN_ARCHITECTURE: ImageArchitecture = process.arch === 'arm64' ? 'a
  * @param architecture of the image. @default that of this machine
  */
 export async function streamImage(architecture = OWN_ARCHITECTURE): Promise<Image> {
+  const { name } = await imageOf('stream-service', architecture);
+  return oncePerRun(name, () => buildStreamImage(architecture));
+}
+
+async function buildStreamImage(architecture: ImageArchitecture): Promise<Image> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-stream-image-'));
   try {
     await bundle({ outDir: dir, only: ['stream-service'] });
