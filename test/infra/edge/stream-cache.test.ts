@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { encodedSound } from '../../stream-service/outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../../stream-service/outputs/encode/mp3/fixture.ts';
-import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { createEdge, requestOf } from '../../support/edge.ts';
 import { type NginxCache, startNginxCache } from '../../support/nginx-cache.ts';
 import { sendRequest } from '../../support/request.ts';
