@@ -1,3 +1,4 @@
+import { createLruCache } from '../../../../core/concurrency/index.ts';
 import { runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Source } from '../../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
@@ -28,16 +29,11 @@ export interface AudioStarts {
 const MAX_CACHED = 1000;
 
 export function createAudioStarts(): AudioStarts {
-  const known = new Map<string, AudioStart>();
+  const known = createLruCache<string, AudioStart>(MAX_CACHED);
   return {
     async find(entity, source, encoder, signal) {
       const start = known.get(entity) ?? (await findAudioStart(source, encoder, signal));
-      known.delete(entity);
       known.set(entity, start);
-      for (const [oldest] of known) {
-        if (known.size <= MAX_CACHED) break;
-        known.delete(oldest);
-      }
       return start;
     },
   };
