@@ -1,5 +1,4 @@
-import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
-import { answerCalls, connectSupervisor, createRemoteStorage, type TakenSocket } from './hand-over/index.ts';
+import { readSettings, SettingError } from '../core/config/index.ts';
 import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
 import { type PrebuiltParts, startService } from './service.ts';
 
@@ -37,12 +36,9 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
     process.exit(CRASHED);
   });
 
-  const supervisor = connectSupervisor();
   const settings = readSettingsOrFail();
-  const taken = supervisor?.isSuccessor ? await supervisor.takeOver() : undefined;
   const service = await startService({
     settings,
-    socket: socketFor(settings, taken),
     log,
     onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
     prebuilt,
@@ -50,16 +46,6 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
 
   shutdownOnSignals(terminal, service.close);
-  if (supervisor) {
-    answerCalls(supervisor, service.storage);
-    supervisor.reportListening();
-    supervisor.onHandOver(async () => {
-      terminal.say('Handing over to a new process; running requests finish in this one');
-      await service.handOver(createRemoteStorage(supervisor), (socket) => supervisor.give({ ...settings, socket }));
-      await service.close();
-      process.exit(0);
-    });
-  }
 
   await service.ready.then(
     ({ ytDlp, ffmpeg }) =>
@@ -71,9 +57,4 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
       fail(error);
     },
   );
-}
-
-/** The socket of the service that this one replaces, unless the settings name another address now. */
-function socketFor({ host, port }: Settings, taken: TakenSocket | undefined): unknown {
-  return taken?.host === host && taken.port === port ? taken.socket : undefined;
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +9,6 @@ import { createEgress, type Lookup } from '../core/egress/index.ts';
 import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
-import type { StateStorage } from '../core/state/index.ts';
 import type { Activity } from '../core/tools/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
@@ -52,8 +50,6 @@ export interface ServiceOptions {
   readonly prebuilt?: PrebuiltParts;
   /** How long running streams may take to finish at shutdown. @default 30 */
   readonly drainSeconds?: number;
-  /** The listening socket of the service that this one replaces. */
-  readonly socket?: unknown;
 }
 
 /** Folders of a container image. */
@@ -72,14 +68,6 @@ export interface Service {
   readonly baseUrl: string;
   /** Settles when the tools are installed. @throws ToolUnavailable */
   readonly ready: Promise<ToolsInPlace>;
-  /** The table, for services that have handed over to this one. */
-  readonly storage: StateStorage;
-  /**
-   * Releases the table and the ports for another process, and serves what it has begun until the last connection ends.
-   * @param remote the table in the other process
-   * @param give takes the listening socket
-   */
-  handOver(remote: StateStorage, give: (socket: unknown) => Promise<void>): Promise<void>;
   /** Lets running streams finish within the drain time, then ends all that was started. */
   close(): Promise<void>;
 }
@@ -99,7 +87,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const metrics = await openMetrics(settings, version, plainLog, shutdown);
     const log = metrics.countLog(plainLog);
     const tracing = await openTracing(settings, version, log, shutdown);
-    const { state, storage, switchTo } = openState(settings, log, shutdown);
+    const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
     const tools = shutdown.own(
       createLocalTools({
@@ -159,9 +147,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       isForPage: (request) => !STREAM_PATH.test(request.url ?? '') && page?.owns(request) === true,
     });
     const stalledClients = shutdown.own(createStalledClients());
-    let isRetired = false;
     const handle = (request: IncomingMessage, response: ServerResponse) => {
-      if (isRetired) response.shouldKeepAlive = false;
       if (!acceptRequest(request, response) || !requireAccess(request, response)) return;
       if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
       // The stream service watches its own responses.
@@ -174,7 +160,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       }
     };
     const { admitConnection } = requestLimit;
-    const server = await startServer({ ...settings, admitConnection, socket: options.socket }, (request, response) => {
+    const server = await startServer({ ...settings, admitConnection }, (request, response) => {
       metrics.countRequest(request, response);
       tracing.serve(request, response, () => requestLimit.admit(request, response, () => handle(request, response)));
     });
@@ -192,20 +178,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    const handOver: Service['handOver'] = async (remote, give) => {
-      isRetired = true;
-      await Promise.all([tools.close(), metrics.close()]);
-      await switchTo(remote);
-      await give(socketOf(server));
-      const ended = once(server, 'close');
-      server.close();
-      await ended;
-    };
-    return { version, baseUrl: baseUrlOf(server.address()), ready, storage, handOver, close: shutdown.close };
+    return { version, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
   });
-
-/** The handle that `process.send` and `server.listen` take. Unlike the server itself, it does not accept in the supervisor. */
-const socketOf = (server: Server): unknown => Reflect.get(server, '_handle');
 
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
@@ -226,12 +200,7 @@ function startPage(
 }
 
 async function startServer(
-  {
-    host,
-    port,
-    socket,
-    admitConnection,
-  }: Settings & Pick<ServiceOptions, 'socket'> & Pick<RequestLimit, 'admitConnection'>,
+  { host, port, admitConnection }: Settings & Pick<RequestLimit, 'admitConnection'>,
   listener: RequestListener,
 ): Promise<Server> {
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener);
@@ -240,7 +209,7 @@ async function startServer(
   server.removeAllListeners('connection').on('connection', (connection) => {
     if (admitConnection(connection)) for (const listener of serve) listener.call(server, connection);
   });
-  await listen(server, { host, port, socket, backlog: LISTEN_BACKLOG });
+  await listen(server, { host, port, backlog: LISTEN_BACKLOG });
   return server;
 }
 

@@ -5,15 +5,9 @@ import type { Settings } from '../core/config/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { createState, type State } from '../core/state/index.ts';
 import { openSqliteStorage } from '../core/state/sqlite/index.ts';
-import { createSwitchableStorage, type SwitchableStorage } from './hand-over/index.ts';
 
 /** Folder of the table that versions before 0.2 kept, in another format. */
 const FORMER_TABLE = 'table';
-
-/** The state, and the table behind it. */
-export interface OpenState extends SwitchableStorage {
-  readonly state: State;
-}
 
 /**
  * Opens the state of the data folder.
@@ -23,10 +17,10 @@ export function openState(
   { dataDir, dataMaxBytes }: Pick<Settings, 'dataDir' | 'dataMaxBytes'>,
   log: Log,
   shutdown: ShutdownStack,
-): OpenState {
-  const table = createSwitchableStorage(shutdown.own(openSqliteStorage({ dir: dataDir, maxBytes: dataMaxBytes, log })));
+): State {
+  const storage = shutdown.own(openSqliteStorage({ dir: dataDir, maxBytes: dataMaxBytes, log }));
   removeFormerTable(join(dataDir, FORMER_TABLE), log);
-  return { ...table, state: createState({ storage: table.storage, log }) };
+  return createState({ storage, log });
 }
 
 /** Called once the new table is open. Nothing can read the former one: its keys lived for a day. */

@@ -1,8 +1,6 @@
 import type { Server } from 'node:net';
 
 export interface Address {
-  /** A listening socket of another process, to use instead. */
-  readonly socket?: unknown;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -11,13 +9,12 @@ export interface Address {
 }
 
 /** @throws Error with a message for the operator when the address is taken or cannot be used */
-export function listen(server: Server, { socket, host, port, ...others }: Address): Promise<void> {
+export function listen(server: Server, { host, port, ...others }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`;
       reject(new Error(`The address ${host}:${port} ${reason}`, { cause: error }));
     });
-    if (socket) server.listen(socket, resolve);
-    else server.listen({ host, port, ...others }, resolve);
+    server.listen({ host, port, ...others }, resolve);
   });
 }

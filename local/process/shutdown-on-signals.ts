@@ -20,12 +20,9 @@ export function shutdownOnSignals(terminal: Terminal, close: () => Promise<void>
       if (isShuttingDown) process.exit(128 + constants.signals[signal]);
       void shutDown();
     });
-  const shutDownOnce = () => {
+  whenSupervisorEnds(() => {
     if (!isShuttingDown) void shutDown();
-  };
-  whenSupervisorEnds(shutDownOnce);
-  // The channel of a supervisor closes with it.
-  if (process.connected) process.once('disconnect', shutDownOnce);
+  });
 }
 
 /** Its process id changes for another parent's when it was killed: without a supervisor, nothing would stop this process. */

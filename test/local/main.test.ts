@@ -7,18 +7,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
-import type { OriginHandler } from '../origin/handler.ts';
-import { send, sendFile } from '../origin/respond.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
-import { openResponse, sendRequest } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
 
@@ -86,24 +83,6 @@ async function leaveMaintenance(dir: string): Promise<void> {
   );
   await storage.close();
 }
-
-/** Serves a file whose later ranges wait for `release`; the first of them is then refused once. */
-function createHeldFile() {
-  const released = Promise.withResolvers<void>();
-  let isRefused = false;
-  const handler: OriginHandler = async (exchange) => {
-    const [, first = '0'] = /^bytes=(\d+)/.exec(exchange.request.headers.range ?? '') ?? [];
-    if (Number(first) < HELD_FROM_BYTES) return sendFile(exchange, 'long.mp4');
-    await released.promise;
-    if (isRefused) return sendFile(exchange, 'long.mp4');
-    isRefused = true;
-    return send(exchange, 'text/plain', 'Expired', 403);
-  };
-  return { handler, release: released.resolve };
-}
-const HELD_FROM_BYTES = 1024 * 1024;
-/** Between two requests while the service is replaced, which takes seconds. */
-const POLL_INTERVAL_MS = 5;
 
 const run = promisify(execFile);
 const versionsIn = (ready: string) => /yt-dlp (\S+) .*FFmpeg (\S+) /.exec(ready)?.slice(1);
@@ -274,75 +253,4 @@ describe('npm start whose table is lost', () => {
     const said = log.split('\n').filter((line) => line.includes('State database'));
     expect(said).toEqual(lines.map((line) => expect.stringMatching(line)));
   });
-});
-
-describe('npm start on SIGUSR2', () => {
-  const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
-  const held = createHeldFile();
-  let origin: Origin;
-  let service: Started;
-  let baseUrl = '';
-  beforeAll(async () => {
-    origin = await startOrigin({ mounts: { '/held/': held.handler } });
-    const program = join(folder, 'start.mjs');
-    const [node, main] = [process.execPath, MAIN].map((path) => JSON.stringify(path));
-    const options = `{ restarts: true, options: { stdio: 'inherit' } }`;
-    await writeFile(
-      program,
-      `import { supervise } from ${JSON.stringify(SUPERVISOR)}; supervise(${node}, [${main}], ${options});`,
-    );
-    service = new Started({ DATA_DIR: 'data', EGRESS_ALLOW: origin.host }, [process.execPath, program]);
-    baseUrl = await service.baseUrl();
-    await service.line(/^Ready: /);
-  }, 240_000);
-  afterAll(async () => {
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-    await origin.close();
-  });
-
-  it('keeps the service when the new one does not start', async () => {
-    let log = '';
-    service.process.stderr?.on('data', (text) => (log += text));
-    await writeFile(join(folder, '.env'), 'SEARCH=perhaps\n');
-    service.process.kill('SIGUSR2');
-    await service.line(/^SEARCH must be/);
-    await expect.poll(() => log, { timeout: 30_000 }).toContain('Service is not replaced');
-    await rm(join(folder, '.env'));
-    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true });
-  }, 240_000);
-
-  it('replaces the service while its streams continue, without a refused connection', async () => {
-    const query = new URLSearchParams({ url: origin.url('/held/long.mp4') });
-    const { body } = await sendRequest(`${baseUrl}/api/Fetch/GetResource?${query}`);
-    const key: string = JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey;
-    const stream = await openResponse(`${baseUrl}/api/Stream/Media/${key}`);
-    expect(stream.status).toBe(200);
-
-    const failures: unknown[] = [];
-    let isDone = false;
-    const polling = (async () => {
-      for (; !isDone; await sleep(POLL_INTERVAL_MS))
-        await sendRequest(`${baseUrl}/api/App`).catch((error) => failures.push(error));
-    })();
-    service.process.kill('SIGUSR2');
-    const linesOf = (pattern: RegExp) => service.lines.filter((line) => pattern.test(line));
-    await expect.poll(() => linesOf(/^Ready: /), { timeout: 60_000 }).toHaveLength(2);
-    isDone = true;
-    await polling;
-    expect(failures).toEqual([]);
-    expect(linesOf(/listening on/).map((line) => line.endsWith(`listening on ${baseUrl}`))).toEqual([true, true]);
-    // The new process has the table: the key is valid, and the link was counted.
-    const range = await sendRequest(`${baseUrl}/api/Stream/Media/${key}`, { headers: { range: 'bytes=0-9' } });
-    expect(range.status).toBe(206);
-    expect((await sendRequest(`${baseUrl}/api/App/requests`)).headers['x-request-count']).toMatch(/^[1-9]/);
-
-    // The former one resolves the link again, stores it in the table of the new one, and sends the rest.
-    held.release();
-    const received = Buffer.from(await stream.body.arrayBuffer());
-    expect(received.equals(await readFile(join(origin.mediaDir, 'long.mp4')))).toBe(true);
-    const services = async () =>
-      (await descendantsOf(service.process.pid ?? 0)).filter(({ command }) => command.endsWith(MAIN)).length;
-    await expect.poll(services, { timeout: 30_000 }).toBe(1);
-  }, 240_000);
 });

@@ -34,7 +34,7 @@ async function leaveFormerTable(): Promise<void> {
 describe('openState', () => {
   it('logs that keys and the count are reset, and removes the table of a former version', async () => {
     await leaveFormerTable();
-    const { state } = open();
+    const state = open();
     expect(await state.countRequests()).toBe(0);
     expect(logged).toEqual([expect.stringMatching(/all keys and the request count are reset$/)]);
     expect(await readdir(dir)).not.toContain('table');
