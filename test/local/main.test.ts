@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,9 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
-import { sendRequest } from '../support/request.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
 
@@ -193,64 +191,5 @@ describe('npm start', () => {
     expect(await service.ended).toBe(1);
     expect(service.lines).toEqual([`The address 127.0.0.1:${port} is taken`]);
     other.close();
-  });
-});
-
-describe('npm start whose table is lost', () => {
-  const REPLACED = /was deleted or replaced: continuing with what is there/;
-  const file = () => join(folder, 'lost', 'state.db');
-  /** Replaces the name, as `mv` does. */
-  const replaceBy = async (content: string) => {
-    await writeFile(`${file()}.new`, content);
-    await rename(`${file()}.new`, file());
-  };
-  let origin: Origin;
-  let service: Started;
-  let baseUrl = '';
-  let log = '';
-  beforeAll(async () => {
-    origin = await startOrigin();
-    await cp(join(folder, 'data', 'tools'), join(folder, 'lost', 'tools'), { recursive: true });
-    service = new Started({ DATA_DIR: 'lost', EGRESS_ALLOW: origin.host });
-    service.process.stderr?.on('data', (text) => {
-      log += text;
-    });
-    baseUrl = await service.baseUrl();
-    await service.line(/^Ready: /);
-  }, 240_000);
-  afterAll(async () => {
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-    await origin.close();
-  });
-
-  let links = 0;
-  /** The status of a resolve that no earlier one has answered. */
-  const resolveNext = async () => {
-    const link = origin.url(`/files/clip.mp4?${links++}`);
-    return (await sendRequest(`${baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(link)}`)).status;
-  };
-
-  it.each<[string, () => Promise<unknown>, RegExp[]]>([
-    ['deleted', () => Promise.all(['', '-wal'].map((suffix) => rm(file() + suffix))), [REPLACED]],
-    ['deleted without its log', () => rm(file()), [REPLACED]],
-    ['replaced by an empty file', () => replaceBy(''), [REPLACED]],
-    [
-      'replaced by no database',
-      () => replaceBy('nonsense'.repeat(4096)),
-      [REPLACED, /is damaged: starting with an empty/],
-    ],
-    // Unnoticed: its pages are in the log and in memory, and are written again.
-    ['overwritten', () => writeFile(file(), 'nonsense'.repeat(4096)), []],
-    ['cut off', () => truncate(file()), []],
-  ])('continues when it was %s, and logs it once', async (_what, lose, lines) => {
-    expect(await resolveNext()).toBe(200);
-    log = '';
-    await lose();
-    await expect.poll(resolveNext, { timeout: 30_000 }).toBe(200);
-    for (let count = 0; count < 5; count++) expect(await resolveNext()).toBe(200);
-    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
-    const said = log.split('\n').filter((line) => line.includes('State database'));
-    expect(said).toEqual(lines.map((line) => expect.stringMatching(line)));
   });
 });

@@ -57,9 +57,3 @@ export function isDiskNearlyFull(dir: string, needed = 0): boolean {
   const reserved = Math.min(MAX_RESERVED_BYTES, Math.max(MIN_RESERVED_BYTES, blocks * bsize * RESERVED_FRACTION));
   return bavail * bsize - needed < reserved;
 }
-
-/** Identifies the file behind a path; undefined if there is none. */
-export function fileId(file: string): string | undefined {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
-}

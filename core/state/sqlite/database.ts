@@ -1,16 +1,14 @@
-import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { promisify } from 'node:util';
-import { fileId, prepareFile } from './data-folder.ts';
+import { prepareFile } from './data-folder.ts';
 
 const SCHEMA_VERSION = 1;
 /** For a process that is just ending and still holds the file. */
 const BUSY_TIMEOUT_MS = 500;
 /** A value of 20 KB takes 2 to 3 pages; with the default of 4 KB it would be a chain of 5. */
 const PAGE_BYTES = 8192;
-/** Maximum size of the file of the write-ahead log while it is empty. */
-const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
+/** The write-ahead log is copied into the database once it has this many pages: 2 MB, about 40 resources. */
+const CHECKPOINT_PAGES = 256;
 
 /** Fixed once the file has content. Setting them again would write, for which the disk may be too full. */
 const CREATION = `
@@ -22,25 +20,18 @@ const CREATION = `
  * Exclusive: SQLite keeps the index of the log in memory instead of a mapped -shm file, whose pages a full disk could
  * not back, which ends the process (SIGBUS). The lock ends with the process, however that ends.
  *
- * `synchronous = NORMAL`: a commit is in the log, in the operating system's memory, when it returns. It survives the end of
- * this process at any instruction. After a power failure the database is consistent, and the commits since the last
- * checkpoint may be missing. `FULL` would sync each commit: milliseconds during which the event loop stops.
- *
- * No automatic checkpoint: SQLite reports its failure as that of the commit before it, which has happened.
+ * `synchronous = OFF`: a commit is in the log, in the operating system's memory, when it returns, and survives the end of
+ * this process at any instruction. Nothing waits for the disk, which would stop the event loop. A power failure may damage
+ * the file; its records live for a day, and links are resolved again.
  */
 const SETUP = `
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
+  PRAGMA synchronous = OFF;
   PRAGMA temp_store = MEMORY;
-  PRAGMA wal_autocheckpoint = 0;
-  PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES};
+  PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
 `;
-
-/** The steps of a checkpoint that write. They are not synced: `checkpoint.ts` does that outside of the event loop. */
-const COPY_LOG = 'PRAGMA wal_checkpoint(PASSIVE)';
-const RESTART_LOG = "INSERT INTO counters VALUES ('checkpoints', 1) ON CONFLICT DO UPDATE SET n = n + 1";
 
 const SCHEMA = `
   BEGIN IMMEDIATE;
@@ -66,11 +57,6 @@ const STATEMENTS = {
   pages: 'SELECT page_count AS total, freelist_count AS free FROM pragma_page_count, pragma_freelist_count',
 } as const;
 
-/** Waits until an open file is on the disk. */
-export type Sync = (descriptor: number) => Promise<void>;
-
-const fileSync: Sync = promisify(fdatasync);
-
 /** An open database with its prepared statements. */
 export interface Database {
   readonly statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
@@ -78,26 +64,15 @@ export interface Database {
   size(): { readonly fileBytes: number; readonly usedBytes: number };
   /** Returns up to this many unused pages to the file system. */
   shrink(pages: number): void;
-  /** Copies the write-ahead log into the database, without a sync. The log must be on the disk. */
-  copyLog(): void;
-  /** Begins the log at its start again after `copyLog`, without a sync. The database must be on the disk. */
-  restartLog(): void;
-  /** Waits until the log is on the disk. */
-  syncLog(): Promise<void>;
-  /** Waits until the database file, apart from its log, is on the disk. */
-  syncFile(): Promise<void>;
-  /** Whether the path no longer leads to the open file: it was deleted or replaced. */
-  hasMoved(): boolean;
   close(): void;
 }
 
 /**
  * Opens or creates the database, for this process alone.
  * @param maxFileBytes writes that would make the file larger fail with SQLITE_FULL
- * @param sync waits until an open file is on the disk
  * @throws the error of SQLite, or of the file system
  */
-export function openDatabase(file: string, maxFileBytes: number, sync: Sync = fileSync): Database {
+export function openDatabase(file: string, maxFileBytes: number): Database {
   prepareFile(file);
   const db = new DatabaseSync(file);
   try {
@@ -112,9 +87,6 @@ export function openDatabase(file: string, maxFileBytes: number, sync: Sync = fi
     const statements = Object.fromEntries(
       Object.entries(STATEMENTS).map(([name, sql]) => [name, db.prepare(sql)]),
     ) as Database['statements'];
-    const id = fileId(file);
-    // Open as long as the database: closing a descriptor of the file releases this process's locks on it.
-    const descriptor = openSync(file, 'r+');
     return {
       statements,
       size() {
@@ -122,21 +94,7 @@ export function openDatabase(file: string, maxFileBytes: number, sync: Sync = fi
         return { fileBytes: total * pageBytes, usedBytes: (total - free) * pageBytes };
       },
       shrink: (pages) => db.exec(`PRAGMA incremental_vacuum(${pages})`),
-      copyLog: () => runUnsynced(db, COPY_LOG),
-      restartLog: () => runUnsynced(db, RESTART_LOG),
-      async syncLog() {
-        await using log = await open(`${file}-wal`, 'r+');
-        await sync(log.fd);
-      },
-      syncFile: () => sync(descriptor),
-      hasMoved: () => fileId(file) !== id,
-      close: () => {
-        try {
-          db.close();
-        } finally {
-          closeSync(descriptor);
-        }
-      },
+      close: () => closeQuietly(db),
     };
   } catch (error) {
     closeQuietly(db);
@@ -144,19 +102,33 @@ export function openDatabase(file: string, maxFileBytes: number, sync: Sync = fi
   }
 }
 
-function runUnsynced(db: DatabaseSync, sql: string): void {
-  db.exec('PRAGMA synchronous = OFF');
-  try {
-    db.exec(sql);
-  } finally {
-    db.exec('PRAGMA synchronous = NORMAL');
-  }
-}
-
+/** A connection whose file is damaged may fail to copy its log; its file handle is closed nevertheless. */
 function closeQuietly(db: DatabaseSync): void {
   try {
     db.close();
   } catch {
-    // The error that led to closing is the one to report.
+    // Nothing is lost that could be read again.
   }
+}
+
+/** Renames a damaged database to `….corrupt`. Its log belongs to no other. */
+export function setAside(file: string): void {
+  if (existsSync(file)) renameSync(file, `${file}.corrupt`);
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
+
+/** Primary result codes (https://www.sqlite.org/rescode.html). */
+const FAILURES: Readonly<Record<number, 'locked' | 'full' | 'corrupt'>> = {
+  5: 'locked',
+  11: 'corrupt',
+  13: 'full',
+  26: 'corrupt',
+};
+
+/** `full`: the disk, or the page limit. `corrupt`: the file is damaged or no database. */
+export function classifyFailure(error: unknown): 'locked' | 'full' | 'corrupt' | 'other' {
+  const { errcode, code } = error as { errcode?: unknown; code?: unknown };
+  // Extended codes carry the primary one in their low byte.
+  if (typeof errcode === 'number') return FAILURES[errcode & 0xff] ?? 'other';
+  return code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
 }

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
+import { createSlices } from '../../concurrency/index.ts';
 import { StorageFull } from '../../errors/index.ts';
 import { type Log, silentLog } from '../../log/index.ts';
 import type { StateStorage, StoredItem } from '../storage.ts';
-import { createConnection } from './connection.ts';
-import { isDiskNearlyFull } from './data-folder.ts';
-import type { Database } from './database.ts';
-import { createTimeSlicedQueue } from './time-sliced-queue.ts';
+import { isDiskNearlyFull, prepareFolder } from './data-folder.ts';
+import { classifyFailure, type Database, openDatabase, setAside } from './database.ts';
 
 /** Options of `openSqliteStorage`. */
 export interface SqliteStorageOptions {
@@ -18,24 +17,23 @@ export interface SqliteStorageOptions {
   readonly log?: Log;
   /** Whether too little disk space is free to write this many bytes. @default by the file system of `dir` */
   readonly isDiskNearlyFull?: (dir: string, bytes: number) => boolean;
-  /** Waits until an open file is on the disk. @default by the operating system */
-  readonly sync?: (descriptor: number) => Promise<void>;
 }
 
 /** The state table of one machine, in one file. */
 export interface SqliteStorage extends StateStorage {
   /** Deletes expired records. Runs every minute. */
   purge(): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** The file of the table in its folder; SQLite adds `-wal` for its log. */
 export const DATABASE_FILE = 'state.db';
 
 const DEFAULT_MAX_BYTES = 1024 ** 3;
+/** Space for counts and leases beyond the budget of records. */
+const RESERVED_BYTES = 4 * 1024 * 1024;
 /** What an item takes besides its record: key, attributes, its share of pages and of the index. */
 const ITEM_OVERHEAD_BYTES = 16 * 1024;
-const SLICE_MS = 5;
 const PURGE_INTERVAL_MS = 60_000;
 /** Records deleted at once: one delete call stays within milliseconds even if each has hundreds of KB. */
 const DELETE_BATCH = 8;
@@ -46,104 +44,128 @@ const SHRINK_PAGES = 64;
 const MIN_USED_FRACTION = 0.75;
 
 /**
- * Opens the table. Operations are synchronous and small; a queue returns to the event loop between them.
+ * Opens the table. Its operations are synchronous, and take up to a tenth of a millisecond. A damaged file is renamed to
+ * `….corrupt`, when it is opened or later, and an empty table takes its place.
  * @throws Error with a message for the operator when the folder cannot be used or another process uses it
  */
 export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   const { dir, maxBytes = DEFAULT_MAX_BYTES, now = Date.now, log = silentLog } = options;
   const isNearlyFull = options.isDiskNearlyFull ?? isDiskNearlyFull;
-  const connection = createConnection({ dir, file: join(dir, DATABASE_FILE), maxBytes, log, sync: options.sync });
-  const queue = createTimeSlicedQueue(SLICE_MS);
-  const read = <T>(operation: (database: Database) => T) => queue.run(() => connection.use(operation));
-  const write = async <T>(operation: (database: Database) => T, bytes?: number): Promise<T> => {
-    for (;;) {
-      const written = await queue.run(() => (connection.pause() ? undefined : [connection.write(operation, bytes)]));
-      if (written) return written[0] as T;
-      await connection.pause();
+  const file = join(dir, DATABASE_FILE);
+  let isClosed = false;
+  let isFailing = false;
+  /** Undefined while a damaged file could not be replaced. */
+  let database: Database | undefined;
+
+  const open = () => {
+    prepareFolder(dir);
+    return openDatabase(file, maxBytes + RESERVED_BYTES);
+  };
+  /** An instance that has lost its keys is of more use than one that does not start. */
+  const openUndamaged = () => {
+    try {
+      return open();
+    } catch (error) {
+      if (classifyFailure(error) !== 'corrupt') throw error;
+      setAside(file);
+      log.error('State database is damaged: starting with an empty one', { saved: `${file}.corrupt` });
+      return open();
+    }
+  };
+
+  /** @throws StorageFull if the disk is full, else the error of the database. It is logged until a record is stored again. */
+  const use = async <T>(operation: (opened: Database) => T): Promise<T> => {
+    if (isClosed) throw new Error('The state database is closed');
+    try {
+      database ??= openUndamaged();
+      return operation(database);
+    } catch (error) {
+      const failure = error instanceof StorageFull ? 'full' : classifyFailure(error);
+      if (!isFailing) log.error('State database failed', { failure, error: String(error) });
+      isFailing = true;
+      if (failure === 'corrupt') {
+        database?.close();
+        database = undefined;
+        setAside(file);
+      }
+      throw failure === 'full' ? new StorageFull('The disk is full', { cause: error }) : error;
     }
   };
 
   const requireSpace = (bytes: number) => {
     if (isNearlyFull(dir, bytes)) throw new StorageFull('Too little disk space is free for further records');
   };
-
-  const store = (database: Database, { pk, expiresAt, owner, data, ...attributes }: StoredItem) => {
-    const json = JSON.stringify(attributes);
-    database.statements.put.run(pk, (expiresAt ?? null) as number | null, owner ?? null, json, data ?? null);
-  };
-
-  const makeRoom = (database: Database, bytes: number) => {
-    for (let batch = 0; batch < MAX_EVICTION_BATCHES; batch++)
-      if (!isOverBudget(database, bytes) || !evictSome(database)) return;
-  };
-  const isOverBudget = (database: Database, bytes = 0) => database.size().usedBytes + bytes > maxBytes;
+  const isOverBudget = (opened: Database, bytes = 0) => opened.size().usedBytes + bytes > maxBytes;
   const evictSome = ({ statements }: Database) => Number(statements.evictOldest.run(DELETE_BATCH).changes) > 0;
   const deleteSomeExpired = ({ statements }: Database) =>
     Number(statements.deleteExpired.run(Math.floor(now() / 1000), DELETE_BATCH).changes) > 0;
 
-  const purge = async () => {
-    while (await write(deleteSomeExpired));
-    while (await write((database) => isOverBudget(database) && evictSome(database)));
-    while (await write(shrinkSome));
+  const store = (opened: Database, { pk, expiresAt, owner, data, ...attributes }: StoredItem) => {
+    const bytes = data && data.byteLength + ITEM_OVERHEAD_BYTES;
+    if (bytes) {
+      requireSpace(bytes);
+      for (let batch = 0; batch < MAX_EVICTION_BATCHES; batch++)
+        if (!isOverBudget(opened, bytes) || !evictSome(opened)) break;
+    }
+    // An item of another format may have an expiry that is no number: it is kept as it is.
+    const expiry = (expiresAt ?? null) as number | null;
+    opened.statements.put.run(pk, expiry, owner ?? null, JSON.stringify(attributes), data ?? null);
+    if (!bytes || !isFailing) return;
+    isFailing = false;
+    log.info('State database recovered');
   };
-  // A failure is logged by the connection, and retried in a minute: expired items read as absent either way.
-  const timer = setInterval(() => purge().catch(() => undefined), PURGE_INTERVAL_MS).unref();
 
+  const purge = async () => {
+    const endSlice = createSlices();
+    while (await use(deleteSomeExpired)) await endSlice();
+    while (await use((opened) => isOverBudget(opened) && evictSome(opened))) await endSlice();
+    while (await use(shrinkSome)) await endSlice();
+  };
+  try {
+    database = openUndamaged();
+  } catch (error) {
+    throw folderError(dir, error);
+  }
+  // A failure is logged, and retried in a minute: expired items read as absent either way.
+  const timer = setInterval(() => purge().catch(() => undefined), PURGE_INTERVAL_MS).unref();
   return {
     get: (pk) =>
-      read(({ statements }) => {
+      use(({ statements }) => {
         const row = statements.get.get(pk);
         return row && toItem(pk, row);
       }),
-    put: (item) => {
-      const bytes = item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES;
-      return write((database) => {
-        if (bytes) {
-          requireSpace(bytes);
-          makeRoom(database, bytes);
-        }
-        store(database, item);
-        if (bytes) connection.reportWorking();
-      }, bytes);
-    },
-    putIf: (item, { expiredAt, owners = [] }) => {
-      const bytes = item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES;
-      return write((database) => {
-        const row = database.statements.get.get(item.pk);
+    put: (item) => use((opened) => store(opened, item)),
+    putIf: (item, { expiredAt, owners = [] }) =>
+      use((opened) => {
+        const row = opened.statements.get.get(item.pk);
         if (row) {
           const { expiresAt, owner } = toItem(item.pk, row);
           const isExpired = expiredAt !== undefined && typeof expiresAt === 'number' && expiresAt <= expiredAt;
           if (!isExpired && !(owner !== undefined && owners.includes(owner))) return false;
         }
-        if (bytes) {
-          requireSpace(bytes);
-          makeRoom(database, bytes);
-        }
-        store(database, item);
+        store(opened, item);
         return true;
-      }, bytes);
-    },
+      }),
     extend: (pk, { after, upTo, expiresAt }) =>
-      write(({ statements }) => {
+      use(({ statements }) => {
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.extend.run(expiresAt, pk, after, upTo);
       }),
     annotate: (pk, name, value, after) =>
-      write(({ statements }) => {
+      use(({ statements }) => {
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.annotate.run(`$."${name}"`, BigInt(value), pk, after);
       }),
-    deleteOwned: (pk, owner) => write(({ statements }) => void statements.deleteOwned.run(pk, owner)),
-    addRequest: () => write(({ statements }) => void statements.addRequest.run()),
-    countRequests: () => read(({ statements }) => Number(statements.countRequests.get()?.n ?? 0)),
-    requireSpace: () => write(() => requireSpace(0)),
+    deleteOwned: (pk, owner) => use(({ statements }) => void statements.deleteOwned.run(pk, owner)),
+    addRequest: () => use(({ statements }) => void statements.addRequest.run()),
+    countRequests: () => use(({ statements }) => Number(statements.countRequests.get()?.n ?? 0)),
+    requireSpace: () => use(() => requireSpace(0)),
     purge,
-    async close() {
+    close() {
+      isClosed = true;
       clearInterval(timer);
-      // Writes that wait for the disk join the queue.
-      await connection.settled();
-      queue.flush();
-      connection.close();
+      database?.close();
+      database = undefined;
     },
   };
 }
@@ -165,4 +187,12 @@ function toItem(pk: string, row: Readonly<Record<string, unknown>>): StoredItem 
     ...(owner !== null && { owner: owner as string }),
     ...(data !== null && { data: data as Uint8Array }),
   };
+}
+
+function folderError(dir: string, error: unknown): Error {
+  if (classifyFailure(error) === 'locked')
+    return new Error(`Another process uses the data folder ${dir}`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code?.startsWith('ERR_') ? message : (code ?? message);
+  return new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
 }

@@ -28,7 +28,7 @@ export const STORAGES: Readonly<Record<string, () => Promise<StorageFixture>>> =
   },
   async SQLite() {
     const root = await mkdtemp(join(tmpdir(), 'reelay-sqlite-'));
-    const opened: { close(): Promise<void> }[] = [];
+    const opened: { close(): void }[] = [];
     return {
       async open(now) {
         const storage = openSqliteStorage({ dir: join(root, String(opened.length)), now });
@@ -36,7 +36,7 @@ export const STORAGES: Readonly<Record<string, () => Promise<StorageFixture>>> =
         return storage;
       },
       async close() {
-        for (const each of opened) await each.close();
+        for (const each of opened) each.close();
         await rm(root, { recursive: true });
       },
     };
