@@ -1,20 +1,29 @@
 /** A map of bounded size that evicts the least recently used entry. */
-export interface LruCache<K, V> {
-  /** Marks the entry as used. */
+export interface Cache<K, V> {
+  /** Marks the entry as used. Undefined once it has expired, too. */
   get(key: K): V | undefined;
-  /** Adds or replaces an entry, and evicts the least recently used one when there are too many. */
-  set(key: K, value: V): void;
+  /**
+   * Adds or replaces an entry, and evicts the least recently used ones when there are too many.
+   * @param expiresAt epoch milliseconds. @default `maxAgeMs` from now, which applies where it is earlier
+   * @returns the value
+   */
+  set(key: K, value: V, expiresAt?: number): V;
   delete(key: K): void;
   /** Least recently used first. */
   keys(): Iterable<K>;
 }
 
-export interface LruCacheWeights<V> {
-  /** The sum of the weights of all entries. An entry that is heavier is not kept. */
-  readonly maxWeight: number;
-  readonly weightOf: (value: V) => number;
+export interface CacheOptions<V> {
+  readonly maxEntries: number;
+  /** Milliseconds after which an entry expires. Its memory is released then, too. @default never */
+  readonly maxAgeMs?: number;
+  /** The sum of the weights of all entries. An entry that is heavier is not kept. @default no limit */
+  readonly maxWeight?: number;
+  readonly weightOf?: (value: V) => number;
   /** What stays of entries that nothing uses: a burst of requests must not keep memory that ordinary use does not need. */
   readonly idle?: IdleLimit;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
 }
 
 export interface IdleLimit {
@@ -24,128 +33,73 @@ export interface IdleLimit {
   readonly maxWeight: number;
 }
 
-export function createLruCache<K, V extends NonNullable<unknown>>(
-  maxEntries: number,
-  { maxWeight, weightOf, idle }: LruCacheWeights<V> = { maxWeight: 0, weightOf: () => 0 },
-): LruCache<K, V> {
+export function createCache<K, V extends NonNullable<unknown>>({
+  maxEntries,
+  maxAgeMs = Number.POSITIVE_INFINITY,
+  maxWeight = Number.POSITIVE_INFINITY,
+  weightOf = () => 0,
+  idle,
+  now = Date.now,
+}: CacheOptions<V>): Cache<K, V> {
   interface Entry {
     readonly value: V;
+    readonly expiresAt: number;
+    /** On the monotonic clock. */
     readonly usedAt: number;
   }
   // A Map iterates in insertion order: the first key is the least recently used one.
   const entries = new Map<K, Entry>();
   let weight = 0;
-  let idleTimer: NodeJS.Timeout | undefined;
+  let releaseTimer: NodeJS.Timeout | undefined;
+  /** When it fires, on the monotonic clock. */
+  let releaseAt = Number.POSITIVE_INFINITY;
 
-  const add = (key: K, value: V) => entries.set(key, { value, usedAt: performance.now() });
   const remove = (key: K) => {
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
     weight -= weightOf(entry.value);
   };
-  const scheduleEviction = ({ afterMs, maxWeight }: IdleLimit) => {
-    if (weight <= maxWeight || idleTimer) return;
+  const idleInMs = ({ usedAt }: Entry) =>
+    idle && weight > idle.maxWeight ? Math.max(0, usedAt + idle.afterMs - performance.now()) : Number.POSITIVE_INFINITY;
+  const release = () => {
+    releaseAt = Number.POSITIVE_INFINITY;
+    for (const [key, entry] of entries) if (entry.expiresAt <= now() || idleInMs(entry) === 0) remove(key);
+    scheduleRelease();
+  };
+  const scheduleRelease = () => {
     const [oldest] = entries.values();
-    const idleInMs = Math.max(0, (oldest?.usedAt ?? 0) + afterMs - performance.now());
-    idleTimer = setTimeout(() => {
-      idleTimer = undefined;
-      for (const [key, { usedAt }] of entries) {
-        if (weight <= maxWeight || usedAt + afterMs > performance.now()) break;
-        remove(key);
-      }
-      scheduleEviction({ afterMs, maxWeight });
-    }, Math.ceil(idleInMs)).unref();
+    const delayMs = oldest ? Math.ceil(Math.min(maxAgeMs, idleInMs(oldest))) : Number.POSITIVE_INFINITY;
+    if (performance.now() + delayMs >= releaseAt) return;
+    clearTimeout(releaseTimer);
+    releaseAt = performance.now() + delayMs;
+    releaseTimer = setTimeout(release, delayMs).unref();
   };
 
   return {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
+      if (entry.expiresAt <= now()) {
+        remove(key);
+        return undefined;
+      }
       entries.delete(key);
-      add(key, entry.value);
+      entries.set(key, { ...entry, usedAt: performance.now() });
       return entry.value;
     },
-    set(key, value) {
+    set(key, value, expiresAt = Number.POSITIVE_INFINITY) {
       remove(key);
-      add(key, value);
+      entries.set(key, { value, expiresAt: Math.min(expiresAt, now() + maxAgeMs), usedAt: performance.now() });
       weight += weightOf(value);
       for (const oldest of entries.keys()) {
         if (entries.size <= maxEntries && weight <= maxWeight) break;
         remove(oldest);
       }
-      if (idle) scheduleEviction(idle);
+      scheduleRelease();
+      return value;
     },
     delete: remove,
     keys: () => entries.keys(),
-  };
-}
-
-/** A record of the state table. `expiresAt` in epoch seconds. */
-export interface Expiring {
-  readonly id: string;
-  readonly expiresAt: number;
-}
-
-/** Recently read or written records by id, each for a short time: a popular link is not read from the table per request. */
-export interface TtlCache<T extends Expiring> {
-  /** Undefined when unknown, older than `maxAgeMs`, or expired by its own `expiresAt`. */
-  get(id: string): T | undefined;
-  /** @returns the record */
-  set(record: T): T;
-}
-
-export interface TtlCacheOptions<T> extends Partial<LruCacheWeights<T>> {
-  /** The least recently used record is evicted beyond this. */
-  readonly maxEntries: number;
-  /**
-   * Milliseconds after which a record has to be read again: another process may have written a newer one. Its memory is
-   * released then, too.
-   */
-  readonly maxAgeMs: number;
-  /** Epoch milliseconds. @default Date.now */
-  readonly now?: () => number;
-}
-
-export function createTtlCache<T extends Expiring>({
-  maxEntries,
-  maxAgeMs,
-  maxWeight = Number.POSITIVE_INFINITY,
-  weightOf = () => 0,
-  now = Date.now,
-}: TtlCacheOptions<T>): TtlCache<T> {
-  interface Entry {
-    readonly record: T;
-    readonly staleAt: number;
-  }
-  const entries = createLruCache<string, Entry>(maxEntries, { maxWeight, weightOf: ({ record }) => weightOf(record) });
-  let isReleaseScheduled = false;
-
-  const scheduleRelease = () => {
-    if (isReleaseScheduled) return;
-    isReleaseScheduled = true;
-    setTimeout(() => {
-      isReleaseScheduled = false;
-      for (const id of [...entries.keys()]) {
-        const entry = entries.get(id);
-        if (entry && entry.staleAt <= now()) entries.delete(id);
-      }
-      if (!entries.keys()[Symbol.iterator]().next().done) scheduleRelease();
-    }, maxAgeMs).unref();
-  };
-
-  return {
-    get(id) {
-      const entry = entries.get(id);
-      if (!entry) return undefined;
-      if (entry.staleAt > now() && entry.record.expiresAt * 1000 > now()) return entry.record;
-      entries.delete(id);
-      return undefined;
-    },
-    set(record) {
-      entries.set(record.id, { record, staleAt: now() + maxAgeMs });
-      scheduleRelease();
-      return record;
-    },
   };
 }

@@ -1,4 +1,4 @@
-export { createLruCache, createTtlCache } from './cache.ts';
+export { type Cache, createCache } from './cache.ts';
 export { abortable, type Deadline, deadlineSignal, waitAtMost } from './deadline.ts';
 export { createRateLimit, type RateLimit } from './rate-limit.ts';
 export { getRetryDelay } from './retry-delay.ts';

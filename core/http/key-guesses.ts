@@ -1,4 +1,4 @@
-import { createLruCache } from '../concurrency/index.ts';
+import { createCache } from '../concurrency/index.ts';
 import { networkOf } from './client-address.ts';
 
 /** Limits guesses of access keys, by client. Keys are given by their hash. */
@@ -32,24 +32,20 @@ interface Window {
 
 /** @param now epoch milliseconds */
 export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
-  const windows = createLruCache<string, Window>(MAX_REMEMBERED);
-  const accepted = createLruCache<string, true>(MAX_REMEMBERED);
+  const windows = createCache<string, Window>({ maxEntries: MAX_REMEMBERED, maxAgeMs: WINDOW_MS, now });
+  const accepted = createCache<string, true>({ maxEntries: MAX_REMEMBERED });
 
   const limitsOf = (client: string): readonly (readonly [name: string, maxWrongKeys: number])[] => {
     const network = networkOf(client);
     const own = [client, MAX_WRONG_KEYS] as const;
     return network === undefined ? [own] : [own, [network, MAX_WRONG_KEYS_PER_NETWORK]];
   };
-  const windowOf = (name: string): Window | undefined => {
-    const window = windows.get(name);
-    return window && window.endsAt > now() ? window : undefined;
-  };
 
   return {
     waitSeconds(client, hash) {
       if (accepted.get(`${client} ${hash}`)) return 0;
       const waits = limitsOf(client).map(([name, maxWrongKeys]) => {
-        const window = windowOf(name);
+        const window = windows.get(name);
         if (!window || window.keys.size < maxWrongKeys || window.keys.has(hash.slice(0, ID_CHARACTERS))) return 0;
         return Math.ceil((window.endsAt - now()) / 1000);
       });
@@ -57,11 +53,10 @@ export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
     },
     reject(client, hash) {
       for (const [name] of limitsOf(client)) {
-        const window = windowOf(name) ?? { endsAt: now() + WINDOW_MS, keys: new Set() };
+        const window = windows.get(name) ?? windows.set(name, { endsAt: now() + WINDOW_MS, keys: new Set() });
         window.keys.add(hash.slice(0, ID_CHARACTERS));
-        windows.set(name, window);
       }
     },
-    accept: (client, hash) => accepted.set(`${client} ${hash}`, true),
+    accept: (client, hash) => void accepted.set(`${client} ${hash}`, true),
   };
 }

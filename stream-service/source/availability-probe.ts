@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createTtlCache } from '../../core/concurrency/index.ts';
+import { createCache } from '../../core/concurrency/index.ts';
 import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
 import { discardResponse } from '../../core/egress/client/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
@@ -37,10 +37,8 @@ export interface ProbeRequest extends UpstreamRequestDependencies {
 }
 
 interface ProbeResult {
-  readonly id: string;
-  readonly expiresAt: number;
   /** Absent: the bytes were served. */
-  readonly refusal?: Error;
+  readonly refusal: Error | undefined;
 }
 
 /**
@@ -59,7 +57,7 @@ export class AvailabilityProbes {
   constructor(hosts: readonly string[], now: () => number) {
     this.#sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
     this.#now = now;
-    this.#results = createTtlCache<ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
+    this.#results = createCache<string, ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
   }
 
   /** Whether the host of a URL is one that is known to stop. */
@@ -98,9 +96,9 @@ export class AvailabilityProbes {
     if (known) return known.refusal;
     const outcome = await readBytes(location, request);
     if (outcome === 'unknown') return undefined;
-    const expiresAt = location.track.urlExpiresAt ?? Math.floor(this.#now() / 1000) + DEFAULT_LIFETIME_SECONDS;
+    const expiresAt = (location.track.urlExpiresAt ?? this.#now() / 1000 + DEFAULT_LIFETIME_SECONDS) * 1000;
     const refusal = outcome === 'served' ? undefined : withoutFrames(outcome);
-    return this.#results.set({ id, expiresAt, refusal }).refusal;
+    return this.#results.set(id, { refusal }, expiresAt).refusal;
   }
 }
 

@@ -1,4 +1,4 @@
-import { createLruCache, getRetryDelay } from '../../concurrency/index.ts';
+import { createCache, getRetryDelay } from '../../concurrency/index.ts';
 
 /** The outgoing identities that sites have blocked. A blocked one rests for the links of the site, then one link tests it. */
 export interface SiteHealth {
@@ -43,7 +43,7 @@ const TEST_MS = 30_000;
 const MAX_SITES = 256;
 
 export function createSiteHealth(): SiteHealth {
-  const sites = createLruCache<string, Map<string, Block>>(MAX_SITES);
+  const sites = createCache<string, Map<string, Block>>({ maxEntries: MAX_SITES });
   const find = (site: string, identity: string) => sites.get(site)?.get(identity);
 
   return {

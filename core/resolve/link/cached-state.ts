@@ -1,4 +1,4 @@
-import { createTtlCache } from '../../concurrency/index.ts';
+import { type Cache, createCache } from '../../concurrency/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
 import type { FragmentList } from '../../media/dash/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
@@ -31,21 +31,25 @@ export const memoryOf = ({ tracks }: Resource): number =>
 const fragmentBytes = ({ urls, durations }: FragmentList): number => urls.length + durations.length * DURATION_BYTES;
 
 export function createCachedState(state: ResourceState): CachedState {
-  const links = createTtlCache<Link>(CACHE_OPTIONS);
-  const resources = createTtlCache<Resource>({ ...CACHE_OPTIONS, maxWeight: MAX_CACHED_BYTES, weightOf: memoryOf });
+  const links = createCache<string, Link>(CACHE_OPTIONS);
+  const resources = createCache<string, Resource>({
+    ...CACHE_OPTIONS,
+    maxWeight: MAX_CACHED_BYTES,
+    weightOf: memoryOf,
+  });
   return {
     async getLink(key) {
       const id = linkId(key);
       const cached = links.get(id);
       if (cached) return cached;
       const link = await state.getLink(id);
-      return link && links.set(link);
+      return link && keep(links, link);
     },
     async getResource(id) {
       const cached = resources.get(id);
       if (cached) return cached;
       const resource = await state.getResource(id);
-      return resource && resources.set(resource);
+      return resource && keep(resources, resource);
     },
     async putResource(resource) {
       await state.putResource(resource).catch((cause) => {
@@ -53,14 +57,18 @@ export function createCachedState(state: ResourceState): CachedState {
           ? new UpstreamError('The resource is too large to store', { cause, reason: 'service-failed' })
           : cause;
       });
-      resources.set(resource);
+      keep(resources, resource);
     },
     async putLink(link) {
       await state.putLink(link).catch((error) => {
         if (!(error instanceof ItemTooLarge)) throw error;
       });
-      links.set(link);
+      keep(links, link);
     },
     touchResource: (resource) => state.touchResource(resource),
   };
 }
+
+/** Keeps a record of the table, at most until it expires there. */
+const keep = <T extends Link | Resource>(cache: Cache<string, T>, record: T): T =>
+  cache.set(record.id, record, record.expiresAt * 1000);

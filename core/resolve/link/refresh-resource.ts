@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createLruCache, createSingleFlight } from '../../concurrency/index.ts';
+import { createCache, createSingleFlight } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
 import { withSpan } from '../../log/index.ts';
@@ -38,7 +38,11 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
    * identity; those of the others stand beside it here, since an identity such as the address of a task is of use to its own
    * process alone.
    */
-  const renewals = createLruCache<string, Resource>(MAX_RENEWALS, { maxWeight: MAX_CACHED_BYTES, weightOf: memoryOf });
+  const renewals = createCache<string, Resource>({
+    maxEntries: MAX_RENEWALS,
+    maxWeight: MAX_CACHED_BYTES,
+    weightOf: memoryOf,
+  });
   /** When resources were refreshed, epoch milliseconds. */
   const refreshedAt = new WeakMap<Resource, number>();
 

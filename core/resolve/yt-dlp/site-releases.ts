@@ -1,4 +1,4 @@
-import { createLruCache, getRetryDelay } from '../../concurrency/index.ts';
+import { createCache, getRetryDelay } from '../../concurrency/index.ts';
 import { siteOf } from '../../config/index.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
@@ -61,7 +61,7 @@ const MIN_ATTEMPT_MS = 3_000;
 
 /** @param now epoch milliseconds, for the pauses between tests */
 export function createSiteReleases(installed: InstalledReleases, log: Log, now: () => number = Date.now): SiteReleases {
-  const sites = createLruCache<string, SiteRecord>(MAX_SITES);
+  const sites = createCache<string, SiteRecord>({ maxEntries: MAX_SITES });
 
   /** The releases to try, in order, and whether the default one is tested for a site that is moved. */
   const plan = (site: string, versions: string, isDemanded: boolean): { order: Release[]; isTest: boolean } => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
-import { createSemaphore, createSingleFlight, createTtlCache } from '../../../core/concurrency/index.ts';
+import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
@@ -99,14 +99,13 @@ export interface ArchivePlansDependencies extends ChooseEntryDependencies {
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
-  const known = createTtlCache<{ id: string; expiresAt: number; plan: ArchivePlan | undefined }>({
+  const known = createCache<string, { readonly plan: ArchivePlan | undefined }>({
     maxEntries: MAX_PLANS,
     maxAgeMs: PLAN_LIFETIME_MS,
   });
   const flights = createSingleFlight<ArchivePlan | undefined>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
-  const store = (id: string, plan: ArchivePlan | undefined) =>
-    known.set({ id, expiresAt: Number.POSITIVE_INFINITY, plan });
+  const store = (id: string, plan: ArchivePlan | undefined) => known.set(id, { plan });
 
   const describeEntry = async (
     request: ArchiveRequest,

@@ -1,4 +1,4 @@
-import { createLruCache, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/index.ts';
@@ -41,36 +41,28 @@ const IDLE = { afterMs: 30_000, maxWeight: 4 * 1024 * 1024 };
 /** A layout is compared with its files on every read; this bounds how long HEAD answers without opening them. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
-interface Entry<L extends Layout> {
-  readonly known: KnownLayout<L> | UnsupportedMp4;
-  readonly staleAt: number;
-}
-
 export function createLayoutCache<Request extends LayoutRequest, L extends Layout = Layout>(
   options: LayoutCacheOptions<Request, L>,
 ): LayoutCache<Request, L> {
-  const { maxMemoryBytes, now = Date.now } = options;
-  const entries = createLruCache<string, Entry<L>>(MAX_ENTRIES, {
+  const { maxMemoryBytes, now } = options;
+  const entries = createCache<string, KnownLayout<L> | UnsupportedMp4>({
+    maxEntries: MAX_ENTRIES,
+    maxAgeMs: MAX_AGE_MS,
     maxWeight: maxMemoryBytes,
-    weightOf: ({ known }) => ENTRY_BYTES + (known instanceof UnsupportedMp4 ? 0 : known.layout.memoryBytes),
+    now,
+    weightOf: (known) => ENTRY_BYTES + (known instanceof UnsupportedMp4 ? 0 : known.layout.memoryBytes),
     idle: IDLE,
   });
   const loads = createSingleFlight<KnownLayout<L> | UnsupportedMp4>();
 
-  const get = ({ id }: Request) => {
-    const entry = entries.get(id);
-    if (entry && entry.staleAt > now()) return entry.known;
-    entries.delete(id);
-    return undefined;
-  };
+  const get = ({ id }: Request) => entries.get(id);
 
   const read = async (request: Request, open: OpenTrack, reader: LayoutReader) => {
     const known = await readLayout(request, open, options.layOut, reader).catch((error) => {
       if (error instanceof UnsupportedMp4) return withoutFrames(error);
       throw error;
     });
-    entries.set(request.id, { known, staleAt: now() + MAX_AGE_MS });
-    return known;
+    return entries.set(request.id, known);
   };
 
   return {

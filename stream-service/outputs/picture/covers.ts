@@ -1,4 +1,4 @@
-import { createSingleFlight, createTtlCache } from '../../../core/concurrency/index.ts';
+import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Resource, State } from '../../../core/state/index.ts';
@@ -39,23 +39,16 @@ const TIMEOUT_MS = 5000;
 const CACHE_OPTIONS = { maxEntries: 64, maxAgeMs: 60 * 60 * 1000 };
 const NONE = Buffer.alloc(0);
 
-interface CachedCover {
-  readonly id: string;
-  readonly jpeg: Buffer;
-  readonly expiresAt: number;
-}
-
 export function createCovers(dependencies: CoversDependencies): Covers {
   const { state, requireFfmpeg, admission, inputServer, log, timeoutMs = TIMEOUT_MS } = dependencies;
-  const cache = createTtlCache<CachedCover>(CACHE_OPTIONS);
+  const cache = createCache<string, Buffer>(CACHE_OPTIONS);
   const flights = createSingleFlight<Buffer>();
 
-  const keep = (id: string, jpeg: Buffer) => cache.set({ id, jpeg, expiresAt: Number.POSITIVE_INFINITY }).jpeg;
   const stored = async ({ id }: Resource) => {
     const cached = cache.get(id);
-    if (cached) return cached.jpeg;
+    if (cached) return cached;
     const jpeg = await state.getAttachment(id, 'cover');
-    return jpeg && keep(id, jpeg);
+    return jpeg && cache.set(id, jpeg);
   };
 
   const create = async (resource: Resource, client: string, signal: AbortSignal): Promise<Buffer> => {
@@ -92,7 +85,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
           const cover = await stored(resource);
           if (cover) return cover;
           const created = await create(resource, client, shared);
-          return keep(resource.id, await state.putAttachment(resource.id, 'cover', created));
+          return cache.set(resource.id, await state.putAttachment(resource.id, 'cover', created));
         },
         signal,
       ),

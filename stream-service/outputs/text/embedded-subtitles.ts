@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
-import { createLruCache, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { Cue } from '../../../core/media/subtitles/index.ts';
 import type { TimedText } from '../../../core/media/timed-text/index.ts';
@@ -56,7 +56,8 @@ const decompress = promisify(brotliDecompress);
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitlesDependencies): EmbeddedSubtitles {
-  const cache = createLruCache<string, CachedText>(MAX_CACHED, {
+  const cache = createCache<string, CachedText>({
+    maxEntries: MAX_CACHED,
     maxWeight: CACHE_BYTES,
     weightOf: ({ memoryBytes }) => memoryBytes,
     idle: IDLE,

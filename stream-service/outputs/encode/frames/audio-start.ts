@@ -1,4 +1,4 @@
-import { createLruCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '../../../../core/concurrency/index.ts';
 import { runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Source } from '../../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
@@ -29,7 +29,7 @@ export interface AudioStarts {
 const MAX_CACHED = 1000;
 
 export function createAudioStarts(): AudioStarts {
-  const known = createLruCache<string, AudioStart>(MAX_CACHED);
+  const known = createCache<string, AudioStart>({ maxEntries: MAX_CACHED });
   return {
     async find(entity, source, encoder, signal) {
       const start = known.get(entity) ?? (await findAudioStart(source, encoder, signal));

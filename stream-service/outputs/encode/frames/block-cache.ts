@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { createLruCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '../../../../core/concurrency/index.ts';
 import type { FileSource } from '../../../source/index.ts';
 
 /** Small enough that a seek wastes little. Adjacent blocks are read by one request. */
@@ -16,7 +16,9 @@ export interface BlockCache {
 
 /** @param budgetBytes limit over all files, beyond which the least recently used blocks are evicted */
 export function createBlockCache(budgetBytes: number): BlockCache {
-  const blocks = createLruCache<string, Promise<Buffer>>(Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1));
+  const blocks = createCache<string, Promise<Buffer>>({
+    maxEntries: Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1),
+  });
   let files = 0;
 
   const add = (key: string, block: Promise<Buffer>) => {

@@ -1,4 +1,4 @@
-import { createLruCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '../../../../core/concurrency/index.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 import type { FrameRange, Layout } from './layout.ts';
 
@@ -24,7 +24,8 @@ const MAX_UNITS = 1000;
 
 /** @param budgetBytes limit over all conversions, beyond which the least recently used units are evicted */
 export function createEncodedUnits(budgetBytes: number): EncodedUnits {
-  const units = createLruCache<string, Buffer>(MAX_UNITS, {
+  const units = createCache<string, Buffer>({
+    maxEntries: MAX_UNITS,
     maxWeight: budgetBytes,
     weightOf: ({ length }) => length,
   });
