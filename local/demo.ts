@@ -1,8 +1,10 @@
 /** `npm run demo`: Reelay and a media origin, with commands to paste. Needs the internet only for its tools. */
+
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createShutdownStack } from '../core/concurrency/index.ts';
 import { readSettings } from '../core/config/index.ts';
+import { messageOf } from '../core/errors/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
 import { DEMO_SAMPLES, describeSample } from './demo/index.ts';
@@ -61,6 +63,6 @@ shutdownOnSignals(terminal, shutdown.close);
 await demonstrate().catch(async (error: unknown) => {
   // After a signal, the shutdown under way exits the process first, with its own code.
   await shutdown.close();
-  terminal.say(error instanceof Error ? error.message : String(error));
+  terminal.say(messageOf(error));
   process.exit(1);
 });

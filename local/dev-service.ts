@@ -1,5 +1,7 @@
 /** The service that `npm run dev` restarts when its code changes: without the page, and without draining. */
+
 import { readSettings } from '../core/config/index.ts';
+import { messageOf } from '../core/errors/index.ts';
 import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
 import { startService } from './service.ts';
 
@@ -16,5 +18,5 @@ terminal.say('API listening');
 // The process stays without tools: the next change may be the fix.
 await service.ready.then(
   () => terminal.say('Tools ready'),
-  (error: unknown) => terminal.say(error instanceof Error ? error.message : String(error)),
+  (error: unknown) => terminal.say(messageOf(error)),
 );

@@ -2,6 +2,7 @@
  * `npm run dev`: the page from a Vite server with live reload, which forwards API requests to a service that restarts
  * when a module of it changes.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +10,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createServer } from 'vite';
 import { readSettings } from '../core/config/index.ts';
+import { messageOf } from '../core/errors/index.ts';
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
 import { createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
 
@@ -64,7 +66,7 @@ async function startPage(target: string) {
   } catch (error) {
     service.kill('SIGTERM');
     await hasExited(service);
-    terminal.say(error instanceof Error ? error.message : String(error));
+    terminal.say(messageOf(error));
     process.exit(1);
   }
 }

@@ -1,4 +1,5 @@
 import { readSettings, SettingError } from '../core/config/index.ts';
+import { messageOf } from '../core/errors/index.ts';
 import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
 import { type PrebuiltParts, startService } from './service.ts';
 
@@ -14,7 +15,7 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const log = createProcessLog(process.stderr);
   /** Prints one line and exits with 1. */
   const fail = (error: unknown): never => {
-    terminal.say(error instanceof Error ? error.message : String(error));
+    terminal.say(messageOf(error));
     process.exit(1);
   };
   const readSettingsOrFail = () => {

@@ -1,5 +1,7 @@
 /** `npm run update-tools`: updates the tools now, whether or not the service is running. */
+
 import { readSettings } from '../core/config/index.ts';
+import { messageOf } from '../core/errors/index.ts';
 import { createTerminal, loadDotEnv } from './process/index.ts';
 import { updateNow } from './tools/index.ts';
 
@@ -20,6 +22,6 @@ try {
   process.exitCode = failures.length > 0 ? 1 : 0;
 } catch (error) {
   const reason = aborting.signal.aborted ? aborting.signal.reason : error;
-  terminal.say(reason instanceof Error ? reason.message : String(reason));
+  terminal.say(messageOf(reason));
   process.exitCode = 1;
 }

@@ -203,6 +203,9 @@ export class ClientLimitExceeded extends Error {
   }
 }
 
+/** The message of what was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
  * Makes an error fit to be kept for long: until the text of its stack is made, V8 keeps the receivers of its frames in memory,
  * and whatever they refer to, such as the headers of a file.

@@ -7,6 +7,7 @@ export {
   InMaintenance,
   InvalidParameter,
   isPassing,
+  messageOf,
   NotDeliverable,
   NotFound,
   ParsingLimitExceeded,

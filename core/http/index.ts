@@ -19,6 +19,7 @@ export {
   formatRange,
   type PredictedRange,
   parseContentRange,
+  parseLength,
   parseUnsatisfiedRange,
   predictRange,
 } from './byte-range.ts';
@@ -32,6 +33,7 @@ export {
   trustedEntry,
 } from './client-address.ts';
 export { corsHeaders, isCrossSiteSubrequest, mergeVary, preflightHeaders } from './cors.ts';
+export { digestOf, entityTag } from './digest.ts';
 export { createKeyGuesses } from './key-guesses.ts';
 export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
 export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { createSingleFlight } from '../concurrency/index.ts';
 import { NotFound } from '../errors/index.ts';
+import { digestOf } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
@@ -15,24 +15,25 @@ const KEY = new RegExp(`^([\\w-]{${RESOURCE_CHARACTERS}})([\\w-]{${RENDITION_CHA
  * extractor's entry id tells the items apart.
  */
 export const resourceId = ({ url, extractor, entryId, list }: ResourceOrigin): string =>
-  digest(
+  digestOf(
     ['resource', url.split('#', 1)[0] ?? '', extractor, entryId, ...(list === undefined ? [] : [list])],
     RESOURCE_CHARACTERS,
   );
 
 /** The id under which a link is stored. `url` in WHATWG form, without userinfo and fragment. */
-export const linkId = (url: string): string => digest(['link', url], RESOURCE_CHARACTERS);
+export const linkId = (url: string): string => digestOf(['link', url], RESOURCE_CHARACTERS);
 
 /** The id of a rendition within its resource. */
 export const renditionId = ({ side, urlType, formatIds }: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>): string =>
-  digest(['rendition', side, urlType, ...formatIds], RENDITION_CHARACTERS);
+  digestOf(['rendition', side, urlType, ...formatIds], RENDITION_CHARACTERS);
 
 /** The id of a subtitle file within its resource. */
 export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' | 'isAutomatic'>): string =>
-  digest(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
+  digestOf(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
 
 /** The key by which clients request the archive of a list. `url` as for `linkId`. */
-export const archiveKey = (url: string): string => digest(['archive', url], RESOURCE_CHARACTERS + RENDITION_CHARACTERS);
+export const archiveKey = (url: string): string =>
+  digestOf(['archive', url], RESOURCE_CHARACTERS + RENDITION_CHARACTERS);
 
 /** The key by which clients request a rendition or a subtitle file. */
 export const keyOf = (resourceId: string, partId: string): string => resourceId + partId;
@@ -42,10 +43,6 @@ export function parseKey(key: string): { resourceId: string; renditionId: string
   const [, resourceId, renditionId] = KEY.exec(key) ?? [];
   return resourceId && renditionId ? { resourceId, renditionId } : undefined;
 }
-
-/** JSON as the input makes the encoding unambiguous: different lists have different texts. */
-const digest = (parts: readonly string[], characters: number): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, characters);
 
 /** The rendition that a key identifies. */
 export interface KeyedRendition {

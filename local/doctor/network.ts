@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { readCertificates, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
+import { messageOf } from '../../core/errors/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** Asked once for each outgoing connection; only the status and the `Date` of the response are used. */
@@ -114,7 +115,7 @@ async function ask({ egressAllow, extraCaFile }: Settings, url: string, options:
     const date = Date.parse(headers.date ?? '');
     return Number.isNaN(date) ? {} : { date };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   } finally {
     await egress.close();
   }

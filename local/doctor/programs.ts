@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseImpersonationRule, type Settings } from '../../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
+import { messageOf } from '../../core/errors/index.ts';
 import {
   createTools,
   findPython,
@@ -126,5 +127,3 @@ export async function checkImpersonation(ytDlp: YtDlp, rules: readonly string[])
 }
 
 const SMOKE_TEST_TIMEOUT_MS = 60_000;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

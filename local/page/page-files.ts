@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { problemPages } from '../../core/api/index.ts';
+import { entityTag } from '../../core/http/index.ts';
 
 /** One file of the page, in every form that it is sent in. */
 export interface PageFile {
@@ -70,9 +70,7 @@ async function toPageFile(body: Buffer, path: string): Promise<PageFile> {
   return {
     type,
     cacheControl: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
-    plain: { body, etag: tagOf(body) },
-    encoded: new Map(smaller.map(([coding, bytes]) => [coding, { body: bytes, etag: tagOf(bytes) }])),
+    plain: { body, etag: entityTag(body) },
+    encoded: new Map(smaller.map(([coding, bytes]) => [coding, { body: bytes, etag: entityTag(bytes) }])),
   };
 }
-
-const tagOf = (body: Buffer): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;

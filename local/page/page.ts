@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
+import { messageOf } from '../../core/errors/index.ts';
 import { renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
@@ -41,7 +42,7 @@ export function createPage({ built, securityContacts = [], log }: PageOptions): 
       hasFailed = true;
       // Aborted at shutdown.
       if (error instanceof Error && error.name === 'AbortError') return;
-      log.error(error instanceof Error ? error.message : String(error));
+      log.error(messageOf(error));
     },
   );
   return {

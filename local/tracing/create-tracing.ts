@@ -5,6 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../../core/config/index.ts';
+import { messageOf } from '../../core/errors/index.ts';
 import type { Log, Tracer } from '../../core/log/index.ts';
 import { createSampler } from './create-sampler.ts';
 import { describeRequest } from './describe-request.ts';
@@ -82,7 +83,7 @@ export function createTracing(
     },
     async close() {
       const deadline = sleep(flushTimeoutMs, 'The receiver does not respond', { ref: false });
-      const flushed = provider.shutdown().catch((error) => messageOf(error));
+      const flushed = provider.shutdown().catch(messageOf);
       const reason = await Promise.race([flushed, deadline]);
       if (reason) log.warn('Exporting traces failed', { reason });
     },
@@ -98,5 +99,3 @@ function reportFailures(log: Log): void {
     log.warn('Exporting traces failed', { reason: messageOf(error) });
   });
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,8 +1,10 @@
 /** `npm run prove-deployment`: deploys, verifies, updates, changes and destroys a stage in a throw-away account. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SettingError } from '../../core/config/index.ts';
+import { messageOf } from '../../core/errors/index.ts';
 import { UsageError } from '../command-line.ts';
 import { createAwsActions, findPlace } from './aws-actions.ts';
 import { parseOptions, USAGE } from './options.ts';
@@ -44,7 +46,7 @@ try {
   else process.exitCode = await main(args, folder);
 } catch (error) {
   const isUsage = error instanceof UsageError || error instanceof SettingError;
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${USAGE}\n` : ''}`);
+  process.stderr.write(`${messageOf(error)}\n${isUsage ? `\n${USAGE}\n` : ''}`);
   process.exitCode = isUsage ? 2 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors/index.ts';
 import type { Step } from './plan.ts';
 
 /** What the steps do to the account. Each throws an Error that says what went wrong. */
@@ -51,7 +52,7 @@ export async function prove({ steps, stage, actions, say, signal }: ProofInput):
       results.push({ title: step.title, outcome: 'ok', seconds: secondsSince(startedAt) });
     } catch (error) {
       hasFailed = true;
-      say(error instanceof Error ? error.message : String(error));
+      say(messageOf(error));
       results.push({ title: step.title, outcome: 'failed', seconds: secondsSince(startedAt) });
     }
   }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../../errors/index.ts';
 import { startLinkProcesses } from '../process-per-link/index.ts';
 import type { YtDlp, YtDlpMode } from '../tools.ts';
 import { startWorker, WorkerKilled, type WorkerResponse, type WorkerSandbox } from '../worker/index.ts';
@@ -44,8 +45,6 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): P
     }
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 type Start = typeof startWorker;
 

@@ -1,4 +1,5 @@
 import { getRetryDelay } from '../../concurrency/index.ts';
+import { messageOf } from '../../errors/index.ts';
 import { run } from '../process/index.ts';
 import { startLinkProcesses } from '../process-per-link/index.ts';
 import type { YtDlpMode } from '../tools.ts';
@@ -61,8 +62,6 @@ async function checkCommandLine({ ytDlp, signal }: StartOptions): Promise<void> 
   const env = { LANG: 'C.UTF-8' };
   await run(program, [...args, '--ignore-config', '--version'], { env, timeoutMs: VERSION_TIMEOUT_MS, signal });
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 type Request = Parameters<WorkerProcess['request']>[0];
 

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { parseFeedParameters } from '../../../core/api/index.ts';
 import { collectInSlices } from '../../../core/concurrency/index.ts';
-import { ACCESS_HEADER, linkSignerFor } from '../../../core/http/index.ts';
+import { ACCESS_HEADER, entityTag, linkSignerFor } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
@@ -41,7 +40,7 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     parseFeedParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
     const { type, body } = await write(event, resolved, sent);
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const etag = entityTag(body);
     const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
     if (matches(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };
     return { statusCode: 200, headers: { ...headers, 'content-type': type }, body };

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { formatContentRange, parseContentRange, parseUnsatisfiedRange } from '../../../core/http/byte-range.ts';
+import {
+  formatContentRange,
+  parseContentRange,
+  parseLength,
+  parseUnsatisfiedRange,
+} from '../../../core/http/byte-range.ts';
 
 describe('formatContentRange', () => {
   it('names the range and the size', () =>
@@ -38,4 +43,15 @@ describe('parseUnsatisfiedRange', () => {
     ['bytes 0-1/2', undefined],
     [undefined, undefined],
   ])('returns the size of %j: %j', (header, total) => expect(parseUnsatisfiedRange(header)).toBe(total));
+});
+
+describe('parseLength', () => {
+  it.each([
+    ['1000', 1000],
+    ['-1', undefined],
+    ['1e3', undefined],
+    ['9999999999999999', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('returns the bytes of %j: %j', (header, bytes) => expect(parseLength(header)).toBe(bytes));
 });
