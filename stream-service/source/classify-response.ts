@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../core/errors/index.ts';
-import { parseContentRange, parseUnsatisfiedRange } from '../../core/http/index.ts';
+import { parseContentRange, parseLength, parseUnsatisfiedRange } from '../../core/http/index.ts';
 
 /** What is known of the entity behind a URL. It must not change while it is being read. */
 export interface Entity {
@@ -138,6 +138,3 @@ function entityOf(headers: ResponseHead['headers'], size: number | undefined): E
   const etag = headers.etag?.trim();
   return { size, etag: etag?.startsWith('"') ? etag : undefined, lastModified: headers['last-modified']?.trim() };
 }
-
-const parseLength = (text: string | undefined): number | undefined =>
-  text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

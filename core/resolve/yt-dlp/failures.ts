@@ -14,7 +14,7 @@ import { type Reason, reasonOfMessage, secondsOfMessage } from './failure-messag
 
 /** The sentence for the client. */
 const DETAILS: Readonly<Record<RefusalReason, string>> = {
-  refused: 'The source refused to hand out this media.',
+  refused: 'The source refused to provide this media.',
   login: 'The source refused: it asks for a login.',
   age: 'The source refused: it asks for proof of age.',
   private: 'The source refused: the media is private.',

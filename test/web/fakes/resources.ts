@@ -195,7 +195,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
     type: '/problems/refused',
     status: 415,
     title: 'Unsupported Media Type',
-    detail: 'The source refused to hand out this media.',
+    detail: 'The source refused to provide this media.',
   },
   unhandled: {
     type: '/problems/unsupported',
