@@ -59,20 +59,30 @@ export async function ytDlpWithCurlCffi(): Promise<YtDlp> {
   return { ...ytDlp, command: [python, isolated, '-c', WITH_PACKAGES, dir, dirname(dirname(main))] };
 }
 
-/** The static build of PyPI: that of a distribution loads some 200 libraries at each start, in five times the time. */
 async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {
-  const path = await ffmpegFromPip(python, tag);
+  const fromSystem = await realpath('/usr/bin/ffmpeg').catch(() => undefined);
+  const path = fromSystem ?? (await ffmpegFromPip(python, tag));
   const [, version = ''] = /^ffmpeg version (\S+)/.exec(await print(path, '-version')) ?? [];
   const buildId = createHash('sha256')
     .update(await readFile(path))
     .digest('hex')
     .slice(0, 16);
-  return { version, path, source: 'pypi', buildId };
+  return { version, path, source: fromSystem ? 'system' : 'pypi', buildId };
 }
 
-/** Path of the FFmpeg of this machine, as a second reader of what the other one has made. @default the other one */
-export const machineFfmpeg = async (): Promise<string> =>
-  realpath('/usr/bin/ffmpeg').catch(async () => (await installedTools()).ffmpeg.path);
+let newest: Promise<string> | undefined;
+
+/** Path of the newest FFmpeg on PyPI, which a machine with an FFmpeg of its own has beside that one. Looked up once per worker. */
+export function newestFfmpeg(): Promise<string> {
+  newest ??= installNewestFfmpeg();
+  return newest;
+}
+
+async function installNewestFfmpeg(): Promise<string> {
+  const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
+  const [interpreter = '', tag = ''] = python.split(' ');
+  return ffmpegFromPip(interpreter, tag);
+}
 
 async function ffmpegFromPip(python: string, tag: string): Promise<string> {
   const dir = await installed(python, `ffmpeg-${tag}`, 'imageio-ffmpeg');

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readlink, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
@@ -12,13 +12,14 @@ const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
 const FFPROBE = { package: `@ffprobe-installer/${process.platform}-${process.arch}`, version: '5.2.0' };
 
 /**
- * Returns the PATH of the tests. FFmpeg and ffprobe create and inspect media: FFmpeg is the one of `installedTools`, and
- * ffprobe is installed on a machine without it.
+ * Returns the PATH of the tests. FFmpeg and ffprobe create and inspect media, so they are installed on a machine
+ * without them.
  */
 export async function pathWithPrograms(): Promise<string> {
   const path = await pathWithPython(process.env.PATH ?? '');
+  if (isThere('ffmpeg') && isThere('ffprobe')) return path;
   await mkdir(FOLDER, { recursive: true });
-  await place('ffmpeg', (await installedTools()).ffmpeg.path);
+  if (!isThere('ffmpeg')) await place('ffmpeg', (await installedTools()).ffmpeg.path);
   if (!isThere('ffprobe')) await place('ffprobe', await fetchFfprobe());
   return FOLDER + delimiter + path;
 }
@@ -49,8 +50,6 @@ async function fetchFfprobe(): Promise<string> {
 
 async function place(name: string, program: string): Promise<void> {
   const link = resolve(FOLDER, name);
-  // Another run in this folder may be using it.
-  if ((await readlink(link).catch(() => undefined)) === program) return;
   await rm(link, { force: true });
   await symlink(program, link);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
-import { machineFfmpeg } from '../../../support/installed-tools.ts';
+import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
 import { packetDigests, usePairMedia } from './pair-fixture.ts';
@@ -32,8 +32,8 @@ async function startLongPair(isMovieLast: boolean) {
 const withoutTimes = (packets: readonly string[] = []) => packets.map((packet) => packet.split(' ').slice(2).join(' '));
 
 describe.each([
-  { place: 'in front of', isMovieLast: false, program: 'the newest FFmpeg', ffmpeg: async () => 'ffmpeg' },
-  { place: 'behind', isMovieLast: true, program: 'the FFmpeg of this machine', ffmpeg: machineFfmpeg },
+  { place: 'in front of', isMovieLast: false, program: 'the FFmpeg of this machine', ffmpeg: async () => 'ffmpeg' },
+  { place: 'behind', isMovieLast: true, program: 'the newest FFmpeg', ffmpeg: newestFfmpeg },
 ])('a pair of ten hours and more than 4 GiB, moov $place the media', ({ isMovieLast, program, ffmpeg }) => {
   let pair: Awaited<ReturnType<typeof startLongPair>>;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
-import { machineFfmpeg } from '../../../support/installed-tools.ts';
+import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { complaintsOf, probe, runProgram } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
@@ -59,7 +59,7 @@ describe('Media with the key of a pair', () => {
     await writeFile(file, body);
     const { packets: got, complaints } = await decodedPackets(file);
     expect(complaints).toBe('');
-    expect(await packetDigests(['-i', file, '-map', '0'], await machineFfmpeg())).toEqual(got);
+    expect(await packetDigests(['-i', file, '-map', '0'], await newestFfmpeg())).toEqual(got);
     const wanted = await packetDigests([
       ...['-i', media.pathOf(video), '-i', media.pathOf(audio)],
       ...['-map', '0:v:0', '-map', '1:a:0'],
