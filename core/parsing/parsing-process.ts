@@ -5,7 +5,7 @@ import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ParsingLimitExceeded } from '../errors/index.ts';
 import { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from '../tools/index.ts';
-import type { TaskRequest, TaskResponse } from './task.ts';
+import { splitRequest, type TaskRequest, type TaskResponse } from './task.ts';
 
 export interface ParsingProcessOptions {
   /**
@@ -92,7 +92,7 @@ export function createParsingProcess({
     clearTimeout(idleTimer);
     const running = await ensureStarted();
     const response = nextMessage(running, timeoutMs, cpuTimeMs(running.pid));
-    running.send(request);
+    for (const message of splitRequest(request)) await send(running, message);
     const answer = await response;
     idleTimer = setTimeout(close, idleTimeoutMs).unref();
     if (answer === INTERRUPTED) {
@@ -125,7 +125,7 @@ function start(program: string): ChildProcess {
   const { NODE_COMPILE_CACHE } = process.env;
   const [command = process.execPath, ...wrapped] = [...endWithParent(), process.execPath];
   const child = fork(program, {
-    // Structured clone: buffers are not converted to JSON. Sending 32 MB takes 20 ms of the event loop.
+    // Structured clone: buffers are not converted to JSON.
     serialization: 'advanced',
     execPath: command,
     execArgv: [...wrapped, ...process.execArgv, ...permissionsFor(program), `--max-old-space-size=${MAX_HEAP_MB}`],
@@ -143,6 +143,10 @@ function start(program: string): ChildProcess {
   // A failure to spawn or to send is noticed by the missing response.
   return child.on('error', () => undefined);
 }
+
+/** Sends a message. A failure to send is noticed by the missing response. */
+const send = (child: ChildProcess, message: Serializable): Promise<void> =>
+  new Promise((resolve) => void child.send(message, () => resolve()));
 
 /**
  * Options with which Node reads the modules of the program, and no other files, writes none and starts no processes. Empty

@@ -1,4 +1,11 @@
-import type { ParsingTask, TaskRequest, TaskResponse } from './task.ts';
+import {
+  type BufferPart,
+  joinRequest,
+  type ParsingTask,
+  type SplitRequest,
+  type TaskRequest,
+  type TaskResponse,
+} from './task.ts';
 
 /** Runs tasks for the parent process, one response per request. The process exits when its parent disconnects. */
 export function serveTasks(tasks: readonly ParsingTask<never, unknown>[]): void {
@@ -17,6 +24,10 @@ export function serveTasks(tasks: readonly ParsingTask<never, unknown>[]): void 
 
   // Ctrl-C in a terminal must only end the service, which still answers requests then.
   process.on('SIGINT', () => undefined);
-  process.on('message', async (request: TaskRequest) => void process.send?.(await respond(request)));
+  const parts: Uint8Array[] = [];
+  process.on('message', async (message: BufferPart | SplitRequest) => {
+    if ('part' in message) parts.push(message.part);
+    else process.send?.(await respond(joinRequest(message, parts.splice(0))));
+  });
   process.send?.('ready');
 }

@@ -27,10 +27,56 @@ export function inputBytes(input: unknown): number {
   return Object.values(input).reduce((sum, value) => sum + inputBytes(value), 0);
 }
 
-/** What a process is sent. */
+/** A task for a process. */
 export interface TaskRequest {
   readonly name: string;
   readonly input: unknown;
+}
+
+/** A part of a large buffer of the request that follows. */
+export interface BufferPart {
+  readonly part: Uint8Array;
+}
+
+/** A request whose large buffers were sent before it. */
+export interface SplitRequest extends TaskRequest {
+  /** In the order of their parts. */
+  readonly buffers: readonly { readonly path: readonly string[]; readonly parts: number }[];
+}
+
+/** Serializing as much takes about a millisecond of the event loop. */
+const MAX_PART_BYTES = 1024 * 1024;
+
+/** The messages of a request: one for each part of a large buffer, none of which takes long to serialize, then the request. */
+export function* splitRequest(request: TaskRequest): Generator<BufferPart | SplitRequest> {
+  const found: { path: readonly string[]; bytes: Uint8Array }[] = [];
+  const withoutLarge = (value: unknown, path: readonly string[]): unknown => {
+    if (value instanceof Uint8Array && value.length > MAX_PART_BYTES) {
+      found.push({ path, bytes: value });
+      return undefined;
+    }
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+    if (Array.isArray(value)) return value.map((each, index) => withoutLarge(each, [...path, String(index)]));
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutLarge(each, [...path, key])]));
+  };
+  const input = withoutLarge(request.input, ['input']);
+  for (const { bytes } of found) {
+    for (let at = 0; at < bytes.length; at += MAX_PART_BYTES) yield { part: bytes.subarray(at, at + MAX_PART_BYTES) };
+  }
+  const buffers = found.map(({ path, bytes }) => ({ path, parts: Math.ceil(bytes.length / MAX_PART_BYTES) }));
+  yield { name: request.name, input, buffers };
+}
+
+/** The request of `splitRequest`. Its large buffers are of type Buffer. @param parts of all of its buffers */
+export function joinRequest({ buffers, ...request }: SplitRequest, parts: readonly Uint8Array[]): TaskRequest {
+  let first = 0;
+  for (const { path, parts: count } of buffers) {
+    let parent = request as Record<string, unknown>;
+    for (const key of path.slice(0, -1)) parent = parent[key] as Record<string, unknown>;
+    parent[path.at(-1) ?? ''] = Buffer.concat(parts.slice(first, first + count));
+    first += count;
+  }
+  return request;
 }
 
 /** What it responds with. */
