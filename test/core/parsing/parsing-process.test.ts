@@ -50,7 +50,8 @@ describe('createParsingProcess', () => {
   });
 
   it('takes buffers larger than a message, wherever they are in the input', async () => {
-    const pattern = (bytes: number, seed: number) => Buffer.alloc(bytes).map((_, index) => (index * seed) % 251) as Buffer;
+    const pattern = (bytes: number, seed: number) =>
+      Buffer.alloc(bytes).map((_, index) => (index * seed) % 251) as Buffer;
     const [first, second] = [pattern(2.5 * 1024 * 1024, 3), pattern(1024 * 1024 + 1, 5)];
     const parser = create();
     for (const input of [first, { absent: undefined, sources: [{ movie: first }, null, { movie: second }] }]) {
