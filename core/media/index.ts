@@ -1,2 +1,8 @@
-export { duration, plausibleDuration } from './duration.ts';
-export { parsePythonJson, positiveInteger, positiveNumber, withoutAbsent } from './values.ts';
+export {
+  duration,
+  parsePythonJson,
+  plausibleDuration,
+  positiveInteger,
+  positiveNumber,
+  withoutAbsent,
+} from './values.ts';

@@ -158,13 +158,6 @@ export function createResolver(options: ResolverOptions): Resolver {
   const names = createClientNames();
   const closing = new AbortController();
 
-  /** Resolves with the client's name in limits. */
-  const resolveNamed = async (url: string, options: ResolveOptions): Promise<Resolved> => {
-    if (options.client === undefined) return links.resolveLink(url, withSignal(options));
-    const { name, release } = names.hold(options.client);
-    return links.resolveLink(url, withSignal({ ...options, client: name })).finally(release);
-  };
-
   return {
     refresh,
     latest,
@@ -172,7 +165,9 @@ export function createResolver(options: ResolverOptions): Resolver {
       withSpan(
         'resolve',
         async (span) => {
-          const resolved = await resolveNamed(url, options);
+          const held = options.client === undefined ? undefined : names.hold(options.client);
+          const deadline = { ...withSignal(options), client: held?.name };
+          const resolved = await links.resolveLink(url, deadline).finally(held?.release);
           span.set({ 'reelay.resolved': resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist' });
           return resolved;
         },

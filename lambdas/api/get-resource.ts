@@ -1,11 +1,12 @@
+import type { schema } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
-import { readWaitPreference } from '../../core/http/index.ts';
+import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
+import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { ResolvedPlaylist } from '../../core/resolve/index.ts';
-import type { State } from '../../core/state/index.ts';
+import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
+import { keyOf, type PlaylistEntry, type Rendition, type Resource, type State } from '../../core/state/index.ts';
 import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
-import { toResourceInformation } from './resource-information.ts';
 
 /** Delay that a response accepts for being counted. */
 const COUNT_TIMEOUT_MS = 2_000;
@@ -42,5 +43,166 @@ function describePlaylist({ items, totalEntries, isCut, unavailable = [] }: Reso
 async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {
   await abortable(state.addRequest(), AbortSignal.timeout(COUNT_TIMEOUT_MS)).catch((error) =>
     log.warn('Failed to count request', { error }),
+  );
+}
+
+/** The schema's objects with nullable fields always present, and lists never null. */
+export type MediaRendition = Required<schema.MediaRendition>;
+
+export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
+  Pick<schema.StreamReference, 'urlType'> & { renditions: MediaRendition[] };
+
+export type MediaInformation = Omit<schema.MediaInformation, 'video' | 'audio'> & {
+  video?: StreamReference;
+  audio?: StreamReference;
+};
+
+export type ResourceInformation = Required<Omit<schema.ResourceInformation, 'mediaItems'>> & {
+  mediaItems: MediaInformation[];
+};
+
+/**
+ * Of the response body, in UTF-8. Lambda limits a response to 6 MB; escaping the quotes of the body within its own JSON adds
+ * about 11 %.
+ */
+const MAX_RESPONSE_BYTES = 5_000_000;
+
+type Quality = 'best' | 'medium' | 'worst';
+type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
+
+/**
+ * The response of GetResource. Nullable fields of the schema are an explicit null; `video`, `audio` and `urlType`, which are
+ * not nullable, are absent.
+ * @param requestedUrl as this caller sent it; entries of a playlist have their own
+ * @param signKey signs the keys where the instance is private
+ */
+export function toResourceInformation(
+  resolved: Resolved,
+  requestedUrl: string,
+  signKey: SignKey = (key) => key,
+): ResourceInformation {
+  if (resolved.type === 'PlayList') return playlistInformation(resolved, signKey);
+  const { title, author, coverUrl } = resolved.resource;
+  return {
+    type: 'Media',
+    title,
+    author,
+    coverUrl,
+    mediaItems: [mediaInformation(resolved.resource, requestedUrl, signKey)],
+  };
+}
+
+const playlistInformation = (
+  { title, author, coverUrl, items }: ResolvedPlaylist,
+  signKey: SignKey,
+): ResourceInformation => {
+  const head = { type: 'PlayList' as const, title, author, coverUrl };
+  return {
+    ...head,
+    mediaItems: boundedItems(items, MAX_RESPONSE_BYTES - bytesOf({ ...head, mediaItems: [] }), signKey),
+  };
+};
+
+/** Beyond `maxBytes`, the remaining entries have bare metadata: clients resolve those separately. */
+function boundedItems(items: ResolvedPlaylist['items'], maxBytes: number, signKey: SignKey): MediaInformation[] {
+  const bare = items.map(({ entry }) => bareInformation(entry));
+  // One byte each for the comma.
+  let remainingBytes = maxBytes - bare.reduce((sum, item) => sum + bytesOf(item) + 1, 0);
+  return bare.map((item, index) => {
+    const { entry, resource } = items[index] ?? {};
+    if (!entry || !resource || remainingBytes < 0) return item;
+    const complete = mediaInformation(resource, entry.url, signKey);
+    // Stays negative once it is: no smaller entry is complete after one that is bare.
+    remainingBytes -= bytesOf(complete) - bytesOf(item);
+    return remainingBytes < 0 ? item : complete;
+  });
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const bareInformation = ({ url, coverUrl, title, author }: PlaylistEntry): MediaInformation => ({
+  requestedUrl: url,
+  coverUrl,
+  title,
+  author,
+});
+
+function mediaInformation(resource: Resource, requestedUrl: string, signKey: SignKey): MediaInformation {
+  const toMediaList = (renditions: readonly Rendition[]) =>
+    renditions.map((rendition) => toMedia(resource, rendition, signKey));
+  const video = toMediaList(resource.renditions.filter(({ side }) => side === 'video'));
+  const audio = toMediaList(audioRenditions(resource));
+  const converted = conversionNames.flatMap((name) => toConversion(resource, name, signKey) ?? []);
+  return {
+    requestedUrl,
+    ...(video.length > 0 && { video: streamReference(video) }),
+    ...(audio.length + converted.length > 0 && { audio: streamReference(audio, converted) }),
+    coverUrl: resource.coverUrl,
+    title: resource.title,
+    author: resource.author,
+  };
+}
+
+/** Without an audio-only format, those with both tracks: clients that want audio alone then play or convert them. */
+function audioRenditions({ renditions, tracks }: Resource): readonly Rendition[] {
+  const audioOnly = renditions.filter(({ side }) => side === 'audio');
+  if (audioOnly.length > 0) return audioOnly;
+  const audible = new Set(tracks.filter(({ audio }) => audio !== null).map(({ formatId }) => formatId));
+  return renditions.filter(({ urlType, formatIds }) => urlType === 'Media' && audible.has(formatIds[0]));
+}
+
+/** Best, medium and worst are renditions of the source; conversions are only appended to the list. */
+function streamReference(
+  source: readonly MediaRendition[],
+  converted: readonly MediaRendition[] = [],
+): StreamReference {
+  const best = source[0];
+  return {
+    ...quality('best', best),
+    ...quality('medium', source[Math.floor(source.length / 2)]),
+    ...quality('worst', source.at(-1)),
+    ...(best && { urlType: best.urlType }),
+    renditions: [...source, ...converted],
+  };
+}
+
+function quality<Q extends Quality>(name: Q, rendition: MediaRendition | undefined) {
+  return {
+    [`${name}QualityDescription`]: rendition?.description ?? null,
+    [`${name}QualityKey`]: rendition?.key ?? null,
+    [`${name}QualityFileExtension`]: rendition?.fileExtension ?? null,
+    [`${name}QualityMimeType`]: rendition?.mimeType ?? null,
+  } as { [field in `${Q}Quality${QualityField}`]: string | null };
+}
+
+const toMedia = (resource: Resource, rendition: Rendition, signKey: SignKey): MediaRendition => ({
+  key: signKey(keyOf(resource.id, rendition.id)),
+  label: rendition.label,
+  description: rendition.description,
+  fileExtension: rendition.fileExtension,
+  mimeType: rendition.mimeType,
+  urlType: rendition.urlType,
+  fileSizeBytes: resource.exactSizes?.[rendition.id] ?? rendition.sizeBytes ?? null,
+  height: rendition.height ?? null,
+  bitrate: rendition.bitrate ?? null,
+  convertTo: null,
+});
+
+function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
+  const promised = resource[name];
+  const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
+  return (
+    promised && {
+      key: signKey(keyOf(resource.id, promised.renditionId)),
+      label,
+      description,
+      fileExtension,
+      mimeType,
+      urlType: 'Media',
+      fileSizeBytes: promised.sizeBytes ?? null,
+      height: null,
+      bitrate: bitrateKbps,
+      convertTo: name,
+    }
   );
 }

@@ -6,6 +6,6 @@ export { createGetApiDescription } from './get-api-description.ts';
 export { createGetAppInfo } from './get-app-info.ts';
 export { createGetDetails } from './get-details.ts';
 export { createGetRequestCount } from './get-request-count.ts';
+export type { MediaInformation, MediaRendition, ResourceInformation } from './get-resource.ts';
 export { createGetResource } from './get-resource.ts';
 export { createNotFound } from './not-found.ts';
-export type { MediaInformation, MediaRendition, ResourceInformation } from './resource-information.ts';

@@ -1,6 +1,5 @@
 import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
-import type { Handler } from './create-handler.ts';
-import type { Event } from './event.ts';
+import type { Event, Handler } from './create-handler.ts';
 
 /** Handlers of one function, by who invokes it. Every direct event has a `kind`, which no HTTP event has. */
 export interface EventRoutes<Direct extends { readonly kind: string }, HttpResult, DirectResult> {

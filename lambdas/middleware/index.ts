@@ -1,14 +1,16 @@
-export { createHandler, type Handler, type HandlerOptions } from './create-handler.ts';
-export { routeEvent, routeOperation } from './dispatch.ts';
 export {
   clientOfEvent,
+  createHandler,
   type Event,
+  type Handler,
+  type HandlerOptions,
   type HttpMiddleware,
   headerOf,
   type InvocationContext,
   type Result,
   signKeyFor,
-} from './event.ts';
+} from './create-handler.ts';
+export { routeEvent, routeOperation } from './dispatch.ts';
 export { loadTools } from './load-tools.ts';
 export { logContext } from './log-context.ts';
 export { resolveMetrics } from './resolve-metrics.ts';

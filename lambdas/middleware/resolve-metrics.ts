@@ -1,7 +1,7 @@
 import type { Request } from '@middy/core';
 import { problemNameOf, toProblem } from '../../core/api/index.ts';
 import type { ResolveMetrics } from '../runtime/index.ts';
-import type { Event, HttpMiddleware, Result } from './event.ts';
+import type { Event, HttpMiddleware, Result } from './create-handler.ts';
 
 /** Outcomes as the dashboard lists them, by the problem. What the site refuses this server for is no fault of the link. */
 const OUTCOMES_BY_PROBLEM = new Map<string | undefined, string>([['bot-check', 'failed']]);

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Result } from '../../lambdas/middleware/event.ts';
+import type { Result } from '../../lambdas/middleware/create-handler.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { documented } from './documented-event.ts';
 import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';

@@ -1,4 +1,4 @@
-import type { Event } from '../../lambdas/middleware/event.ts';
+import type { Event } from '../../lambdas/middleware/create-handler.ts';
 
 export interface Changes {
   readonly method?: string;

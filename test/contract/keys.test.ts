@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaInformation } from '../../lambdas/api/resource-information.ts';
+import type { MediaInformation } from '../../lambdas/api/get-resource.ts';
 import { inspect } from '../support/media-tools.ts';
 import { expectProblem } from './api-document.ts';
 import { itemOf, renditionOf } from './stream-helpers.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../lambdas/api/resource-information.ts';
+import type { MediaInformation, MediaRendition } from '../../lambdas/api/get-resource.ts';
 import type { Target } from './target.ts';
 
 /** Resolves a link to its single item. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
-import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
 import type { ServiceOptions } from '../../local/service.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { usesSharedService } from '../support/leftovers.ts';

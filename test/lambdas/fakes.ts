@@ -6,7 +6,7 @@ import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
-import type { Event, Result } from '../../lambdas/middleware/event.ts';
+import type { Event, Result } from '../../lambdas/middleware/create-handler.ts';
 
 export const ALLOWED_ORIGIN = 'https://page.example';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
 import { startOwnService } from '../contract/target.ts';
 import { madeBy } from '../origin/media.ts';
 import { send, sendFile, typeOf } from '../origin/respond.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { StreamReference } from '../../lambdas/api/resource-information.ts';
+import type { StreamReference } from '../../lambdas/api/get-resource.ts';
 import { type StockFile, type StockOutcome, sha256 } from './stock-yt-dlp.ts';
 import { trackHashes } from './track-hashes.ts';
 import type { SiteFixture } from './use-site.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { Settings } from '../../core/config/index.ts';
 import type { YtDlp } from '../../core/tools/index.ts';
-import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
 import { startOwnService } from '../contract/target.ts';
 import { type ReceivedResponse, sendRequest } from '../support/request.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';

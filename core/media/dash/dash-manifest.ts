@@ -1,5 +1,5 @@
-import { duration } from '../duration.ts';
 import type { ManifestFacts } from '../timeline/index.ts';
+import { duration } from '../values.ts';
 
 /** Characters that are searched for the root element: comments may precede it. */
 const MAX_ROOT_OFFSET = 64 * 1024;

@@ -1,4 +1,4 @@
-import { duration } from '../duration.ts';
+import { duration } from '../values.ts';
 import { forEachHlsLine, parseAttributeList } from './hls-lines.ts';
 import { IV_BYTES, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
 import { createHlsVariables } from './hls-variables.ts';

@@ -1,5 +1,5 @@
-import { duration } from '../duration.ts';
 import type { ManifestFacts } from '../timeline/index.ts';
+import { duration } from '../values.ts';
 import { type HlsKey, readHlsEntries } from './hls-reader.ts';
 import { isHlsPlaylist, isRounded, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
 

@@ -1,15 +1,23 @@
-import { conversionNames, conversions as registry, tagText } from '../../conversions/index.ts';
+import { type Deadline, deadlineSignal, ownTurn } from '../../concurrency/index.ts';
+import { tagText } from '../../conversions/index.ts';
+import type { Egress } from '../../egress/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import type { TagText } from '../../media/id3/index.ts';
+import { describeError, type Log, withSpan } from '../../log/index.ts';
+import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
+import { inspectTracks } from '../probe/index.ts';
+import { promiseConversions, type RenditionSelection } from '../renditions/index.ts';
 import {
-  type PromisedConversions,
-  type Resource,
-  type ResourceOrigin,
-  resourceId,
-  type Track,
-} from '../../state/index.ts';
-import type { RenditionSelection } from '../renditions/index.ts';
-import { type Info, infoList, readAlbum, readDetails, readMetadata, readSubtitleTracks } from '../yt-dlp/index.ts';
+  type Info,
+  infoList,
+  readAlbum,
+  readDetails,
+  readMetadata,
+  readSubtitleTracks,
+  readTracks,
+} from '../yt-dlp/index.ts';
+import type { CachedState } from './cached-state.ts';
+import { mergeResource } from './merge-resource.ts';
+import type { AddressedExtraction } from './outgoing-addresses.ts';
 
 const FRESH_SECONDS = 3600;
 /** For live media, and for what is incomplete: a busy machine must not resolve the same link with every request. */
@@ -71,20 +79,6 @@ export function assembleResource(
   };
 }
 
-/** Adds to the offered conversions the sizes that follow from duration and tag, for their streams to deliver exactly. */
-export const promiseConversions = (
-  offered: PromisedConversions,
-  durationSeconds: number | undefined,
-  tag: TagText,
-): PromisedConversions =>
-  Object.fromEntries(
-    conversionNames.flatMap((name) => {
-      const promised = offered[name];
-      const sizeBytes = durationSeconds ? registry[name].sizeBytes?.(durationSeconds, tag) : undefined;
-      return promised ? [[name, { renditionId: promised.renditionId, ...(sizeBytes && { sizeBytes }) }]] : [];
-    }),
-  );
-
 /** Epoch seconds until which a resource with these tracks can be answered from the table. */
 export function freshUntil(tracks: readonly Track[], isShort: boolean, now: number): number {
   if (isShort) return now + FRESH_SHORT_SECONDS;
@@ -100,4 +94,39 @@ function noRenditionError(info: Info): Error {
   return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')
     ? new NotDeliverable('The source sends this media in a way that is not handled.')
     : new NotFound(undefined, { reason: 'no-media' });
+}
+
+export interface SaveOptions {
+  readonly cache: CachedState;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly log: Log;
+}
+
+/**
+ * Builds the Resource of an item: probes its files, merges it with the stored Resource, and stores it.
+ * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable
+ */
+export async function saveItem(
+  { info, identity, ...extraction }: AddressedExtraction,
+  origin: ResourceOrigin,
+  deadline: Deadline,
+  { cache, egress, log }: SaveOptions,
+): Promise<Resource> {
+  // Entries of a list are saved at once: each takes some milliseconds.
+  await ownTurn();
+  const probing = { ...deadline, egress, identity, signal: deadlineSignal(deadline), link: origin.url };
+  const [stored, { result: selection, failure }] = await Promise.all([
+    cache.getResource(resourceId(origin)),
+    withSpan('inspect tracks', () => inspectTracks(readTracks(info, epochSeconds()), probing)),
+  ]);
+  const isIncomplete = extraction.isIncomplete || failure !== undefined;
+  if (isIncomplete)
+    log.info('Formats could not be read', {
+      url: origin.url,
+      error: describeError(failure ?? 'A request of yt-dlp timed out'),
+    });
+  const found = assembleResource(info, selection, { origin, egress: identity, now: epochSeconds(), isIncomplete });
+  const resource = stored ? mergeResource(stored, found) : found;
+  await cache.putResource(resource);
+  return resource;
 }

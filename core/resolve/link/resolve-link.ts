@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { createSingleFlight, type Deadline } from '../../concurrency/index.ts';
+import { abortable, createSingleFlight, type Deadline } from '../../concurrency/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../../state/index.ts';
 import {
@@ -9,24 +9,25 @@ import {
   type List,
   type ListedEntry,
   type ListItem,
+  type Place,
   type ResolvedPlaylist,
   readList,
+  toItem,
   toPlaylist,
   toUnresolved,
   withGaps,
 } from '../playlists/index.ts';
-import { type Info, identify, isList, normalizeLink } from '../yt-dlp/index.ts';
-import { epochSeconds, RETENTION_SECONDS } from './assemble-resource.ts';
-import type { createAddressedExtractor } from './outgoing-addresses.ts';
+import { type Info, identify, isFinal, isList, normalizeLink } from '../yt-dlp/index.ts';
+import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './assemble-resource.ts';
 import {
+  boundEntries,
+  type EntryBounds,
   type EntryRequest,
   type ResolveDeadline,
   type ResolveEntry,
-  type ResolveListed,
-  resolveEntries,
-} from './resolve-entries.ts';
+} from './entry-bounds.ts';
+import type { AddressedExtraction, createAddressedExtractor } from './outgoing-addresses.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
-import { type SaveOptions, saveItem } from './save-item.ts';
 
 /** What a link leads to: an item or a list. */
 export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
@@ -62,6 +63,11 @@ interface LinkContext {
   readonly list?: string;
 }
 
+/** A list, with what its page has said of its entries unless it was read from the table. */
+interface ListContext extends LinkContext {
+  readonly extraction?: AddressedExtraction;
+}
+
 /** Nested lists are followed to this depth (a channel has tabs, a tab has videos). */
 const MAX_DEPTH = 2;
 const FRESH_LIST_SECONDS = 3600;
@@ -88,27 +94,6 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       deadline.signal,
     );
 
-  /**
-   * As `resolve`, within the limits of the client. They apply to the caller rather than to the shared work: a link that
-   * waits for other links of its client must not delay another client that requests it.
-   */
-  const resolveWithinLimits = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
-    const { client } = deadline;
-    if (client === undefined) return resolve(context, deadline);
-    let release = limits.tryAcquire(client);
-    if (!release) {
-      // A stored resource needs no slot: no resolve runs for it.
-      const stored = await findMedia(await findFresh(context.cacheKey));
-      if (stored) return stored;
-      release = await limits.acquire(client, deadline);
-    }
-    try {
-      return await resolve(context, deadline);
-    } finally {
-      release(deadline.signal.aborted);
-    }
-  };
-
   const findFresh = async (cacheKey: string): Promise<Link | undefined> => {
     const stored = await cache.getLink(cacheKey);
     return stored && stored.freshUntil > epochSeconds() ? stored : undefined;
@@ -128,18 +113,14 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     const { info, isIncomplete } = extraction;
     if (isList(info)) {
       if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not supported.');
-      const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
-      const resolveListed: ResolveListed = async (listed, bounds) =>
-        listed.isResolved
-          ? [await saveItem({ ...extraction, info: listed.info }, { url: link, ...listed.identity }, bounds, options)]
-          : resolveByUrl(context, listed, bounds);
       const { head, places } = readList(info, link, playlistLimit);
-      const found = await resolveEntries(places, { resolveListed, maxAtOnce: entriesAtOnce }, deadline);
-      return storeList(toPlaylist(head, found.slice(0, playlistLimit)), context, epochSeconds() + freshSeconds);
+      const found = await resolvePlaces(places, { ...context, extraction }, deadline);
+      const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
+      return storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
     }
     const resource = await saveItem(extraction, { url: link, ...identify(info), list }, deadline, options);
-    const { freshUntil } = resource;
-    await cache.putLink({ type: 'Media', ...linkBase(context), resourceId: resource.id, freshUntil });
+    const { id: resourceId, freshUntil } = resource;
+    await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
     return { type: 'Media', resource };
   };
 
@@ -156,10 +137,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     const entries = await Promise.all(stored.entries.map((entry) => limit(() => readStoredEntry(entry))));
     const missing = entries.filter(isUnresolved);
     if (missing.some(({ entry }) => entry.url === stored.url)) return undefined;
-    const places: List['places'] = withGaps(entries, stored.unavailable);
-    const resolveListed: ResolveListed = (listed, bounds) => resolveByUrl(context, listed, bounds);
-    const found = await resolveEntries(places, { resolveListed, maxAtOnce: entriesAtOnce }, deadline);
-    const playlist = toPlaylist(stored, found.slice(0, playlistLimit));
+    const playlist = toPlaylist(stored, await resolvePlaces(withGaps(entries, stored.unavailable), context, deadline));
     // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
     return missing.length > 0 ? storeList(playlist, context, stored.freshUntil) : playlist;
   };
@@ -187,8 +165,44 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     return playlist;
   };
 
-  const resolveByUrl = ({ ancestors, link }: LinkContext, { entry, info }: ListedEntry, deadline: Deadline) =>
-    (options.resolveEntry ?? resolveEntry)({ url: entry.url, entry: info, ancestors: [...ancestors, link] }, deadline);
+  /** Resolves the entries of a list that are not resolved yet, as many as the deadline allows. */
+  const resolvePlaces = async (
+    places: List['places'],
+    list: ListContext,
+    deadline: ResolveDeadline,
+  ): Promise<readonly Place[]> => {
+    const limit = pLimit(entriesAtOnce);
+    const bounds = boundEntries(deadline);
+    const found = await Promise.all(
+      places.map((place) => (isUnresolved(place) ? limit(() => resolvePlace(place, list, bounds)) : [place])),
+    );
+    deadline.signal.throwIfAborted();
+    return found.flat().slice(0, playlistLimit);
+  };
+
+  /** An entry that is gone for good leaves a gap; one that fails for another reason keeps the metadata of the list. */
+  const resolvePlace = async (listed: ListedEntry, list: ListContext, bounds: EntryBounds): Promise<Place[]> => {
+    // Entries that came with the page of the list are not known without resolving the list again.
+    const deadline = listed.isResolved ? bounds.full : bounds.waiting;
+    if (deadline.signal.aborted) return [{ entry: listed.entry }];
+    try {
+      const resources = await abortable(resolveListed(listed, list, deadline), deadline.signal);
+      return resources.map((resource) => toItem(listed, resource, resources.length === 1));
+    } catch (error) {
+      return isFinal(error) ? [undefined] : [{ entry: listed.entry }];
+    }
+  };
+
+  const resolveListed = async (
+    { entry, info, identity, isResolved }: ListedEntry,
+    { link, ancestors, extraction }: ListContext,
+    deadline: Deadline,
+  ): Promise<readonly Resource[]> => {
+    if (isResolved && extraction)
+      return [await saveItem({ ...extraction, info }, { url: link, ...identity }, deadline, options)];
+    const resolve = options.resolveEntry ?? resolveEntry;
+    return resolve({ url: entry.url, entry: info, ancestors: [...ancestors, link] }, deadline);
+  };
 
   const resolveEntry: ResolveEntry = async (request, deadline) => {
     const resolved = await resolve(entryContext(request), deadline);
@@ -196,9 +210,24 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   };
 
   return {
-    resolveLink(url, deadline) {
+    /** The limits apply to the caller rather than to the shared work: another client that joins it must not wait for them. */
+    async resolveLink(url, deadline) {
       const link = normalizeLink(url);
-      return resolveWithinLimits({ link, cacheKey: link, ancestors: [] }, deadline);
+      const context = { link, cacheKey: link, ancestors: [] };
+      const { client } = deadline;
+      if (client === undefined) return resolve(context, deadline);
+      let release = limits.tryAcquire(client);
+      if (!release) {
+        // A stored resource needs no slot: no resolve runs for it.
+        const stored = await findMedia(await findFresh(link));
+        if (stored) return stored;
+        release = await limits.acquire(client, deadline);
+      }
+      try {
+        return await resolve(context, deadline);
+      } finally {
+        release(deadline.signal.aborted);
+      }
     },
     resolveEntry,
   };

@@ -6,6 +6,7 @@ export {
   type Place,
   type ResolvedPlaylist,
   readList,
+  toItem,
   toPlaylist,
   withGaps,
 } from './playlist.ts';

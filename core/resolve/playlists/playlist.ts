@@ -65,3 +65,10 @@ export function toPlaylist(
     unavailable: places.flatMap((place, index) => (place ? [] : [index + 1])),
   };
 }
+
+/** What is known of an entry once it is resolved. @param isOnly it has led to no other resource */
+export function toItem({ entry: { url, isNamedByList } }: ListedEntry, resource: Resource, isOnly: boolean): ListItem {
+  const { title, author, coverUrl, origin } = resource;
+  const entry = { url: isOnly ? url : origin.url, title, author, coverUrl, resourceId: resource.id };
+  return { entry: { ...entry, ...(isNamedByList && { isNamedByList }) }, resource };
+}

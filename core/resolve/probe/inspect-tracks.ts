@@ -18,8 +18,7 @@ import {
   type TrackProbe,
   type TrackProbeOptions,
 } from './probe-track.ts';
-import type { Probed } from './read-file.ts';
-import { hasCodec, isUndescribedPlaylist, withoutDuration } from './track-traits.ts';
+import { hasCodec, isUndescribedPlaylist, type Probed, withoutDuration } from './read-file.ts';
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;

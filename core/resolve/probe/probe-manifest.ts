@@ -6,8 +6,7 @@ import type { ManifestFacts } from '../../media/timeline/index.ts';
 import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
 import { type Delivery, initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
 import { isFinal, webUrl } from '../yt-dlp/index.ts';
-import { type Probed, readSegmentTraits } from './read-file.ts';
-import { describeTraits, isUndescribedPlaylist, withoutDuration } from './track-traits.ts';
+import { describeTraits, isUndescribedPlaylist, type Probed, readSegmentTraits, withoutDuration } from './read-file.ts';
 
 export interface ManifestProbeOptions extends ManifestKind {
   /** Requests the first bytes of the URL of a track. */

@@ -8,8 +8,17 @@ import { plausibleDuration } from '../../media/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds, probeManifest } from './probe-manifest.ts';
-import { collect, type FileTraits, isEncrypted, openFile, type Probed, readTraits } from './read-file.ts';
-import { describeTraits, hasCodec, withoutDuration } from './track-traits.ts';
+import {
+  collect,
+  describeTraits,
+  type FileTraits,
+  hasCodec,
+  isEncrypted,
+  openFile,
+  type Probed,
+  readTraits,
+  withoutDuration,
+} from './read-file.ts';
 
 export interface TrackProbeOptions {
   readonly egress: Pick<Egress, 'request'>;

@@ -1,2 +1,2 @@
 export { type Quality, type QualityRequest, type SelectedRendition, selectQuality } from './select-quality.ts';
-export { type RenditionSelection, selectRenditions } from './select-renditions.ts';
+export { promiseConversions, type RenditionSelection, selectRenditions } from './select-renditions.ts';

@@ -1,7 +1,7 @@
 import type { ConversionName } from '../../conversions/index.ts';
 import { audioFamily, videoFamily } from '../../media/codecs/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
-import { shorterSide } from './ranking.ts';
+import { shorterSide } from './criteria.ts';
 
 /** The best, the worst, the best up to a height in pixels, or audio alone. */
 export type Quality = 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };

@@ -1,5 +1,6 @@
 import { conversionNames, conversions } from '../../conversions/index.ts';
 import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
+import type { TagText } from '../../media/id3/index.ts';
 import {
   capabilitiesOf,
   type PromisedConversions,
@@ -8,8 +9,7 @@ import {
   type Track,
 } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
-import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
-import { audioBitrate, best, rank, shorterSide } from './ranking.ts';
+import { audioBitrate, audioCriteria, best, partnerCriteria, rank, shorterSide, videoCriteria } from './criteria.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {
@@ -180,6 +180,20 @@ function offerConversions(
     conversionOf: best.id,
   };
 }
+
+/** Adds to the offered conversions the sizes that follow from duration and tag, for their streams to deliver exactly. */
+export const promiseConversions = (
+  offered: PromisedConversions,
+  durationSeconds: number | undefined,
+  tag: TagText,
+): PromisedConversions =>
+  Object.fromEntries(
+    conversionNames.flatMap((name) => {
+      const promised = offered[name];
+      const sizeBytes = durationSeconds ? conversions[name].sizeBytes?.(durationSeconds, tag) : undefined;
+      return promised ? [[name, { renditionId: promised.renditionId, ...(sizeBytes && { sizeBytes }) }]] : [];
+    }),
+  );
 
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>
   a !== undefined && b !== undefined ? a + b : undefined;

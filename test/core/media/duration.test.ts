@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plausibleDuration } from '../../../core/media/duration.ts';
+import { plausibleDuration } from '../../../core/media/values.ts';
 
 describe('plausibleDuration', () => {
   it.each([

@@ -6,7 +6,7 @@ import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
-import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
+import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 
 const NOW = 1_790_000_000;
 const LINK = 'https://media.example/';

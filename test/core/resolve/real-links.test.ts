@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../core/state/resource.ts';
-import { type MediaInformation, toResourceInformation } from '../../../lambdas/api/resource-information.ts';
+import { type MediaInformation, toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { startResolver } from './start-resolver.ts';
 

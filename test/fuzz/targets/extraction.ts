@@ -7,7 +7,7 @@ import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/process-per-link/failure-report.ts';
-import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
+import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Rendition, Resource } from '../../../core/state/resource.ts';
-import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
+import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 
 const rendition = (id: string, side: 'video' | 'audio', more: Partial<Rendition> = {}): Rendition => ({
   id,

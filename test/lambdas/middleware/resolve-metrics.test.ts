@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { describe, expect, it } from 'vitest';
 import { NotDeliverable } from '../../../core/errors/index.ts';
-import type { Event, Result } from '../../../lambdas/middleware/event.ts';
+import type { Event, Result } from '../../../lambdas/middleware/create-handler.ts';
 import { resolveMetrics } from '../../../lambdas/middleware/resolve-metrics.ts';
 import { eventOf } from '../fakes.ts';
 

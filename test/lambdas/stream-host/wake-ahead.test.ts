@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Event, Result } from '../../../lambdas/middleware/event.ts';
+import type { Event, Result } from '../../../lambdas/middleware/create-handler.ts';
 import { wakeAhead } from '../../../lambdas/stream-host/wake-ahead.ts';
 import { eventOf } from '../fakes.ts';
 

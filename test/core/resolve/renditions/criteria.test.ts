@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { audioCriteria, partnerCriteria, videoCriteria } from '../../../../core/resolve/renditions/criteria.ts';
-import { type Criterion, rank } from '../../../../core/resolve/renditions/ranking.ts';
+import {
+  audioCriteria,
+  type Criterion,
+  partnerCriteria,
+  rank,
+  videoCriteria,
+} from '../../../../core/resolve/renditions/criteria.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
 type Format = Readonly<Record<string, unknown>>;

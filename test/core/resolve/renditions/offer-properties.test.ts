@@ -4,7 +4,7 @@ import { findConversionName } from '../../../../core/conversions/index.ts';
 import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
-import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
+import { toResourceInformation } from '../../../../lambdas/api/get-resource.ts';
 import { planOutput } from '../../../../stream-service/outputs/plan.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
