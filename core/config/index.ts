@@ -16,3 +16,4 @@ export {
   parseSitePattern,
   siteOf,
 } from './site-rules.ts';
+export { type Environment, optional, readVariables, required, type ValuesOf } from './variables.ts';

@@ -1,6 +1,7 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import { readVariables, required } from '../../core/config/index.ts';
 import {
   ACCESS_KEY_PREFIX,
   createKeyStore,
@@ -8,16 +9,19 @@ import {
   type SyncOutcome,
   syncAccessKeys,
 } from '../access-keys/index.ts';
-import { createFunctionLog, customResource, required } from '../runtime/index.ts';
+import { createFunctionLog, customResource } from '../runtime/index.ts';
 
 const log = createFunctionLog();
 const secrets = new SecretsManagerClient({ maxAttempts: 3 });
-const SecretId = required(process.env, 'ACCESS_KEYS_SECRET');
+const { SecretId, storeArn } = readVariables(process.env, {
+  SecretId: required('ACCESS_KEYS_SECRET'),
+  storeArn: required('KEY_VALUE_STORE_ARN'),
+});
 const options = {
   readSecret: async () => (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString,
   store: createKeyStore({
     client: new CloudFrontKeyValueStoreClient({ maxAttempts: 3 }),
-    storeArn: required(process.env, 'KEY_VALUE_STORE_ARN'),
+    storeArn,
     prefix: ACCESS_KEY_PREFIX,
   }),
   log,

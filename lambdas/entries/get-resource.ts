@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import middy from '@middy/core';
 import { getOperation } from '../../core/api/index.ts';
 import { waitAtMost } from '../../core/concurrency/index.ts';
-import { readSettingsInAws } from '../../core/config/index.ts';
+import { optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
@@ -24,15 +24,12 @@ import {
   createInvoker,
   createLayeredTools,
   createResolveMetrics,
-  readEntriesAtOnce,
+  ENTRIES_AT_ONCE,
   readFunctionEnvironment,
-  required,
 } from '../runtime/index.ts';
 import { wakeAhead } from '../stream-host/index.ts';
 import { type CheckEvent, createCheckResolver } from '../tools-update/index.ts';
 
-/** Where Lambda unpacks layers. */
-const LAYER_DIR = '/opt';
 /** For a copy of the program, and its home when it is asked for its version. */
 const STAGING_DIR = join(tmpdir(), 'yt-dlp');
 /** From the start of the process: Lambda restarts an environment whose initialization takes ten seconds. */
@@ -40,6 +37,14 @@ const INIT_TIMEOUT_MS = 8_000;
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
+const { entriesAtOnce, layerDir, ownName, ownVersion, wakeFunction } = readVariables(process.env, {
+  entriesAtOnce: ENTRIES_AT_ONCE,
+  /** Where Lambda unpacks layers. */
+  layerDir: optional('TOOLS_LAYER_DIR', '/opt'),
+  ownName: required('AWS_LAMBDA_FUNCTION_NAME'),
+  ownVersion: optional('AWS_LAMBDA_FUNCTION_VERSION', '$LATEST'),
+  wakeFunction: optional('WAKE_FUNCTION'),
+});
 const settings = await readSettingsInAws(process.env);
 const state = createState({ storage: createDynamoDbStorage(environment), log });
 const egress = createEgress({ ...settings, allow: settings.egressAllow, log });
@@ -47,7 +52,7 @@ const egress = createEgress({ ...settings, allow: settings.egressAllow, log });
 let located: YtDlp | undefined;
 const tools = createLayeredTools({
   async find(hasFailed) {
-    located ??= await locateLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, STAGING_DIR);
+    located ??= await locateLayeredYtDlp(layerDir, STAGING_DIR);
     // Costs another start of the program, a third of a cold start: only where something is wrong.
     if (located && hasFailed) await readVersion(located, STAGING_DIR);
     return located;
@@ -57,8 +62,7 @@ const tools = createLayeredTools({
 const metrics = createResolveMetrics(environment.stage);
 const invoker = createInvoker();
 // Entries run in the version that fanned them out: while the alias moves, another one may carry other tools.
-const ownVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '$LATEST';
-const ownName = `${required(process.env, 'AWS_LAMBDA_FUNCTION_NAME')}:${ownVersion}`;
+const ownQualifiedName = `${ownName}:${ownVersion}`;
 const resolver = createResolver({
   ...settings,
   tools,
@@ -69,8 +73,8 @@ const resolver = createResolver({
     metrics.ytDlpMode(mode);
     if (mode === 'process-per-link') tools.reportStartFailure();
   },
-  entriesAtOnce: readEntriesAtOnce(process.env),
-  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownName, event, signal) }),
+  entriesAtOnce,
+  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownQualifiedName, event, signal) }),
 });
 // Starts the worker during initialization, before a request waits. A failure is logged, and repeated by the first request.
 const warm = tools
@@ -93,8 +97,6 @@ const checkResolver = createCheckResolver({
   log,
 });
 const resolveEntry = createResolveEntry({ resolver, log });
-
-const wakeFunction = process.env.WAKE_FUNCTION?.trim();
 
 const middleware = [loadTools(tools), resolveMetrics(metrics)];
 const options = {

@@ -1,12 +1,14 @@
+import { readVariables, required } from '../../core/config/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { createFunctionLog, required } from '../runtime/index.ts';
+import { createFunctionLog } from '../runtime/index.ts';
 import { createOriginSecret } from '../stream-host/index.ts';
 
+const { tableName } = readVariables(process.env, { tableName: required('TABLE_NAME') });
 const log = createFunctionLog();
 
 /** Custom resource: the secret that the edge sends with every request to the API's functions. */
 export const handler = createOriginSecret({
-  state: createState({ storage: createDynamoDbStorage({ tableName: required(process.env, 'TABLE_NAME') }), log }),
+  state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
   log,
 });

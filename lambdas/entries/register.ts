@@ -2,8 +2,9 @@ import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyval
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import middy from '@middy/core';
+import { readVariables, required } from '../../core/config/index.ts';
 import { logContext } from '../middleware/index.ts';
-import { createFunctionLog, createInvoker, required } from '../runtime/index.ts';
+import { createFunctionLog, createInvoker } from '../runtime/index.ts';
 import {
   clientBounds,
   createHostStore,
@@ -15,26 +16,31 @@ import {
   WAKE_AHEAD,
 } from '../stream-host/index.ts';
 
-const read = (name: string) => required(process.env, name);
 const INVOKE_TIMEOUT_MS = 2_000;
 
 const log = createFunctionLog();
 const invoker = createInvoker();
-const wakeFunction = read('WAKE_FUNCTION');
+const { wakeFunction, cluster, family, definition, storeArn } = readVariables(process.env, {
+  wakeFunction: required('WAKE_FUNCTION'),
+  cluster: required('CLUSTER'),
+  family: required('TASK_FAMILY'),
+  definition: required('TASK_DEFINITION'),
+  storeArn: required('KEY_VALUE_STORE_ARN'),
+});
 
 const register = createRegister({
   tasks: createStreamTasks({
     ecs: new ECSClient(clientBounds),
-    cluster: read('CLUSTER'),
-    family: read('TASK_FAMILY'),
+    cluster,
+    family,
   }),
   publicNames: createPublicNames(new EC2Client(clientBounds)),
   store: createHostStore({
     client: new CloudFrontKeyValueStoreClient(clientBounds),
-    storeArn: read('KEY_VALUE_STORE_ARN'),
+    storeArn,
     key: HOST_KEY,
   }),
-  definition: read('TASK_DEFINITION'),
+  definition,
   wakeAhead: () => invoker.invokeAsync(wakeFunction, WAKE_AHEAD, AbortSignal.timeout(INVOKE_TIMEOUT_MS)),
   log,
 });

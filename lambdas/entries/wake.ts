@@ -1,9 +1,10 @@
 import { ECSClient } from '@aws-sdk/client-ecs';
 import middy from '@middy/core';
+import { readVariables, required } from '../../core/config/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { logContext, routeEvent } from '../middleware/index.ts';
-import { createFunctionLog, readFunctionEnvironment, required } from '../runtime/index.ts';
+import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
 import {
   clientBounds,
   createStartHost,
@@ -14,22 +15,28 @@ import {
   type WakeAheadEvent,
 } from '../stream-host/index.ts';
 
-const read = (name: string) => required(process.env, name);
 const log = createFunctionLog();
 const { tableName, origins } = readFunctionEnvironment(process.env);
 const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
-const cluster = { ecs: new ECSClient(clientBounds), cluster: read('CLUSTER') };
-const definition = read('TASK_DEFINITION');
+const { cluster, definition, containerName, subnets, securityGroup } = readVariables(process.env, {
+  cluster: required('CLUSTER'),
+  definition: required('TASK_DEFINITION'),
+  containerName: required('CONTAINER_NAME'),
+  subnets: required('SUBNETS'),
+  securityGroup: required('SECURITY_GROUP'),
+});
+const ecs = new ECSClient(clientBounds);
 
 const wakeHost = createWakeHost({
   state,
-  tasks: createStreamTasks(cluster),
+  tasks: createStreamTasks({ ecs, cluster }),
   startHost: createStartHost({
-    ...cluster,
+    ecs,
+    cluster,
     taskDefinition: definition,
-    containerName: read('CONTAINER_NAME'),
-    subnets: read('SUBNETS').split(','),
-    securityGroup: read('SECURITY_GROUP'),
+    containerName,
+    subnets: subnets.split(','),
+    securityGroup,
   }),
   definition,
   log,

@@ -1,5 +1,5 @@
 export { customResource, type ResourceAnswer, type ResourceRequest } from './custom-resource.ts';
-export { readEntriesAtOnce, readFunctionEnvironment, required } from './function-environment.ts';
+export { ENTRIES_AT_ONCE, readFunctionEnvironment } from './function-environment.ts';
 export { createFunctionLog } from './function-log.ts';
 export { createInvoker, type Invoker } from './invoker.ts';
 export { createLayeredTools, type LayeredTools } from './layered-tools.ts';

@@ -1,35 +1,23 @@
-import { SettingError, wholeNumber } from '../../core/config/index.ts';
+import { optional, readVariables, required, type ValuesOf, wholeNumber } from '../../core/config/index.ts';
+
+const VARIABLES = {
+  /** The state table, created by the deployment. */
+  tableName: required('TABLE_NAME'),
+  /** The bucket of the tools pointer. Absent: tools are installed as on one machine. */
+  toolsBucket: optional('TOOLS_BUCKET'),
+  /** The dimension of the metrics. */
+  stage: optional('STAGE', 'local'),
+  /** Required of every request where the task has a public address. */
+  originSecret: optional('ORIGIN_SECRET'),
+  /** The task ends after this many minutes without a stream; 0: never. */
+  idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, 24 * 60)),
+  /** URL of the ECS agent, set by ECS. */
+  agentUri: optional('ECS_AGENT_URI'),
+};
 
 /** Settings of a task besides those of every host. */
-export interface TaskSettings {
-  /** The state table, created by the deployment. */
-  readonly tableName: string;
-  /** The bucket of the tools pointer. Absent: tools are installed as on one machine. */
-  readonly toolsBucket?: string;
-  /** The dimension of the metrics. @default 'local' */
-  readonly stage: string;
-  /** Required of every request where the task has a public address. */
-  readonly originSecret?: string;
-  /** The task ends after this many minutes without a stream; 0: never. @default 0 */
-  readonly idleMinutes: number;
-  /** URL of the ECS agent, set by ECS. */
-  readonly agentUri?: string;
-}
-
-const DAY_MINUTES = 24 * 60;
+export type TaskSettings = ValuesOf<typeof VARIABLES>;
 
 /** @throws SettingError with a message that names the setting */
-export function readTaskSettings(environment: Readonly<Record<string, string | undefined>>): TaskSettings {
-  const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
-  const tableName = read('TABLE_NAME');
-  if (!tableName) throw new SettingError('TABLE_NAME must name the state table');
-  const idleMinutes = read('IDLE_MINUTES');
-  return {
-    tableName,
-    toolsBucket: read('TOOLS_BUCKET'),
-    stage: read('STAGE') ?? 'local',
-    originSecret: read('ORIGIN_SECRET'),
-    idleMinutes: idleMinutes ? wholeNumber(0, DAY_MINUTES)('IDLE_MINUTES', idleMinutes) : 0,
-    agentUri: read('ECS_AGENT_URI'),
-  };
-}
+export const readTaskSettings = (environment: Readonly<Record<string, string | undefined>>): TaskSettings =>
+  readVariables(environment, VARIABLES);

@@ -116,6 +116,6 @@ describe('the package of the Web Function', () => {
   });
 
   it('logs invalid settings and exits with 1', async () => {
-    await expect(start({ TABLE_NAME: '' })).rejects.toThrow(/ended with 1 .*TABLE_NAME must name/);
+    await expect(start({ TABLE_NAME: '' })).rejects.toThrow(/ended with 1 .*TABLE_NAME must be set/);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
-import { readEntriesAtOnce, readFunctionEnvironment, required } from '../../../lambdas/runtime/function-environment.ts';
+import { ENTRIES_AT_ONCE, readFunctionEnvironment } from '../../../lambdas/runtime/function-environment.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
@@ -57,23 +57,18 @@ describe('readFunctionEnvironment', () => {
     expect((failure as Error).message).toMatch(message);
     expect((failure as Error).message).not.toContain('\n');
   });
-
-  it('throws for a missing required variable', () => {
-    expect(required({ NAME: ' value ' }, 'NAME')).toBe('value');
-    expect(() => required({}, 'WAKE_FUNCTION')).toThrow(new SettingError('WAKE_FUNCTION must be set'));
-  });
 });
 
-describe('readEntriesAtOnce', () => {
+describe('ENTRIES_AT_ONCE', () => {
   it.each([
     ['24', 24],
     [' 1 ', 1],
     [undefined, 4],
     [' ', 4],
-  ])('reads %j as %d', (ENTRIES_AT_ONCE, expected) => expect(readEntriesAtOnce({ ENTRIES_AT_ONCE })).toBe(expected));
+  ])('reads %j as %d', (value, expected) => expect(ENTRIES_AT_ONCE({ ENTRIES_AT_ONCE: value })).toBe(expected));
 
-  it('has a default', () =>
-    expect(() => readEntriesAtOnce({ ENTRIES_AT_ONCE: '0' })).toThrow(
+  it('rejects a number out of bounds', () =>
+    expect(() => ENTRIES_AT_ONCE({ ENTRIES_AT_ONCE: '0' })).toThrow(
       /^ENTRIES_AT_ONCE must be a whole number from 1 to 100/,
     ));
 });

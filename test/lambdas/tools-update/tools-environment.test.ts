@@ -3,7 +3,7 @@ import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-enviro
 
 const environment = {
   ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary', STAGE: 'prod' },
-  ...{ TOOLS_CHANNEL: 'nightly', ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver' },
+  ...{ ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver' },
 };
 
 describe('readToolsEnvironment', () => {

@@ -111,7 +111,7 @@ describe('task container', () => {
   });
 
   it.each([
-    ['TABLE_NAME', '', /^SettingError: TABLE_NAME must name/],
+    ['TABLE_NAME', '', /^SettingError: TABLE_NAME must be set/],
     ['PORT', 'eighty', /^SettingError: PORT must be a whole number/],
     ['IDLE_MINUTES', 'soon', /^SettingError: IDLE_MINUTES must be a whole number/],
   ])('exits with 1 and logs an invalid %s', async (name, value, message) => {

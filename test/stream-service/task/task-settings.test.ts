@@ -18,7 +18,7 @@ describe('readTaskSettings', () => {
   });
 
   it.each([
-    [{}, 'TABLE_NAME must name the state table'],
+    [{}, 'TABLE_NAME must be set'],
     [{ TABLE_NAME: 't', IDLE_MINUTES: 'soon' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "soon"'],
     [{ TABLE_NAME: 't', IDLE_MINUTES: '-1' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "-1"'],
   ])('rejects %j', (environment, message) => {
