@@ -1,8 +1,13 @@
-export { type Cache, createCache } from './cache.ts';
-export { abortable, type Deadline, deadlineSignal, waitAtMost } from './deadline.ts';
-export { createRateLimit, type RateLimit } from './rate-limit.ts';
-export { getRetryDelay } from './retry-delay.ts';
-export { createSemaphore, type Permit } from './semaphore.ts';
+export { type Cache, createCache, createSingleFlight } from './cache.ts';
+export { createRateLimit, createSemaphore, type Permit, type RateLimit } from './limits.ts';
 export { createShutdownStack, type ShutdownStack, startWithShutdown } from './shutdown.ts';
-export { createSingleFlight } from './single-flight.ts';
-export { collectInSlices, createSlices, ownTurn } from './slices.ts';
+export {
+  abortable,
+  collectInSlices,
+  createSlices,
+  type Deadline,
+  deadlineSignal,
+  getRetryDelay,
+  ownTurn,
+  waitAtMost,
+} from './timing.ts';

@@ -1,17 +1,4 @@
-export {
-  ACCESS_HEADER,
-  ACCESS_PARAMETER,
-  ACCESS_VARY,
-  type AccessControl,
-  accessHeaderOf,
-  createAccessControl,
-  hashOfKey,
-  limitedBy,
-  linkSignerFor,
-  NO_ACCESS_KEY,
-  type SignKey,
-  signerFor,
-} from './access.ts';
+export { createKeyGuesses, createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './access-secrets.ts';
 export {
   type ByteRange,
   decideRange,
@@ -24,17 +11,35 @@ export {
   predictRange,
 } from './byte-range.ts';
 export {
+  ACCESS_HEADER,
+  ACCESS_PARAMETER,
+  ACCESS_VARY,
+  type AccessControl,
+  accessHeaderOf,
   clientAddress,
   clientOf,
+  createAccessControl,
   createClientNames,
+  hashOfKey,
+  limitedBy,
+  linkSignerFor,
+  NO_ACCESS_KEY,
   networkOf,
   type RequestAddress,
   readClient,
+  type SignKey,
+  signerFor,
   trustedEntry,
-} from './client-address.ts';
-export { corsHeaders, isCrossSiteSubrequest, mergeVary, preflightHeaders } from './cors.ts';
-export { digestOf, entityTag } from './digest.ts';
-export { createKeyGuesses } from './key-guesses.ts';
-export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
-export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';
+} from './client.ts';
 export { type Cookie, requestHeaders } from './request-headers.ts';
+export {
+  corsHeaders,
+  digestOf,
+  entityTag,
+  isCrossSiteSubrequest,
+  JSON_TYPES,
+  mergeVary,
+  preflightHeaders,
+  readWaitPreference,
+  renderJson,
+} from './response-headers.ts';

@@ -1,11 +1,13 @@
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { ownTurn } from '../concurrency/index.ts';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
-import { createLeaseItem, ItemTooLarge, type Lease, type PackedItem, packItem, unpackItem } from './items.ts';
 import { parseKey } from './keys.ts';
-import { rotateOriginSecret } from './origin-secrets.ts';
+import { createLeaseItem, readLease, readMaintenance, readStreamTask, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';
+import type { State, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
@@ -140,21 +142,65 @@ function rejectWithStateUnavailable(state: State): State {
   return Object.fromEntries(guarded) as State;
 }
 
-type Item = Readonly<Record<string, unknown>>;
+/** Version of the item format. An item of another version is read as absent, and so resolved again. */
+const SCHEMA_VERSION = 1;
 
-/** Parses a lease without further attributes. */
-function readLease({ owner, expiresAt }: Item): Lease | undefined {
-  return typeof owner === 'string' && typeof expiresAt === 'number' ? { owner, expiresAt } : undefined;
+/** Maximum compressed size of a record. DynamoDB limits an item to 400 KB, attribute names included. */
+const MAX_ITEM_BYTES = 350 * 1024;
+
+/** Maximum size of a record before it is compressed: to parse it takes as long. */
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Parsing more takes more than a millisecond. */
+const MAX_QUICK_BYTES = 256 * 1024;
+
+/** A record exceeds the maximum size of an item. */
+export class ItemTooLarge extends Error {
+  override readonly name = 'ItemTooLarge';
 }
 
-/** Parses the maintenance lease. */
-function readMaintenance({ activity, owner, expiresAt }: Item): MaintenanceLease | undefined {
-  if (typeof activity !== 'string' || typeof owner !== 'string' || typeof expiresAt !== 'number') return undefined;
-  return { activity, owner, expiresAt };
+/** A compressed record with the attributes that the table needs. */
+interface PackedItem {
+  readonly pk: string;
+  readonly v: number;
+  /** Epoch seconds; the table's TTL attribute. */
+  readonly expiresAt: number;
+  readonly data: Uint8Array;
 }
 
-/** Parses the lease for starting the stream host. */
-function readStreamTask({ owner, startedAt, expiresAt, taskArn }: Item): StreamTaskLease | undefined {
-  if (typeof owner !== 'string' || typeof startedAt !== 'number' || typeof expiresAt !== 'number') return undefined;
-  return { owner, startedAt, expiresAt, taskArn: typeof taskArn === 'string' ? taskArn : undefined };
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+/** Quality 5 needs a third of the maximum's time for nearly its ratio, on JSON with similar URLs. */
+const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+/** Compresses a record. @throws ItemTooLarge */
+async function packItem(pk: string, record: { readonly expiresAt: number }): Promise<PackedItem> {
+  const json = Buffer.from(JSON.stringify(record));
+  if (json.length > MAX_UNPACKED_BYTES) throw new ItemTooLarge(`${pk}: ${json.length} bytes`);
+  const data = await compress(json, COMPRESSION);
+  if (data.byteLength > MAX_ITEM_BYTES) throw new ItemTooLarge(`${pk}: ${data.byteLength} bytes compressed`);
+  return { pk, v: SCHEMA_VERSION, expiresAt: record.expiresAt, data };
+}
+
+/**
+ * Decompresses the record of an item, with `expiresAt` from the item, which touches change. Undefined if the item has
+ * expired, is of another version, or is corrupt.
+ * @param now epoch seconds
+ */
+async function unpackItem<T extends { readonly id: string; readonly expiresAt: number }>(
+  item: Readonly<Record<string, unknown>> | undefined,
+  id: string,
+  now: number,
+): Promise<T | undefined> {
+  if (item?.v !== SCHEMA_VERSION || !(item.data instanceof Uint8Array)) return undefined;
+  const { expiresAt } = item;
+  if (typeof expiresAt !== 'number' || expiresAt <= now) return undefined;
+  try {
+    const json = await decompress(item.data, { maxOutputLength: MAX_UNPACKED_BYTES });
+    // Lists read many records at once.
+    if (json.length > MAX_QUICK_BYTES) await ownTurn();
+    const record = Object(JSON.parse(json.toString('utf8'))) as T;
+    return record.id === id ? { ...record, expiresAt } : undefined;
+  } catch {
+    return undefined; // Resolving again replaces a corrupt item.
+  }
 }

@@ -1,7 +1,4 @@
-export { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from './availability.ts';
-export { createState } from './create-state.ts';
-export { capabilitiesOf, type Delivery, deliveries, findDelivery } from './delivery.ts';
-export { ItemTooLarge } from './items.ts';
+export { createState, ItemTooLarge } from './create-state.ts';
 export {
   archiveKey,
   createKeyLookup,
@@ -21,6 +18,7 @@ export type {
   ArchivedList,
   AudioTraits,
   Chapter,
+  Delivery,
   Details,
   Link,
   PlaylistEntry,
@@ -35,6 +33,17 @@ export type {
   Track,
   VideoTraits,
 } from './resource.ts';
-export { initializationVector, keyUrl, knownKey, segmentUrl } from './segment-overrides.ts';
 export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
 export type { StateStorage } from './storage.ts';
+export {
+  availabilityDelayMs,
+  capabilitiesOf,
+  deliveries,
+  findDelivery,
+  initializationVector,
+  keyUrl,
+  knownKey,
+  MAX_AVAILABILITY_WAIT_MS,
+  segmentUrl,
+  untilAvailable,
+} from './track.ts';

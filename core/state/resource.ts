@@ -1,7 +1,6 @@
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
 import type { FragmentList } from '../media/dash/index.ts';
-import type { Delivery } from './delivery.ts';
 
 /**
  * One resolved item with its metadata and upstream formats. Duration, sizes and tag text of its streams are fixed at
@@ -62,6 +61,9 @@ export interface ResourceOrigin {
    */
   readonly list?: string;
 }
+
+/** How an upstream sends a format: one file, an HLS media playlist, or DASH fragments; `track.ts` says what follows. */
+export type Delivery = 'direct' | 'hls' | 'dash';
 
 /** One upstream format and its last known URL. */
 export interface Track {

@@ -1,4 +1,3 @@
-import type { Lease } from './items.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 
 /**
@@ -89,6 +88,13 @@ export interface ToolsRecord {
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
+}
+
+/** An exclusive right with an expiry, so that a crashed owner does not block others. */
+export interface Lease {
+  readonly owner: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 /** Held while tools are installed or updated. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { securityText } from '../../core/api/security-text.ts';
-import { linkSignerFor, signerFor } from '../../core/http/access.ts';
+import { linkSignerFor, signerFor } from '../../core/http/client.ts';
 import { MAX_FUNCTION_BYTES, viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
 import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs, SECURITY_CONTACTS } from '../support/edge.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
-import { chooseJsonType } from '../../core/http/negotiation.ts';
+import { chooseJsonType } from '../../core/http/response-headers.ts';
 import { STREAM_PARAMETERS } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
 import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs } from '../support/edge.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { signerFor } from '../../core/http/access.ts';
+import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
 import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';

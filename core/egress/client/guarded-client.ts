@@ -1,24 +1,11 @@
-import type { Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { UpstreamError } from '../../errors/index.ts';
+import type { Dispatcher } from 'undici';
+import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Span, type SpanOptions, startSpan } from '../../log/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
-import { type Destination, type Dialer, readBufferShareBytes } from '../guard/index.ts';
-import { DIRECT, isSocks, openPoolTunnel, type ProxyPool } from '../proxy/index.ts';
-import { headersForHop, httpUrl, redirectOf, redirectTarget } from './hops.ts';
+import type { Destination } from '../guard/index.ts';
+import { DIRECT, isSocks } from '../proxy/index.ts';
+import { type DispatcherOptions, isProxyAuthFailure, proxyDispatcher, socketDispatcher } from './dispatchers.ts';
 import { discardResponse, dispatch, type RawResponse, toUpstreamError } from './response-body.ts';
-import { coalesceTlsRecords } from './tls-record-coalescer.ts';
-
-/** Options of `createGuardedClient`. */
-export interface GuardedClientOptions {
-  readonly dialer: Dialer;
-  readonly proxyPool: ProxyPool;
-  /** For upstreams and https proxies. @default the certificates that Node trusts */
-  readonly secureContext?: SecureContext | undefined;
-  /** For the TLS handshake and the SOCKS handshake, and for a proxy to open a tunnel. @default 10_000 */
-  readonly connectTimeoutMs?: number;
-}
 
 /** Sends requests through the guard. */
 export interface GuardedClient {
@@ -28,7 +15,7 @@ export interface GuardedClient {
 }
 
 /** Creates an HTTP client whose connections are opened by the dialer, or by an outgoing proxy after the dialer's check. */
-export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+export function createGuardedClient(options: DispatcherOptions): GuardedClient {
   const { dialer, proxyPool } = options;
   const direct = socketDispatcher(dialer.connect, options);
   /** By source address, of which there is a bounded number. */
@@ -145,55 +132,80 @@ export const destinationOf = (url: URL): Destination => ({
   port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
 });
 
-/** A dispatcher over sockets that `open` connects to the destination, directly or through a tunnel. */
-function socketDispatcher(
-  open: (destination: Destination) => Promise<Socket>,
-  { secureContext, connectTimeoutMs = 10_000 }: GuardedClientOptions,
-): Dispatcher {
-  const secure = buildConnector({ allowH2: false, timeout: connectTimeoutMs, secureContext });
-  const connect: buildConnector.connector = (target, callback) => {
-    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-    open({ hostname: target.hostname, port }).then(
-      (socket) => {
-        // It may have failed since; undici would wait for its 'close', which has been emitted.
-        if (socket.destroyed) return callback(socket.errored ?? new UpstreamError('Connection lost'), null);
-        if (target.protocol !== 'https:') return callback(null, socket);
-        secure({ ...target, httpSocket: socket }, (...result) => {
-          if (result[1]) coalesceTlsRecords(result[1], readBufferShareBytes);
-          callback(...result);
-        });
-      },
-      (error: Error) => callback(error, null),
-    );
-  };
-  return new Agent({ connect, allowH2: false });
+/** Of every hop. Servers reject longer request targets (RFC 9110 §4.1 recommends 8,000 octets). */
+const MAX_URL_CHARS = 8_192;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** The `Location` of a redirect; undefined for any other response. */
+export const redirectOf = ({ status, headers }: Pick<GuardedResponse, 'status' | 'headers'>): string | undefined =>
+  (REDIRECTS.has(status) && headers.location) || undefined;
+
+/** @throws EgressRefused, UpstreamError for a URL that no request can be sent to */
+export function httpUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new EgressRefused('Unsupported URL scheme: only http and https are allowed');
+  if (url.href.length > MAX_URL_CHARS) throw new UpstreamError('The URL is too long');
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url;
 }
 
-function proxyDispatcher(proxy: URL, options: GuardedClientOptions): Dispatcher {
-  const { secureContext, connectTimeoutMs = 10_000 } = options;
-  if (isSocks(proxy))
-    return socketDispatcher(
-      (destination) => openPoolTunnel(options.proxyPool, proxy, destination, connectTimeoutMs),
-      options,
-    );
-  const tls = secureContext ? { secureContext } : {};
-  const watched = (pool: Pool) => pool.on('connectionError', () => options.proxyPool.reportFailure(proxy));
-  return new ProxyAgent({
-    uri: proxy.href,
-    allowH2: false,
-    connectTimeout: connectTimeoutMs,
-    requestTls: tls,
-    proxyTls: tls,
-    // Bounds the CONNECT response too, which ProxyAgent's connectTimeout does not cover.
-    clientFactory: (origin, settings) => watched(new Pool(origin, { ...settings, headersTimeout: connectTimeoutMs })),
-    // With the origin of the proxy: for requests by absolute URL. With any other: through a tunnel to that origin.
-    factory: (origin, settings) => {
-      const pool = new Pool(origin, settings);
-      return new URL(origin).origin === proxy.origin ? watched(pool) : pool;
-    },
-  });
+/** Sent only to the host that the caller named, never to the target of a redirect to another host. */
+const CREDENTIALS = new Set(['authorization', 'cookie', 'cookie2']);
+
+/** Connection-specific fields (RFC 9110 §7.6.1), which the client sets itself. */
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Where a redirect leads to.
+ * @param location as received, of any form
+ * @throws UpstreamError, EgressRefused for a target that no request can be sent to
+ */
+export function redirectTarget(from: URL, location: string): URL {
+  const next = URL.parse(decodeLocation(location), from.href);
+  if (!next) throw new UpstreamError('Redirect to an invalid URL');
+  return httpUrl(next.href);
 }
 
-/** ProxyAgent reports the status of the proxy, for CONNECT and for a request by absolute URL, in the message alone. */
-const isProxyAuthFailure = (error: unknown): boolean =>
-  error instanceof Error && /^Proxy .*\(407\)/.test(error.message);
+/** The headers of one hop: the caller's, without credentials once the host has changed, and those of `headersFor`. */
+export function headersForHop(
+  start: URL,
+  hop: URL,
+  { headers = {}, headersFor }: GuardedRequest,
+): Record<string, string> {
+  const carried = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const sent = isSameHost(start, hop) ? carried : carried.filter(([name]) => !CREDENTIALS.has(name));
+  const added = Object.entries(headersFor?.(hop) ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const all = [...sent, ...added].filter(([name]) => !CONNECTION_HEADERS.has(name));
+  return { 'accept-encoding': 'identity', ...Object.fromEntries(all) };
+}
+
+/** The same origin, or the same host after an upgrade from http to https on their default ports. */
+const isSameHost = (start: URL, hop: URL): boolean =>
+  start.origin === hop.origin ||
+  (start.hostname === hop.hostname &&
+    start.protocol === 'http:' &&
+    hop.protocol === 'https:' &&
+    !start.port &&
+    !hop.port);
+
+/** undici decodes header values as latin1; servers that do not percent-encode a Location send UTF-8. */
+function decodeLocation(location: string): string {
+  const text = Buffer.from(location, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? location : text;
+}

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { getRetryDelay } from '../../concurrency/index.ts';
+import { createCache, getRetryDelay } from '../../concurrency/index.ts';
 import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
-import { DIRECT, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
-import { createSiteHealth } from './site-health.ts';
-import { expandAddresses } from './source-addresses.ts';
+import { DIRECT, expandAddresses, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
 
 /** Failures of one proxy since it last worked. */
 interface Failures {
@@ -168,4 +166,83 @@ function parseProxy(text: string, index: number): URL {
   throw new Error(
     `Outgoing proxy ${index + 1} is not an http://, https:// or socks5:// URL of host and port, credentials encoded`,
   );
+}
+
+/** The outgoing identities that sites have blocked. A blocked one rests for the links of the site, then one link tests it. */
+export interface SiteHealth {
+  /** Epoch milliseconds until which an identity rests for a site; 0: it does not. */
+  restsUntil(site: string, identity: string): number;
+  /** To be called when a link is resolved through an identity: until the outcome is known, no other link tests it. */
+  use(site: string, identity: string): void;
+  /**
+   * Lets an identity rest, each time twice as long.
+   * @param minRestSeconds as the site says
+   * @returns milliseconds; undefined when it rests already
+   */
+  block(site: string, identity: string, minRestSeconds?: number): Rest | undefined;
+  /** Whether the identity was blocked until now. */
+  recover(site: string, identity: string): boolean;
+  /** Those that rest. */
+  resting(): readonly RestingIdentity[];
+}
+
+interface Rest {
+  readonly restMs: number;
+  /** Consecutive ones. */
+  readonly count: number;
+}
+
+export interface RestingIdentity {
+  readonly site: string;
+  readonly identity: string;
+  readonly restSeconds: number;
+}
+
+interface Block {
+  count: number;
+  /** Epoch milliseconds. */
+  restsUntil: number;
+  isTested: boolean;
+}
+
+const REST = { initialDelayMs: 5 * 60_000, maxDelayMs: 6 * 3600_000 };
+/** Longer than a resolve may take: a test without an outcome is followed by another one. */
+const TEST_MS = 30_000;
+const MAX_SITES = 256;
+
+export function createSiteHealth(): SiteHealth {
+  const sites = createCache<string, Map<string, Block>>({ maxEntries: MAX_SITES });
+  const find = (site: string, identity: string) => sites.get(site)?.get(identity);
+
+  return {
+    restsUntil(site, identity) {
+      const { restsUntil = 0 } = find(site, identity) ?? {};
+      return restsUntil > Date.now() ? restsUntil : 0;
+    },
+    use(site, identity) {
+      const block = find(site, identity);
+      if (!block || block.restsUntil > Date.now()) return;
+      block.isTested = true;
+      block.restsUntil = Date.now() + TEST_MS;
+    },
+    block(site, identity, minRestSeconds = 0) {
+      const blocks = sites.get(site) ?? new Map<string, Block>();
+      const block = blocks.get(identity) ?? { count: 0, restsUntil: 0, isTested: false };
+      // Links that were under way with the one that was blocked first.
+      if (block.restsUntil > Date.now() && !block.isTested) return undefined;
+      const count = block.count + 1;
+      const restMs = Math.min(Math.max(getRetryDelay(count, REST), minRestSeconds * 1000), REST.maxDelayMs);
+      blocks.set(identity, { count, restsUntil: Date.now() + restMs, isTested: false });
+      sites.set(site, blocks);
+      return { restMs, count };
+    },
+    recover: (site, identity) => sites.get(site)?.delete(identity) ?? false,
+    resting: () =>
+      [...sites.keys()].flatMap((site) =>
+        [...(sites.get(site) ?? [])].flatMap(([identity, { restsUntil }]) => {
+          const restSeconds = Math.ceil((restsUntil - Date.now()) / 1000);
+          return restSeconds > 0 ? [{ site, identity, restSeconds }] : [];
+        }),
+      ),
+  };
 }

@@ -1,6 +1,6 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { prepareFile } from './data-folder.ts';
 
 const SCHEMA_VERSION = 1;
 /** For a process that is just ending and still holds the file. */
@@ -131,4 +131,46 @@ export function classifyFailure(error: unknown): 'locked' | 'full' | 'corrupt' |
   // Extended codes carry the primary one in their low byte.
   if (typeof errcode === 'number') return FAILURES[errcode & 0xff] ?? 'other';
   return code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
+}
+
+/** Only the user of the service: the table holds cookies and signed URLs. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const STICKY_BIT = 0o1000;
+
+/**
+ * Creates the folder, and withdraws other users' rights from an existing one. A folder that is meant to be shared (sticky,
+ * such as /tmp) or that belongs to another user keeps its mode.
+ */
+export function prepareFolder(dir: string): void {
+  createFolder(dir);
+  const { mode, uid } = statSync(dir);
+  if (mode & STICKY_BIT || uid !== process.getuid?.()) return;
+  if ((mode & 0o777) !== FOLDER_MODE) chmodSync(dir, FOLDER_MODE);
+}
+
+/** Creates missing parents one by one: `mkdir` with `recursive` loops forever inside /proc. */
+function createFolder(dir: string): void {
+  try {
+    mkdirSync(dir, FOLDER_MODE);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(dir).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(dir))) throw error;
+    createFolder(dirname(dir));
+    createFolder(dir);
+  }
+}
+
+/**
+ * Makes the database file readable by its user only. SQLite gives its -wal file the same mode. An existing file is not
+ * opened: closing it would release this process's locks on it (POSIX advisory locks).
+ */
+function prepareFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', FILE_MODE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, FILE_MODE);
 }

@@ -1,2 +1,1 @@
-export { isDiskNearlyFull } from './data-folder.ts';
-export { openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
+export { isDiskNearlyFull, openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';

@@ -1,10 +1,10 @@
+import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSlices } from '../../concurrency/index.ts';
 import { StorageFull } from '../../errors/index.ts';
 import { type Log, silentLog } from '../../log/index.ts';
 import type { StateStorage, StoredItem } from '../storage.ts';
-import { isDiskNearlyFull, prepareFolder } from './data-folder.ts';
-import { classifyFailure, type Database, openDatabase, setAside } from './database.ts';
+import { classifyFailure, type Database, openDatabase, prepareFolder, setAside } from './database.ts';
 
 /** Options of `openSqliteStorage`. */
 export interface SqliteStorageOptions {
@@ -195,4 +195,19 @@ function folderError(dir: string, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code?.startsWith('ERR_') ? message : (code ?? message);
   return new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
+}
+
+/**
+ * The space that stays free for counts, leases and other processes: 5 % of the disk within these limits. The minimum holds
+ * the write-ahead log and what a checkpoint adds to the database.
+ */
+const MIN_FREE_BYTES = 5 * 1024 * 1024;
+const MAX_FREE_BYTES = 64 * 1024 * 1024;
+const FREE_FRACTION = 0.05;
+
+/** Whether the disk of a folder has less free space than is reserved. @param needed bytes about to be written */
+export function isDiskNearlyFull(dir: string, needed = 0): boolean {
+  const { bavail, blocks, bsize } = statfsSync(dir);
+  const reserved = Math.min(MAX_FREE_BYTES, Math.max(MIN_FREE_BYTES, blocks * bsize * FREE_FRACTION));
+  return bavail * bsize - needed < reserved;
 }

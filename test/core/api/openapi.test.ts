@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../core/api/openapi.ts';
 import { operations } from '../../../core/api/operations.ts';
 import { schemas } from '../../../core/api/schemas.ts';
-import { JSON_TYPES } from '../../../core/http/negotiation.ts';
+import { JSON_TYPES } from '../../../core/http/response-headers.ts';
 
 // test/contract compares the description with independent tables of the contract.
 describe('openApiDocument', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { abortable, deadlineSignal, waitAtMost } from '../../../core/concurrency/deadline.ts';
+import { abortable, deadlineSignal, waitAtMost } from '../../../core/concurrency/timing.ts';
 
 const pending = () => Promise.withResolvers<void>().promise;
 

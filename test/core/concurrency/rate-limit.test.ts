@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimit } from '../../../core/concurrency/rate-limit.ts';
+import { createRateLimit } from '../../../core/concurrency/limits.ts';
 
 const SECOND = 1000;
 

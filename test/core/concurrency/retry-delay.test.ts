@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getRetryDelay } from '../../../core/concurrency/retry-delay.ts';
+import { getRetryDelay } from '../../../core/concurrency/timing.ts';
 
 describe('getRetryDelay', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSemaphore, type Permit } from '../../../core/concurrency/semaphore.ts';
+import { createSemaphore, type Permit } from '../../../core/concurrency/limits.ts';
 
 const REVOKE_AFTER_MS = 20;
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSingleFlight } from '../../../core/concurrency/single-flight.ts';
+import { createSingleFlight } from '../../../core/concurrency/cache.ts';
 
 function controlled() {
   const flights = createSingleFlight<string>();

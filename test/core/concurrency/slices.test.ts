@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { collectInSlices, ownTurn } from '../../../core/concurrency/slices.ts';
+import { collectInSlices, ownTurn } from '../../../core/concurrency/timing.ts';
 
 describe('collectInSlices', () => {
   it('returns to the event loop after each slice, and collects everything in order', async () => {

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { addressesOf, expandAddresses } from '../../../core/egress/proxy/source-addresses.ts';
+import { addressesOf, expandAddresses } from '../../../core/egress/proxy/outgoing-identities.ts';
 import { itWith } from '../../support/clients.ts';
 import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';

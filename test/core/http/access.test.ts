@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAccessControl, limitedBy, linkSignerFor, NO_ACCESS_KEY, signerFor } from '../../../core/http/access.ts';
+import { createAccessControl, limitedBy, linkSignerFor, NO_ACCESS_KEY, signerFor } from '../../../core/http/client.ts';
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 const KEY = 'a-key-of-sufficient-length';

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  clientAddress,
-  clientOf,
-  createClientNames,
-  networkOf,
-  trustedEntry,
-} from '../../../core/http/client-address.ts';
+import { clientAddress, clientOf, createClientNames, networkOf, trustedEntry } from '../../../core/http/client.ts';
 
 describe('clientOf', () => {
   it.each([

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { corsHeaders, isCrossSiteSubrequest, mergeVary, preflightHeaders } from '../../../core/http/cors.ts';
+import {
+  corsHeaders,
+  isCrossSiteSubrequest,
+  mergeVary,
+  preflightHeaders,
+} from '../../../core/http/response-headers.ts';
 
 const PAGE = 'https://page.example';
 const READABLE = {

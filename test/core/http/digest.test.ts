@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, entityTag } from '../../../core/http/digest.ts';
+import { digestOf, entityTag } from '../../../core/http/response-headers.ts';
 
 describe('digestOf', () => {
   it('differs for values whose parts have the same text', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { clientOf } from '../../../core/http/client-address.ts';
-import { createKeyGuesses } from '../../../core/http/key-guesses.ts';
+import { createKeyGuesses } from '../../../core/http/access-secrets.ts';
+import { clientOf } from '../../../core/http/client.ts';
 
 const hashOf = (key: unknown) => createHash('sha256').update(String(key)).digest('hex');
 const CLIENT = clientOf('192.0.2.1');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
+import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/response-headers.ts';
 
 describe('chooseJsonType', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ItemTooLarge } from '../../../core/state/items.ts';
+import { ItemTooLarge } from '../../../core/state/create-state.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../core/tools/worker/worker-protocol.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ItemTooLarge } from '../../../core/state/items.ts';
+import { ItemTooLarge } from '../../../core/state/create-state.ts';
 import { archiveKey, hasKey, linkId } from '../../../core/state/keys.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
 import { aResource, aTrack } from './resources.ts';

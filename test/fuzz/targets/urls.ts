@@ -1,4 +1,4 @@
-import { headersForHop, redirectTarget } from '../../../core/egress/client/hops.ts';
+import { headersForHop, redirectTarget } from '../../../core/egress/client/guarded-client.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts';
 import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';

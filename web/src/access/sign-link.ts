@@ -1,6 +1,6 @@
 import { keyOf } from './stored-key.ts';
 
-/** As the service signs the URLs in feeds; see core/http/access.ts. Subscriptions keep a URL. */
+/** As the service signs the URLs in feeds; see core/http/client.ts. Subscriptions keep a URL. */
 const TTL_SECONDS = 366 * 24 * 3600;
 const DAY_SECONDS = 24 * 3600;
 const ID_CHARACTERS = 12;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/errors.ts';
-import { clientOf } from '../../../../core/http/client-address.ts';
+import { clientOf } from '../../../../core/http/client.ts';
 import { createResolveLimits } from '../../../../core/resolve/link/resolve-limits.ts';
 import { createFixture, item, PAGE } from '../fixture.ts';
 

@@ -1,5 +1,6 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createCache } from '../concurrency/index.ts';
-import { networkOf } from './client-address.ts';
+import { accessKeyId, networkOf } from './client.ts';
 
 /** Limits guesses of access keys, by client. Keys are given by their hash. */
 export interface KeyGuesses {
@@ -9,20 +10,18 @@ export interface KeyGuesses {
    * while someone else behind its address guesses.
    */
   waitSeconds(client: string, hash: string): number;
-  /** The key is none of the instance. */
+  /** To be called when the instance does not have the key. */
   reject(client: string, hash: string): void;
-  /** The key has given the client access. */
+  /** To be called when the key has given the client access. */
   accept(client: string, hash: string): void;
 }
 
-/** Different wrong keys in a minute: of a client, and of a /48, which has 256 clients. */
+/** A client, and a /48 of 256 clients, may send this many different wrong keys in a minute. */
 const MAX_WRONG_KEYS = 10;
 const MAX_WRONG_KEYS_PER_NETWORK = 4 * MAX_WRONG_KEYS;
 const WINDOW_MS = 60_000;
-/** Of clients and networks, and of keys that were accepted: 3 MB at most. */
+/** As many clients and networks, and as many accepted keys, are remembered: 3 MB at most. */
 const MAX_REMEMBERED = 4096;
-/** Characters of a hash by which a wrong key is remembered. */
-const ID_CHARACTERS = 12;
 
 /** The wrong keys of a minute. */
 interface Window {
@@ -46,7 +45,7 @@ export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
       if (accepted.get(`${client} ${hash}`)) return 0;
       const waits = limitsOf(client).map(([name, maxWrongKeys]) => {
         const window = windows.get(name);
-        if (!window || window.keys.size < maxWrongKeys || window.keys.has(hash.slice(0, ID_CHARACTERS))) return 0;
+        if (!window || window.keys.size < maxWrongKeys || window.keys.has(accessKeyId(hash))) return 0;
         return Math.ceil((window.endsAt - now()) / 1000);
       });
       return Math.max(...waits);
@@ -54,9 +53,30 @@ export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
     reject(client, hash) {
       for (const [name] of limitsOf(client)) {
         const window = windows.get(name) ?? windows.set(name, { endsAt: now() + WINDOW_MS, keys: new Set() });
-        window.keys.add(hash.slice(0, ID_CHARACTERS));
+        window.keys.add(accessKeyId(hash));
       }
     },
     accept: (client, hash) => void accepted.set(`${client} ${hash}`, true),
+  };
+}
+
+/** Header that the edge adds to every forwarded request; lower case. */
+export const ORIGIN_SECRET_HEADER = 'x-reelay-origin';
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/**
+ * Creates a check of the origin secret that a request carries.
+ * @param secrets a comma list: while a rotation is deployed, edge locations send the current or the previous one
+ */
+export function createOriginSecretCheck(secrets: string): (received: string | undefined) => boolean {
+  const expected = secrets
+    .split(',')
+    .filter((secret) => secret !== '')
+    .map(digest);
+  return (received = '') => {
+    // Digests have equal length, which timingSafeEqual requires.
+    const actual = digest(received);
+    return expected.filter((each) => timingSafeEqual(actual, each)).length > 0;
   };
 }
