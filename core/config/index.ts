@@ -5,7 +5,7 @@ export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
 export { readSettingsInAws } from './secret-settings.ts';
-export { readSettings, type Settings, settingVariables } from './settings.ts';
+export { readSettings, type Settings, setting, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export {
   type ImpersonationRule,

@@ -3,7 +3,7 @@ import { anyText, type Parser, SettingError } from './parsers.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads one environment variable; a blank one counts as unset. @throws SettingError in one line that names it */
-type Variable<T> = (environment: Environment) => T;
+export type Variable<T> = (environment: Environment) => T;
 
 const text = anyText('text');
 
