@@ -24,9 +24,9 @@ export interface FfmpegInput {
 }
 
 export interface ServeOptions {
-  /** Of the input among those of its process, in the order in which `runFfmpeg` gets them. @default 0 */
+  /** Place of the input among those of its process, in the order in which `runFfmpeg` gets them. @default 0 */
   readonly index?: number;
-  /** Of a segmented source. */
+  /** The tracks to read of a segmented source. @default all */
   readonly selection?: TrackSelection;
   /** Bytes of a file that are probably read from a position that FFmpeg seeks to. @default unknown */
   readonly expectedBytes?: number;
@@ -171,7 +171,7 @@ function segmentInput(source: SegmentedSource, { index = 0, selection }: ServeOp
   };
 }
 
-/** Records a failure of the body before FFmpeg sees the truncated input; that FFmpeg stops reading is no failure. */
+/** Records a failure of the body before FFmpeg sees the truncated input; FFmpeg may stop reading, which is not a failure. */
 function send({ failed }: Pick<Entry, 'failed'>, body: Readable, target: Writable): void {
   const recordFailure = (error: Error) => {
     if (!target.destroyed) failed.abort(error);

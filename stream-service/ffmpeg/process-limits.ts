@@ -6,7 +6,7 @@ import { ownTurn } from '../../core/concurrency/index.ts';
 import { memoryShares } from '../../core/config/index.ts';
 import { NO_SANDBOX, type Sandbox, type SandboxedCommand, sandboxesFor } from './sandbox.ts';
 
-/** Of util-linux. */
+/** Paths of a program of util-linux. */
 const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'];
 const MAX_OPEN_FILES = 256;
 /** Processor time of one process: it converts days of audio. */
@@ -80,7 +80,7 @@ async function starts({ command: [program = '', ...args], stdin }: SandboxedComm
     const [code] = await once(child, 'exit');
     return code === 0;
   } catch {
-    return false; // it is no program
+    return false; // it is not a program
   }
 }
 

@@ -13,7 +13,7 @@ export type ReadWindows = (first: number) => number;
 
 /** @param expectedBytes that are probably read from a position behind the beginning */
 export function createReadWindows(expectedBytes = 0): ReadWindows {
-  /** Of the bytes that are read in one go. */
+  /** Offsets of the bytes that are read in one go. */
   let start = 0;
   let end = 0;
   return (first) => {

@@ -64,7 +64,7 @@ export function runFfmpeg(options: FfmpegOptions): Readable {
       stdio: [stdin, 'pipe', 'pipe', ...inputs.map(({ writeTo }) => (writeTo ? 'pipe' : 'ignore'))],
     });
   } catch (error) {
-    // For want of memory. Most other failures to start are events.
+    // `spawn` throws for want of memory. Most other failures to start are events.
     onFailure?.('');
     return new Readable().on('error', ignore).destroy(error as Error);
   }
@@ -113,7 +113,7 @@ function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: Ffmpe
   child.once('spawn', () => running.add(child));
   child.once('error', (error) => {
     if (child.pid === undefined) {
-      // It never started: there is no exit event.
+      // It never started, so that no exit event follows.
       span.fail(error);
       span.end();
       gone.resolve();
@@ -138,7 +138,7 @@ function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: Ffmpe
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_BYTES);
-    // At once: further output may be silence in place of missing audio.
+    // This does not wait for the exit: further output may be silence in place of missing audio.
     if (TRUNCATED_INPUT.test(stderr)) fail(new FfmpegFailed('An input is shorter than its index declares'));
   });
 

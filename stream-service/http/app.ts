@@ -35,7 +35,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: respondToClientError,
     trustProxy: (_address, hop) => hop < trustedProxies,
     routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY_LENGTH },
-    // A path that cannot be decoded.
+    // Called for a path that cannot be decoded.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
       replyProblem(problems.notFound(error), request, reply);
@@ -46,7 +46,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     setCommonHeaders(request, reply);
   });
   options.extend?.(app);
-  // Before a body is parsed.
+  // This hook runs before a body is parsed.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
     const [path = ''] = request.url.split('?', 1);

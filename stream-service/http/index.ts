@@ -1,4 +1,3 @@
 export { buildApp } from './app.ts';
 export { MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
-export { giveWayTo } from './send-body.ts';
-export { createStalledClients } from './stalled-clients.ts';
+export { createStalledClients, giveWayTo } from './send-body.ts';

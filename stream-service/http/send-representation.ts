@@ -9,8 +9,7 @@ import type { Resource } from '../../core/state/index.ts';
 import { contentDisposition, type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
-import { sendBody } from './send-body.ts';
-import type { StalledClients } from './stalled-clients.ts';
+import { type StalledClients, sendBody } from './send-body.ts';
 
 /**
  * For an hour and no longer: by default CloudFront serves what has expired for as long as its origin fails, also when its

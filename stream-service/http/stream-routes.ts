@@ -24,8 +24,8 @@ import {
   type RepresentationHead,
 } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import type { StalledClients } from './send-body.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
-import type { StalledClients } from './stalled-clients.ts';
 
 /** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
 export const MAX_KEY_LENGTH = 64;
@@ -160,5 +160,5 @@ function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
   return format;
 }
 
-/** Of a repeated parameter the first counts. */
+/** The first value of a repeated parameter counts. */
 const firstOf = (value: string | string[] | undefined): string | undefined => [value].flat()[0];

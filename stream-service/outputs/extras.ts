@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
+import { digestOf } from '../../core/http/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
 import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
@@ -63,8 +63,7 @@ export async function loadExtras(
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
   const tags = hasTags ? mp4Tags(recordingText(resource, listPlace), cover || undefined) : undefined;
-  const id =
-    (tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '') + (text ? ` text=${text.id}` : '');
+  const id = (tags ? ` tags=${digestOf(tags)}` : '') + (text ? ` text=${text.id}` : '');
   return { tags, text, id, isCoverUnknown: Boolean(hasTags && !cover), isTextUnknown: Boolean(subtitle && !text) };
 }
 

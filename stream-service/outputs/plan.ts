@@ -97,9 +97,9 @@ const MEDIA_PATH = getOperation('Media').path;
 const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
   MEDIA_PATH.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
 
-/** As it is, which has no room for subtitles. */
+/** @throws as `planExtras` for subtitles: a file that is sent as it is has no room for them */
 function copy(found: KeyedRendition, { subtitles }: MediaQuery) {
-  planExtras(found, { subtitles, isMp4: false });
+  if (subtitles !== undefined) planExtras(found, { subtitles, isMp4: false });
   return planCopy(found);
 }
 

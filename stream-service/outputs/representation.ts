@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { toProblem } from '../../core/api/index.ts';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import type { PredictedRange } from '../../core/http/index.ts';
+import { entityTag, type PredictedRange } from '../../core/http/index.ts';
+import type { FileType } from '../../core/media/codecs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import type { OpenSource } from '../source/index.ts';
+import { memorySource, type OpenSource } from '../source/index.ts';
 
 /** A part of a presentation, in seconds. */
 export interface ClipTimes {
@@ -29,7 +29,7 @@ export interface RepresentationHead {
   readonly contentLocation?: string;
   /** Bytes, approximate: a hint for progress bars where `size` is unknown. */
   readonly estimatedBytes?: number;
-  /** Part of a presentation that only players request: it is no download. @default false */
+  /** Part of a presentation, which only players request: it is not offered as a download. @default false */
   readonly isInline?: boolean;
   /** The part that it is, which names the file. Absent: the whole. */
   readonly clip?: ClipTimes;
@@ -89,16 +89,21 @@ export const unread = (): never => {
   throw new TypeError('The output was opened for its head alone');
 };
 
-/** A short digest of values that JSON can express. */
-export const digestParts = (...parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
-
-/** A strong validator of what is identified by the parts. */
-export const etagOf = (...parts: readonly unknown[]): string => `"${digestParts(...parts)}"`;
-
 /**
  * The error of a representation that failed before its first byte. One of no known class comes from FFmpeg or a parser
  * reading what the source sent: an `UpstreamError`, with it as the cause.
  */
 export const toReadError = (error: unknown): unknown =>
   toProblem(error).details.status === 500 ? new UpstreamError('The source could not be read', { cause: error }) : error;
+
+/** A small file that is known as a whole, with ranges and an ETag of its bytes. */
+export const inMemory = (
+  { mimeType, fileExtension, isInline }: FileType & Pick<Representation, 'isInline'>,
+  bytes: Buffer,
+): Representation => ({
+  ...{ mimeType, fileExtension, isInline },
+  size: bytes.length,
+  acceptRanges: 'bytes',
+  etag: entityTag(bytes),
+  read: memorySource(bytes).read,
+});

@@ -1,8 +1,11 @@
-export { type Admission, type AdmissionLimits, createAdmission, type Release } from './admission.ts';
 export {
+  type Admission,
+  type AdmissionLimits,
+  createAdmission,
   createStreamSessions,
   noopObserver,
   openChildSession,
+  type Release,
   type StreamObserver,
   type StreamSession,
   type StreamSessions,

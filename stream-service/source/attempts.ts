@@ -5,10 +5,12 @@ import { UpstreamError } from '../../core/errors/index.ts';
 import { untilAvailable } from '../../core/state/index.ts';
 import { classifyResponse, type RequestedRange, type ResponseOutcome } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
-import { planRange, planRecovery, type Recovery } from './range-plan.ts';
 import {
   acceptBody,
   type Location,
+  planRange,
+  planRecovery,
+  type Recovery,
   sendRequest,
   type UpstreamBody,
   type UpstreamRequestDependencies,

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { createCache } from '../../core/concurrency/index.ts';
 import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
 import { discardResponse } from '../../core/egress/client/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
+import { digestOf } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import { Attempts, probeLimits } from './attempts.ts';
 import { RangeRefused } from './classify-response.ts';
-import { firstBytes } from './first-bytes.ts';
 import type { ReadAheadBudget } from './read-ahead-limits.ts';
+import { firstBytes } from './read-ahead-stream.ts';
 import {
   fixedTarget,
   type Location,
@@ -91,7 +91,7 @@ export class AvailabilityProbes {
 
   /** Returns why the bytes are refused; undefined when they are served, or when that cannot be told. */
   async #probe(location: Location, request: ProbeRequest): Promise<Error | undefined> {
-    const id = createHash('sha256').update(location.url).digest('base64url');
+    const id = digestOf(location.url);
     const known = this.#results.get(id);
     if (known) return known.refusal;
     const outcome = await readBytes(location, request);

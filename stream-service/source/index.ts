@@ -1,3 +1,4 @@
-export { firstBytes, hasBytes } from './first-bytes.ts';
+export { memorySource, readWhole } from './memory-source.ts';
 export { createSourceOpeners, isMp4File, needsRemux, openTrack } from './open-source.ts';
+export { firstBytes, hasBytes } from './read-ahead-stream.ts';
 export type { FileSource, OpenSource, SegmentedSource, Source, TrackSelection } from './source.ts';

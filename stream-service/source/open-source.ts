@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
@@ -8,8 +7,9 @@ import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../
 import type { StreamSession } from '../sessions/index.ts';
 import { peekLimits, singleAttemptLimits } from './attempts.ts';
 import { AvailabilityProbes } from './availability-probe.ts';
-import { openFile } from './file/index.ts';
+import { openFile } from './file-source.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
+import { memorySource } from './memory-source.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import { loadDash, loadHls, openSegments } from './segmented/index.ts';
 import type { OpenRequest, OpenSource, Source } from './source.ts';
@@ -111,17 +111,6 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
 }
 
 const noRefresh = () => Promise.reject(new NotFound('The URL has expired'));
-
-const memorySource = (bytes: Buffer): Source => ({
-  needsRemux: false,
-  size: bytes.length,
-  isSeekable: true,
-  validator: undefined,
-  // The reader owns the chunk.
-  read: (first, last = bytes.length - 1) =>
-    Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
-  close: () => undefined,
-});
 
 /** Opens a track until the session ends. */
 export async function openTrack(

@@ -185,7 +185,7 @@ export class RangeFetch {
   #receive({ body, skip, length, isFullResponse, isSelfDelimited }: UpstreamBody): Promise<UpstreamError | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamError | undefined>();
     const check = isSelfDelimited ? undefined : this.#options.createCheck?.();
-    /** Of bytes that are sent again, where all of them were digested before. */
+    /** Digests the bytes that are sent again, where all of them were digested before. */
     const repeated: Hash | undefined = skip > 0 && skip === this.#prefixBytes ? createHash('sha256') : undefined;
     const bodyEnd = length === undefined || isFullResponse ? Number.POSITIVE_INFINITY : this.#next + length - 1;
     const remaining = () => Math.min(this.#end, bodyEnd) - this.#next + 1;

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { finished, Readable } from 'node:stream';
 import { hasPausedReader } from '../../core/egress/client/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { RangeFetch } from './range-fetch.ts';
@@ -185,3 +185,30 @@ export class ReadAheadStream extends Readable {
 /** What a filter throws: a wrong key, bad padding, a damaged box. */
 const malformed = (error: unknown): UpstreamError =>
   error instanceof UpstreamError ? error : new UpstreamError('Malformed media', { cause: error });
+
+/**
+ * Waits until a stream has buffered its first bytes, without consuming them.
+ * @throws the error of the stream when it fails before; UpstreamError when it ends without a byte
+ */
+export async function firstBytes(stream: Readable): Promise<void> {
+  if (!(await hasBytes(stream))) throw new UpstreamError('Stream ended before its first byte');
+}
+
+/** Waits for bytes to read, or for the end. Returns whether there are bytes. @throws the error of the stream */
+export async function hasBytes(stream: Readable): Promise<boolean> {
+  // Buffered data first: 'readable' may have fired already, for another listener.
+  if (stream.readableLength > 0 && !stream.destroyed) return true;
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const onReadable = () => {
+    if (stream.readableLength > 0) resolve(true);
+    else stream.read(); // A stream ends only after a read that found no more bytes.
+  };
+  const stop = finished(stream, { writable: false }, (error) => (error ? reject(error) : resolve(false)));
+  stream.on('readable', onReadable);
+  try {
+    return await promise;
+  } finally {
+    stream.off('readable', onReadable);
+    stop();
+  }
+}

@@ -4,8 +4,7 @@ import type { Resource, Track } from '../../core/state/index.ts';
 import { Renewals } from './attempts.ts';
 import { unknownEntity } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
-import type { RangePolicy } from './range-plan.ts';
-import type { UpstreamTarget } from './upstream-request.ts';
+import type { RangePolicy, UpstreamTarget } from './upstream-request.ts';
 
 /** Where a track is found at present. */
 export interface ResolvedLocation<Value> {

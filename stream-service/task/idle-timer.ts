@@ -7,7 +7,7 @@ export interface IdleTimerOptions {
   readonly onIdle: () => void;
 }
 
-/** Reports when no stream has run for a while. Refused requests are no streams: they do not keep a task running. */
+/** Reports when no stream has run for a while. Refused requests do not keep a task running. */
 export interface IdleTimer extends Pick<StreamObserver, 'onStreamStart'> {
   close(): void;
 }

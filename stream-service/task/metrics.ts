@@ -32,7 +32,7 @@ const UNITS = {
 type Values = Partial<Record<keyof typeof UNITS, number>>;
 
 export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Metrics {
-  /** Of each running stream: returns the bytes since the last call. */
+  /** Each returns the bytes of one running stream since its last call. */
   const running = new Set<() => number>();
   const zero = { StreamsStarted: 0, BytesSent: 0, ReResolves: 0, FfmpegFailures: 0 };
   let counts = { ...zero };

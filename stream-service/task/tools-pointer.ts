@@ -9,7 +9,7 @@ import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp 
 /** Written by the tools update as its last step, after the canary invocation has passed. */
 const Pointer = Type.Object({
   version: Type.String(),
-  /** Of the archive in the same bucket; the file name is that of the release asset. */
+  /** Key of the archive in the same bucket; its file name is that of the release asset. */
   key: Type.String({ pattern: '^(?:[\\w.-]+/)*yt-dlp_\\w+\\.zip$' }),
   /** Hex. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -76,7 +76,7 @@ function parsePointer(text: string): Pointer {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new Error('its pointer is no JSON', { cause });
+    throw new Error('its pointer is not JSON', { cause });
   }
   if (!Value.Check(Pointer, value) || !isReleaseTag(value.version)) throw new Error('its pointer names no release');
   return value;

@@ -13,9 +13,9 @@ import type { PredictedRange } from '../../../core/http/index.ts';
 
 /** What is to be read of an entry. */
 export interface EntryJob {
-  /** Of the entry in the list, from 1. */
+  /** Place of the entry in the list, from 1. */
   readonly number: number;
-  /** Bytes of it. */
+  /** Its bytes. */
   readonly range: PredictedRange;
 }
 

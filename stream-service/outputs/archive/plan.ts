@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { digestOf, entityTag } from '../../../core/http/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
@@ -52,7 +52,7 @@ export function archiveHead(format: ArchiveFormat, plan?: ArchivePlan): Represen
 
 /** A file of an archive whose every byte is promised. */
 export interface PlannedFile {
-  /** Of its entry in the list, from 1. */
+  /** Place of its entry in the list, from 1. */
   readonly number: number;
   readonly path: string;
   readonly size: number;
@@ -162,10 +162,7 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
 }
 
 const idOf = ({ contents: { list }, parameters }: ArchiveRequest): string =>
-  digest([list.id, list.entries, parameters]);
-
-const digest = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+  digestOf([list.id, list.entries, parameters]);
 
 /**
  * Describes a file from the state table. What is unknown there is read from the open source: the length, and for ranges
@@ -196,7 +193,7 @@ function assemblePlan(
       ? zipBytes(all)
       : all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES);
   const hasEtags = files.every(({ etag }) => etag !== undefined);
-  const etag = hasEtags ? `"${digest([LAYOUTS[format], files, index.text])}"` : undefined;
+  const etag = hasEtags ? entityTag([LAYOUTS[format], files, index.text]) : undefined;
   return { files, index, size, etag, isRanged: files.every(({ isRanged }) => isRanged) };
 }
 

@@ -1,5 +1,6 @@
+import { entityTag } from '../../../core/http/index.ts';
 import { openTrack } from '../../source/index.ts';
-import { etagOf, type Opening, type Representation } from '../representation.ts';
+import type { Opening, Representation } from '../representation.ts';
 import type { CopyPlan } from './plan.ts';
 
 /** @throws what `OpenSource` throws */
@@ -13,7 +14,7 @@ export async function openCopy(
   return {
     ...{ mimeType, fileExtension, size },
     // Another size or another validator of the source is another entity.
-    etag: size === undefined ? undefined : etagOf(found.key, size, validator),
+    etag: size === undefined ? undefined : entityTag([found.key, size, validator]),
     acceptRanges: size === undefined ? 'none' : 'bytes',
     read: (first, last) => source.read(first, last),
   };

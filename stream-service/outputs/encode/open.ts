@@ -1,14 +1,12 @@
 import { conversions } from '../../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
-import type { Resource, Track } from '../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../core/tools/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack, type Source } from '../../source/index.ts';
 import type { Covers } from '../picture/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
-import { audioEntity, type FrameStreams, sizedHead } from './frames/index.ts';
+import { audioEntity, type FrameInput, type FrameStreams, sizedHead } from './frames/index.ts';
 import type { EncodePlan } from './plan.ts';
 
 /** What FFmpeg reads of a file first. */
@@ -46,14 +44,9 @@ export async function openEncode(
   );
 }
 
-export interface EncodeInput {
-  readonly resource: Resource;
-  readonly track: Track;
+export interface EncodeInput extends Omit<FrameInput, 'source'> {
   /** Absent: segments that are not to be read. */
   readonly source: Source | undefined;
-  readonly ffmpeg: Ffmpeg;
-  /** Whose share of encoders it uses. */
-  readonly client: string;
 }
 
 /**

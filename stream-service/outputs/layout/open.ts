@@ -12,10 +12,16 @@ import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
-import { inMemory } from '../in-memory.ts';
 import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
-import { type Opening, type Representation, type RepresentationHead, toReadError, unread } from '../representation.ts';
+import {
+  inMemory,
+  type Opening,
+  type Representation,
+  type RepresentationHead,
+  toReadError,
+  unread,
+} from '../representation.ts';
 import type { LayoutCache } from './layout-cache.ts';
 import { type LayoutCaches, NotAac } from './layout-caches.ts';
 import { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';

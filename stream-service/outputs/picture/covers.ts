@@ -1,12 +1,11 @@
 import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
-import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../../core/errors/index.ts';
+import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
-import type { Resource, State } from '../../../core/state/index.ts';
+import type { Resource, State, Track } from '../../../core/state/index.ts';
 import type { FfmpegInputServer, RequireFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamSession } from '../../sessions/index.ts';
-import type { OpenSource } from '../../source/index.ts';
+import { type OpenSource, readWhole } from '../../source/index.ts';
 import { encodeCover } from './encode-cover.ts';
-import { type Picture, readPicture, recognizePicture } from './picture.ts';
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
 export interface Covers {
@@ -94,4 +93,61 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
     },
   };
+}
+
+/** A picture in a format that every browser shows. */
+export interface Picture {
+  readonly bytes: Buffer;
+  readonly mimeType: string;
+  /** With a leading dot. */
+  readonly fileExtension: string;
+}
+
+/** Bytes of a picture at its source. */
+const MAX_PICTURE_BYTES = 8 * 1024 * 1024;
+
+/** By the first bytes. No SVG: it may contain scripts. */
+const FORMATS: readonly (readonly [mimeType: string, fileExtension: string, isIt: (head: string) => boolean])[] = [
+  ['image/jpeg', '.jpg', (head) => head.startsWith('\xff\xd8\xff')],
+  ['image/png', '.png', (head) => head.startsWith('\x89PNG\r\n\x1a\n')],
+  ['image/webp', '.webp', (head) => head.startsWith('RIFF') && head.endsWith('WEBP')],
+  ['image/gif', '.gif', (head) => head.startsWith('GIF8')],
+  ['image/avif', '.avif', (head) => head.endsWith('ftypavif')],
+];
+
+/** Names the format of a picture. @throws UpstreamError for other files */
+export function recognizePicture(bytes: Buffer): Picture {
+  const head = bytes.toString('latin1', 0, 12);
+  const [mimeType, fileExtension] = FORMATS.find(([, , isIt]) => isIt(head)) ?? [];
+  if (!mimeType || !fileExtension) throw new UpstreamError('The cover is not a picture');
+  return { bytes, mimeType, fileExtension };
+}
+
+/**
+ * Reads a picture of a resource from its source.
+ * @throws UpstreamError for a longer file, and what opening and reading throws
+ */
+export async function readPicture(
+  resource: Resource,
+  url: string,
+  { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
+  openSource: OpenSource,
+): Promise<Buffer> {
+  const track: Track = {
+    formatId: 'cover',
+    delivery: 'direct',
+    url,
+    headers: {},
+    cookies: [],
+    container: 'jpg',
+    video: null,
+    audio: null,
+    sizeIsExact: false,
+  };
+  const source = await openSource(resource, track, signal, undefined, client);
+  try {
+    return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The cover', signal });
+  } finally {
+    source.close();
+  }
 }

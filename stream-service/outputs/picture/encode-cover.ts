@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { MAX_COVER_BYTES } from '../../../core/media/id3/index.ts';
 import { FfmpegFailed, type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
-import type { FileSource } from '../../source/index.ts';
+import { memorySource } from '../../source/index.ts';
 
 export interface EncodeCoverOptions {
   /** FFmpeg. */
@@ -25,7 +24,7 @@ const ATTEMPTS = [
 
 /**
  * A picture as JPEG within the bounds of a tag, encoded again: whatever else the file contains is dropped.
- * @throws FfmpegFailed when it is no JPEG, PNG or WebP, too large in pixels, or cannot be decoded
+ * @throws FfmpegFailed when it is not a JPEG, PNG or WebP, too large in pixels, or cannot be decoded
  */
 export async function encodeCover(picture: Buffer, options: EncodeCoverOptions): Promise<Buffer> {
   const head = picture.toString('latin1', 0, 12);
@@ -44,7 +43,7 @@ async function encode(
   { pixels, quality }: (typeof ATTEMPTS)[number],
   { path, inputServer, signal }: EncodeCoverOptions,
 ): Promise<Buffer> {
-  const input = inputServer.serve(inMemoryFile(picture));
+  const input = inputServer.serve(memorySource(picture));
   const scale = `scale=w='min(${pixels},iw)':h='min(${pixels},ih)':force_original_aspect_ratio=decrease`;
   try {
     const output = runFfmpeg({
@@ -62,13 +61,3 @@ async function encode(
     input.close();
   }
 }
-
-const inMemoryFile = (bytes: Buffer): FileSource => ({
-  needsRemux: false,
-  isSeekable: true,
-  size: bytes.length,
-  validator: undefined,
-  read: (first, last = bytes.length - 1) =>
-    Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
-  close: () => undefined,
-});

@@ -1,5 +1,4 @@
-import { inMemory } from '../in-memory.ts';
-import type { Opening, Representation } from '../representation.ts';
+import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { Covers } from './covers.ts';
 import type { PicturePlan } from './plan.ts';
 

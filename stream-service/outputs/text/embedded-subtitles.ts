@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
+import { digestOf } from '../../../core/http/index.ts';
 import type { Cue } from '../../../core/media/subtitles/index.ts';
 import type { TimedText } from '../../../core/media/timed-text/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';
@@ -10,12 +10,12 @@ import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/s
 import type { StreamSession } from '../../sessions/index.ts';
 import type { OpenSource } from '../../source/index.ts';
 import { toReadError } from '../representation.ts';
-import { readSubtitleFile } from './read-subtitle-file.ts';
-import type { SelectedSubtitle } from './select-subtitle.ts';
+import { readSubtitleFile } from './open.ts';
+import type { SelectedSubtitle } from './plan.ts';
 
 /** Subtitles as they are embedded. */
 export interface EmbeddedText extends TimedText {
-  /** A digest of them. */
+  /** Differs where the language or the cues do. */
   readonly id: string;
 }
 
@@ -41,7 +41,7 @@ interface CachedText {
   readonly memoryBytes: number;
 }
 
-/** Of cues that were stored; a file has 5 MB at most. */
+/** Limit of stored cues, unpacked; a file has 5 MB at most. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_CACHED = 16;
 /** Memory of all texts. A film has about 200 KB. */
@@ -68,7 +68,7 @@ export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitles
   const unpack = async (resource: Resource, selected: SelectedSubtitle, bytes: Buffer): Promise<EmbeddedText> => {
     const json = await decompress(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
     const { language } = selected.subtitle;
-    const id = createHash('sha256').update(language).update(json).digest('base64url');
+    const id = `${language} ${digestOf(json)}`;
     const text = { id, language, cues: JSON.parse(json.toString()) as readonly Cue[] };
     cache.set(keyOf(resource, selected), { text, memoryBytes: json.length * MEMORY_FACTOR });
     return text;

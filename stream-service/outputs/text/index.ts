@@ -1,4 +1,3 @@
 export { createEmbeddedSubtitles, type EmbeddedSubtitles } from './embedded-subtitles.ts';
 export { openText } from './open.ts';
-export { planSubtitle, type TextPlan } from './plan.ts';
-export { type SelectedSubtitle, selectSubtitle } from './select-subtitle.ts';
+export { planSubtitle, type SelectedSubtitle, selectSubtitle, type TextPlan } from './plan.ts';

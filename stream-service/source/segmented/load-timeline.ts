@@ -7,9 +7,8 @@ import { parse, READ_HLS_PLAYLIST } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { createPlaylistCheck } from '../completeness.ts';
 import { fetchBuffer } from '../range-fetch.ts';
-import type { RangeRequirement } from '../range-plan.ts';
 import type { OpenRequest } from '../source.ts';
-import { fixedTarget } from '../upstream-request.ts';
+import { fixedTarget, type RangeRequirement } from '../upstream-request.ts';
 
 export interface LoadOptions extends OpenRequest {
   readonly rangeRequirement: RangeRequirement;

@@ -11,11 +11,10 @@ import {
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { createLengthCheck, createMediaCheck } from '../completeness.ts';
 import { fetchBuffer, RangeFetch } from '../range-fetch.ts';
-import type { RangeRequirement } from '../range-plan.ts';
 import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
 import type { FetchScheduler, Filter } from '../read-ahead-stream.ts';
 import type { TrackLocator } from '../track-locator.ts';
-import type { UpstreamRequestDependencies, UpstreamTarget } from '../upstream-request.ts';
+import type { RangeRequirement, UpstreamRequestDependencies, UpstreamTarget } from '../upstream-request.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';
 
 export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {

@@ -11,12 +11,11 @@ import {
 } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
-import { firstBytes } from '../first-bytes.ts';
-import { ChunkSizer, type RangeRequirement } from '../range-plan.ts';
 import { AdaptiveParallelism } from '../read-ahead-limits.ts';
-import { ReadAheadStream } from '../read-ahead-stream.ts';
+import { firstBytes, ReadAheadStream } from '../read-ahead-stream.ts';
 import type { OpenRequest, SegmentedSource, SegmentRun } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
+import { ChunkSizer, type RangeRequirement } from '../upstream-request.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { checkSandbox, withProcessLimits } from '../../../stream-service/ffmpeg/process-limits.ts';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
+import { firstBytes } from '../../../stream-service/source/read-ahead-stream.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendantsOf, isRunning } from '../../support/processes.ts';

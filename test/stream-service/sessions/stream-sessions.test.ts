@@ -3,8 +3,11 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ClientLimitExceeded } from '../../../core/errors/errors.ts';
-import { createAdmission } from '../../../stream-service/sessions/admission.ts';
-import { createStreamSessions, noopObserver } from '../../../stream-service/sessions/stream-sessions.ts';
+import {
+  createAdmission,
+  createStreamSessions,
+  noopObserver,
+} from '../../../stream-service/sessions/stream-sessions.ts';
 
 const [FIRST_KEY, SECOND_KEY] = ['first', 'second'].map((key) => createHash('sha256').update(key).digest('hex'));
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChunkSizer, planRange, planRecovery } from '../../../stream-service/source/range-plan.ts';
-import { planHeaders } from '../../../stream-service/source/upstream-request.ts';
+import { ChunkSizer, planHeaders, planRange, planRecovery } from '../../../stream-service/source/upstream-request.ts';
 
 const MiB = 1024 * 1024;
 const sizer = () => new ChunkSizer({ defaultChunkBytes: 1000, minChunkBytes: 100 });

@@ -1,7 +1,7 @@
 import { createCache } from '../../../../core/concurrency/index.ts';
 import { runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Source } from '../../../source/index.ts';
-import type { EncoderOptions } from './encoder-options.ts';
+import type { EncoderOptions } from './frame-encoding.ts';
 
 /** Timestamp of the first sample of an audio track: not 0 in MPEG-TS, in HLS, or in a trimmed file. */
 export interface AudioStart {

@@ -1,3 +1,5 @@
+import type { FfmpegInputServer } from '../../../ffmpeg/index.ts';
+
 /** How the frames of a conversion are made: the facts of its format. */
 export interface FrameEncoding {
   /** Hz. */
@@ -19,4 +21,11 @@ export interface FrameEncoding {
   readonly lookAheadFrames: number;
   /** FFmpeg's options of the output. */
   readonly outputArgs: readonly string[];
+}
+
+export interface EncoderOptions {
+  /** FFmpeg. */
+  readonly path: string;
+  readonly inputServer: FfmpegInputServer;
+  readonly onFailure: (stderr: string) => void;
 }

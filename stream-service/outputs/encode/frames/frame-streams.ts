@@ -10,14 +10,11 @@ import type { Representation } from '../../representation.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncodedUnits } from './encoded-units.ts';
-import type { EncoderOptions } from './encoder-options.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
-import type { FrameEncoding } from './frame-encoding.ts';
-import { audioEntity } from './head.ts';
-import { type Layout, layoutBytes } from './layout.ts';
+import type { EncoderOptions, FrameEncoding } from './frame-encoding.ts';
+import { audioEntity, type Layout, layoutBytes } from './layout.ts';
 import { rangedStream } from './ranged-stream.ts';
-import { openFrameRangeEncoder } from './segment-encoder.ts';
-import { sequentialStream } from './sequential-stream.ts';
+import { openFrameRangeEncoder, sequentialStream } from './segment-encoder.ts';
 
 export interface FrameStreamsOptions {
   readonly inputServer: FfmpegInputServer;

@@ -1,4 +1,3 @@
 export type { FrameEncoding } from './frame-encoding.ts';
-export { createFrameStreams, type FrameStreams } from './frame-streams.ts';
-export { audioEntity, clipLayout, sizedHead } from './head.ts';
-export { type Layout, layoutBytes } from './layout.ts';
+export { createFrameStreams, type FrameInput, type FrameStreams } from './frame-streams.ts';
+export { audioEntity, clipLayout, type Layout, layoutBytes, sizedHead } from './layout.ts';

@@ -1,7 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import type { SegmentedSource } from '../../../source/index.ts';
 import { type AudioStart, findAudioStart } from './audio-start.ts';
-import type { EncoderOptions } from './encoder-options.ts';
+import type { EncoderOptions } from './frame-encoding.ts';
 
 /** Bytes searched for the first audio frame. */
 const MAX_HEAD_BYTES = 1024 * 1024;

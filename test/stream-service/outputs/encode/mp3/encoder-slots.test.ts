@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../../core/errors/errors.ts';
 import { createEncoderSlots } from '../../../../../stream-service/outputs/encode/frames/encoder-slots.ts';
-import { createAdmission } from '../../../../../stream-service/sessions/admission.ts';
+import { createAdmission } from '../../../../../stream-service/sessions/stream-sessions.ts';
 
 const forever = new AbortController().signal;
 

@@ -17,8 +17,11 @@ import {
   type Representation,
   toReadError,
 } from '../../../../../stream-service/outputs/representation.ts';
-import { type AdmissionLimits, createAdmission } from '../../../../../stream-service/sessions/admission.ts';
-import { noopObserver } from '../../../../../stream-service/sessions/stream-sessions.ts';
+import {
+  type AdmissionLimits,
+  createAdmission,
+  noopObserver,
+} from '../../../../../stream-service/sessions/stream-sessions.ts';
 import type { FileSource, SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };

@@ -11,7 +11,7 @@ import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.
 import { createMux } from '../../../../../stream-service/outputs/mux/ffmpeg/ffmpeg-muxer.ts';
 import { combinedPlan, remuxPlan } from '../../../../../stream-service/outputs/mux/mux-plan.ts';
 import { noopObserver } from '../../../../../stream-service/sessions/stream-sessions.ts';
-import { firstBytes } from '../../../../../stream-service/source/first-bytes.ts';
+import { firstBytes } from '../../../../../stream-service/source/read-ahead-stream.ts';
 import type { SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
 import { madeBy } from '../../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../../support/media-tools.ts';

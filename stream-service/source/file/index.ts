@@ -1,1 +1,0 @@
-export { openFile } from './file-source.ts';
