@@ -13,26 +13,38 @@ export interface SiteCase {
   readonly refuses?: Refusal;
 }
 
+/** What yt-dlp downloads and the service streams. */
 export interface Delivery {
   /** Ids of the formats that yt-dlp downloads. */
   readonly ytDlp: readonly string[];
-  /** What the service streams, in its order, by the ids of the formats; pairs as `137+140`. */
-  readonly video: readonly string[];
-  readonly audio: readonly string[];
+  /** What the service streams, in its order, by the ids of the formats; pairs as `137+140`. @default none */
+  readonly video?: readonly string[];
+  readonly audio?: readonly string[];
   /** Languages of the subtitles that yt-dlp downloads. @default none */
   readonly subtitles?: readonly string[];
   /** The errors of yt-dlp for formats that cannot be downloaded, in lines. @default none */
   readonly errors?: RegExp;
 }
 
-export interface Refusal {
+interface Refusal {
   /** The error of yt-dlp. */
   readonly ytDlp: RegExp;
-  /** Of the service's response. */
-  readonly status: number;
-  /** Of the service's response, without `/problems/`. */
-  readonly type: string;
+  /** The service's status and problem type, as in `415 login`. */
+  readonly service: string;
 }
+
+export const delivers = (title: string, url: string, delivery: Delivery): SiteCase => ({
+  title: `delivers ${title}`,
+  url,
+  delivers: delivery,
+});
+
+/** @param service status and problem type, as in `415 login` */
+export const refuses = (title: string, url: string, ytDlp: RegExp, service: string): SiteCase => ({
+  title: `refuses ${title}`,
+  url,
+  refuses: { ytDlp, service },
+});
 
 /**
  * Tests that yt-dlp alone and the service make the same of each link: what one downloads, the other streams byte for byte;
@@ -59,14 +71,15 @@ export function describeSite(
       const saw = `yt-dlp alone: ${describeStock(stock)}; the service: ${describeStreamed(streamed)}`;
       if (refuses) {
         expect(stock.errors.join('\n'), `yt-dlp has changed. ${saw}`).toMatch(refuses.ytDlp);
-        const { status, type } = refuses;
-        expect(streamed, `The service has changed. ${saw}`).toEqual({ status, type: `/problems/${type}` });
+        const [status, type] = refuses.service.split(' ');
+        const expected = { status: Number(status), type: `/problems/${type}` };
+        expect(streamed, `The service has changed. ${saw}`).toEqual(expected);
       } else {
-        const { ytDlp = [], subtitles = [], errors = /^$/, ...offered } = delivers ?? {};
+        const { ytDlp = [], video = [], audio = [], subtitles = [], errors = /^$/ } = delivers ?? {};
         const names = { formats: namesOf(stock.formats), subtitles: namesOf(stock.subtitles) };
         expect(stock.errors.join('\n'), `yt-dlp has changed. ${saw}`).toMatch(errors);
         expect(names, `yt-dlp has changed. ${saw}`).toEqual({ formats: [...ytDlp].sort(), subtitles });
-        expect(streamed, `The service has changed. ${saw}`).toEqual({ status: 200, ...offered });
+        expect(streamed, `The service has changed. ${saw}`).toEqual({ status: 200, video, audio });
       }
     });
   });

@@ -37,7 +37,7 @@ export interface StockOptions extends StockConnection {
   readonly args?: readonly string[];
 }
 
-const TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = 280_000;
 const NAMES = '%(id)s/%(format_id)s.%(ext)s';
 
 /** yt-dlp as it comes, without the plugin of the service: its command without a link, and its environment. */

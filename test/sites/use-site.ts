@@ -39,6 +39,15 @@ const STOCK_ADDRESS = '127.0.0.9';
 /** Names are looked up before a proxy is used, which here connects to the site alone: any public address will do. */
 const lookup = async () => [{ address: '192.0.43.8', family: 4 }];
 
+const { timeout } = AbortSignal;
+/**
+ * Lengthens the time limits of probes and requests, which are meant for a machine that does little else: a track whose probe
+ * ends early is offered as its site describes it.
+ */
+const lengthenTimeLimits = () =>
+  Object.assign(AbortSignal, { timeout: (milliseconds: number) => timeout.call(AbortSignal, 10 * milliseconds) });
+const restoreTimeLimits = () => Object.assign(AbortSignal, { timeout });
+
 /** Starts a site and the service before the tests of a file, and ends both after them. */
 export function useSite(
   site: Site,
@@ -49,6 +58,7 @@ export function useSite(
   let service: Awaited<ReturnType<typeof startOwnService>>;
   let files = 0;
   beforeAll(async () => {
+    lengthenTimeLimits();
     dir = await mkdtemp(join(tmpdir(), 'reelay-site-test-'));
     sites = await startSites([site]);
     const outgoingProxies = await Promise.all(addresses.map(sites.proxyFor));
@@ -63,6 +73,7 @@ export function useSite(
     service = await startOwnService({ host: '127.0.0.1:9' }, changes, { lookup, hasPage: false });
   });
   afterAll(async () => {
+    restoreTimeLimits();
     await service?.close();
     await sites?.close();
     await rm(dir, { recursive: true, force: true });

@@ -1,48 +1,40 @@
 import { expect, it } from 'vitest';
-import { describeSite, type SiteCase, streamEntries } from '../describe-site.ts';
+import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
-import { createBilibili, type VideoId, videoUrl } from './bilibili.ts';
+import { createBilibili, videoUrl } from './bilibili.ts';
 
 const bilibili = useSite(await createBilibili());
 
-const refuses = (title: string, id: VideoId, ytDlp: RegExp, status: number, type: string): SiteCase => ({
-  title: `refuses ${title}`,
-  url: videoUrl(id),
-  refuses: { ytDlp, status, type },
-});
-
 describeSite('Bilibili', bilibili, [
-  {
-    title: 'delivers a video, whose media needs a Referer',
-    url: videoUrl('BV1plain00001'),
-    delivers: {
-      ytDlp: ['100022', '100024', '30216', '30280'],
-      video: ['100024+30280', '100022+30280'],
-      audio: ['30280', '30216'],
-      subtitles: ['danmaku', 'en'],
-    },
-  },
-  {
-    title: 'delivers a part of a video',
-    url: `${videoUrl('BV1parts00001')}?p=2`,
-    delivers: {
-      ytDlp: ['100022', '30216'],
-      video: ['100022+30216'],
-      audio: ['30216'],
-      subtitles: ['danmaku', 'en'],
-    },
-  },
-  {
-    title: 'delivers one file with both tracks',
-    url: videoUrl('BV1oldmp40001'),
-    delivers: { ytDlp: ['16'], video: ['16'], audio: ['16'], subtitles: ['danmaku', 'en'] },
-  },
-  refuses('a deleted video', 'BV1deleted001', /may be deleted/, 404, 'not-found'),
-  refuses('a video that needs a login', 'BV1members001', /registered users/, 415, 'login'),
-  refuses('a video for supporters', 'BV1support001', /supporter-only/, 415, 'members'),
-  refuses('a client that asks too much', 'BV1toofast001', /exceeded the rate limit/, 502, 'rate-limited'),
-  refuses('a blocked client', 'BV1banned0001', /HTTP Error 412/, 415, 'refused'),
-  refuses('a client that the API asks to wait', 'BV1riskctl001', /No video formats found/, 502, 'rate-limited'),
+  delivers('a video, whose media needs a Referer', videoUrl('BV1plain00001'), {
+    ytDlp: ['100022', '100024', '30216', '30280'],
+    video: ['100024+30280', '100022+30280'],
+    audio: ['30280', '30216'],
+    subtitles: ['danmaku', 'en'],
+  }),
+  delivers('a part of a video', `${videoUrl('BV1parts00001')}?p=2`, {
+    ytDlp: ['100022', '30216'],
+    video: ['100022+30216'],
+    audio: ['30216'],
+    subtitles: ['danmaku', 'en'],
+  }),
+  delivers('one file with both tracks', videoUrl('BV1oldmp40001'), {
+    ytDlp: ['16'],
+    video: ['16'],
+    audio: ['16'],
+    subtitles: ['danmaku', 'en'],
+  }),
+  refuses('a deleted video', videoUrl('BV1deleted001'), /may be deleted/, '404 not-found'),
+  refuses('a video that needs a login', videoUrl('BV1members001'), /registered users/, '415 login'),
+  refuses('a video for supporters', videoUrl('BV1support001'), /supporter-only/, '415 members'),
+  refuses('a client that asks too much', videoUrl('BV1toofast001'), /exceeded the rate limit/, '502 rate-limited'),
+  refuses('a blocked client', videoUrl('BV1banned0001'), /HTTP Error 412/, '415 refused'),
+  refuses(
+    'a client that the API asks to wait',
+    videoUrl('BV1riskctl001'),
+    /No video formats found/,
+    '502 rate-limited',
+  ),
 ]);
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeSite, streamEntries } from '../describe-site.ts';
+import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';
 import { createSoundcloud } from './soundcloud.ts';
@@ -9,53 +9,18 @@ const site = useSite(soundcloud);
 
 // In the order of the service.
 const ALL = ['hls_aac_160k', 'http_mp3_1_0', 'hls_mp3_1_0'];
+const PREVIEWS = ALL.map((name) => `${name}_preview`);
 const trackUrl = (path: string) => `https://soundcloud.com/someone/${path}`;
 
 describeSite('SoundCloud', site, [
-  {
-    title: 'delivers a song of signed segments',
-    url: trackUrl('song'),
-    delivers: { ytDlp: ALL, video: [], audio: ALL },
-  },
-  {
-    title: 'delivers a link that the app shares',
-    url: 'https://on.soundcloud.com/shared',
-    delivers: { ytDlp: [...ALL].sort(), video: [], audio: ALL },
-  },
-  {
-    title: 'delivers the preview of a song that is for subscribers',
-    url: trackUrl('preview'),
-    delivers: {
-      ytDlp: ALL.map((name) => `${name}_preview`).sort(),
-      video: [],
-      audio: ALL.map((name) => `${name}_preview`),
-    },
-  },
-  {
-    title: 'delivers a private song by its secret link',
-    url: trackUrl('secret/s-abc123'),
-    delivers: { ytDlp: ALL, video: [], audio: ALL },
-  },
-  {
-    title: 'refuses a private song without the secret',
-    url: trackUrl('secret'),
-    refuses: { ytDlp: /HTTP Error 404/, status: 404, type: 'not-found' },
-  },
-  {
-    title: 'refuses protected songs',
-    url: trackUrl('protected'),
-    refuses: { ytDlp: /DRM/, status: 415, type: 'drm' },
-  },
-  {
-    title: 'refuses another region',
-    url: trackUrl('elsewhere'),
-    refuses: { ytDlp: /not available from your location/, status: 415, type: 'region' },
-  },
-  {
-    title: 'refuses a client that asks too much',
-    url: trackUrl('busy'),
-    refuses: { ytDlp: /HTTP Error 429/, status: 502, type: 'rate-limited' },
-  },
+  delivers('a song of signed segments', trackUrl('song'), { ytDlp: ALL, audio: ALL }),
+  delivers('a link that the app shares', 'https://on.soundcloud.com/shared', { ytDlp: ALL, audio: ALL }),
+  delivers('the preview of a song that is for subscribers', trackUrl('preview'), { ytDlp: PREVIEWS, audio: PREVIEWS }),
+  delivers('a private song by its secret link', trackUrl('secret/s-abc123'), { ytDlp: ALL, audio: ALL }),
+  refuses('a private song without the secret', trackUrl('secret'), /HTTP Error 404/, '404 not-found'),
+  refuses('protected songs', trackUrl('protected'), /DRM/, '415 drm'),
+  refuses('another region', trackUrl('elsewhere'), /not available from your location/, '415 region'),
+  refuses('a client that asks too much', trackUrl('busy'), /HTTP Error 429/, '502 rate-limited'),
 ]);
 
 describe('a set of SoundCloud', () => {

@@ -1,5 +1,5 @@
 import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
-import { describeSite } from '../describe-site.ts';
+import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 import { createTiktok, postUrl, SHORT_LINK } from './tiktok.ts';
 
@@ -13,49 +13,22 @@ const ALL = {
 };
 
 describeSite('TikTok', tiktok, [
-  {
-    title: 'delivers a video to those who have the cookie of its page',
-    url: postUrl('7000000000000000001'),
-    delivers: ALL,
-  },
-  { title: 'delivers a link that the app shares', url: SHORT_LINK, delivers: ALL },
-  {
-    title: 'leaves out a file that is not there',
-    url: postUrl('7000000000000000008'),
-    delivers: {
-      ytDlp: ['audio', 'bytevc2_1080p_700000', 'h264_360p_400000', 'h264_720p_900000'],
-      video: ['h264_720p_900000', 'h264_360p_400000', 'bytevc2_1080p_700000'],
-      audio: ['audio'],
-    },
-  },
-  {
-    title: 'delivers the sound of pictures',
-    url: postUrl('7000000000000000002'),
-    delivers: { ytDlp: ['audio'], video: [], audio: ['audio'] },
-  },
-  {
-    title: 'refuses a private post',
-    url: postUrl('7000000000000000003'),
-    refuses: { ytDlp: /do not have permission/, status: 415, type: 'private' },
-  },
-  {
-    title: 'refuses a blocked address',
-    url: postUrl('7000000000000000004'),
-    refuses: { ytDlp: /IP address is blocked/, status: 415, type: 'bot-check' },
-  },
-  {
-    title: 'refuses a removed post',
-    url: postUrl('7000000000000000005'),
-    refuses: { ytDlp: /Video not available, status code 10231/, status: 404, type: 'not-found' },
-  },
-  {
-    title: 'refuses what is not for everyone',
-    url: postUrl('7000000000000000006'),
-    refuses: { ytDlp: /not be comfortable for some audiences/, status: 415, type: 'age' },
-  },
-  {
-    title: 'refuses what needs a login',
-    url: postUrl('7000000000000000007'),
-    refuses: { ytDlp: /requiring login/, status: 415, type: 'login' },
-  },
+  delivers('a video to those who have the cookie of its page', postUrl('7000000000000000001'), ALL),
+  delivers('a link that the app shares', SHORT_LINK, ALL),
+  delivers('the other files when one is not there', postUrl('7000000000000000008'), {
+    ytDlp: ALL.ytDlp.filter((name) => name !== 'download'),
+    video: ALL.video.filter((name) => name !== 'download'),
+    audio: ALL.audio,
+  }),
+  delivers('the sound of pictures', postUrl('7000000000000000002'), { ytDlp: ['audio'], audio: ['audio'] }),
+  refuses('a private post', postUrl('7000000000000000003'), /do not have permission/, '415 private'),
+  refuses('a blocked address', postUrl('7000000000000000004'), /IP address is blocked/, '415 bot-check'),
+  refuses('a removed post', postUrl('7000000000000000005'), /Video not available, status code 10231/, '404 not-found'),
+  refuses(
+    'what is not for everyone',
+    postUrl('7000000000000000006'),
+    /not be comfortable for some audiences/,
+    '415 age',
+  ),
+  refuses('what needs a login', postUrl('7000000000000000007'), /requiring login/, '415 login'),
 ]);

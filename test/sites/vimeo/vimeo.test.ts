@@ -1,4 +1,4 @@
-import { describeSite } from '../describe-site.ts';
+import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 import { createVimeo } from './vimeo.ts';
 
@@ -14,44 +14,17 @@ const ALL = {
 };
 
 describeSite('Vimeo', vimeo, [
-  {
-    title: 'delivers a video from its player',
-    url: playerUrl(101),
-    delivers: ALL,
-  },
-  {
-    title: 'delivers a video to the page that embeds it',
-    url: 'https://embedder.example/page/102',
-    delivers: ALL,
-  },
-  {
-    title: 'refuses the same video elsewhere',
-    url: playerUrl(102),
-    refuses: { ytDlp: /embed-only video/, status: 415, type: 'refused' },
-  },
-  {
-    title: 'refuses a page that is for those who are logged in',
-    url: 'https://vimeo.com/101',
-    refuses: { ytDlp: /only works when logged-in/, status: 415, type: 'login' },
-  },
-  {
-    title: 'refuses a video with a password',
-    url: playerUrl(201),
-    refuses: { ytDlp: /protected by a password/, status: 415, type: 'private' },
-  },
-  {
-    title: 'refuses what has not begun',
-    url: playerUrl(202),
-    refuses: { ytDlp: /No video formats found|will begin/, status: 404, type: 'not-started' },
-  },
-  {
-    title: 'refuses a blocked address',
-    url: playerUrl(203),
-    refuses: { ytDlp: /your IP may be blocked/, status: 415, type: 'bot-check' },
-  },
-  {
-    title: 'refuses a removed video',
-    url: playerUrl(299),
-    refuses: { ytDlp: /HTTP Error 404/, status: 404, type: 'not-found' },
-  },
+  delivers('a video from its player', playerUrl(101), ALL),
+  delivers('a video to the page that embeds it', 'https://embedder.example/page/102', ALL),
+  refuses('the same video elsewhere', playerUrl(102), /embed-only video/, '415 refused'),
+  refuses(
+    'a page that is for those who are logged in',
+    'https://vimeo.com/101',
+    /only works when logged-in/,
+    '415 login',
+  ),
+  refuses('a video with a password', playerUrl(201), /protected by a password/, '415 private'),
+  refuses('what has not begun', playerUrl(202), /No video formats found|will begin/, '404 not-started'),
+  refuses('a blocked address', playerUrl(203), /your IP may be blocked/, '415 bot-check'),
+  refuses('a removed video', playerUrl(299), /HTTP Error 404/, '404 not-found'),
 ]);

@@ -82,3 +82,10 @@ export type VideoId = keyof typeof VIDEOS;
 export const videoOf = (id: string): Video | undefined => (id in VIDEOS ? VIDEOS[id as VideoId] : undefined);
 
 export const watchUrl = (id: VideoId): string => `https://www.youtube.com/watch?v=${id}`;
+
+/** The formats of most videos, and what the service streams of them. */
+export const ALL = {
+  ytDlp: ['18', '134', '136', '140', '140-drc', '251'],
+  video: ['136+140', '18', '134+140'],
+  audio: ['251', '140', '140-drc'],
+};

@@ -1,68 +1,51 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeSite, type SiteCase } from '../describe-site.ts';
+import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';
 import { makeMedia } from './media.ts';
 import { PLAYER_PATH } from './pages.ts';
-import { type VideoId, watchUrl } from './videos.ts';
+import { ALL, type VideoId, watchUrl } from './videos.ts';
 import { createYoutube } from './youtube.ts';
 
 const site = await createYoutube();
 const youtube = useSite(site);
 
-const ALL = {
-  ytDlp: ['18', '134', '136', '140', '140-drc', '251'],
-  video: ['136+140', '18', '134+140'],
-  audio: ['251', '140', '140-drc'],
-};
-const delivers = (title: string, id: VideoId, delivery: SiteCase['delivers'] = ALL): SiteCase => ({
-  title: `delivers ${title}`,
-  url: watchUrl(id),
-  delivers: delivery,
-});
-const refuses = (title: string, id: VideoId, ytDlp: RegExp, status: number, type: string): SiteCase => ({
-  title: `refuses ${title}`,
-  url: watchUrl(id),
-  refuses: { ytDlp, status, type },
-});
-
 describeSite('YouTube', youtube, [
-  delivers('a video', 'plainplain1'),
-  delivers('a video with captions', 'captionscc1', { ...ALL, subtitles: ['en'] }),
-  delivers('a video whose URLs have challenges', 'challenged1'),
-  delivers('another one', 'challenged2'),
-  delivers('dubs and compressed sound', 'dubsdubsdub', {
+  delivers('a video', watchUrl('plainplain1'), ALL),
+  delivers('a video with captions', watchUrl('captionscc1'), { ...ALL, subtitles: ['en'] }),
+  delivers('a video whose URLs have challenges', watchUrl('challenged1'), ALL),
+  delivers('another one', watchUrl('challenged2'), ALL),
+  delivers('dubs and compressed sound', watchUrl('dubsdubsdub'), {
     ytDlp: ['134', '136', '140-0', '140-1', '140-2', '140-drc', '18'],
     video: ['136+140-2', '18', '134+140-2'],
     audio: ['140-2', '140-drc', '140-1', '140-0'],
   }),
-  delivers('what can be had whole without a token', 'gatedgated1', {
+  delivers('what can be had whole without a token', watchUrl('gatedgated1'), {
     ytDlp: ['18'],
     video: ['18', '502 /problems/refused'],
     audio: ['502 /problems/refused'],
     errors: /^(unable to download video data: HTTP Error 403: Forbidden\n?){2}$/,
   }),
-  delivers('media that is bound to an address', 'boundbound1'),
-  delivers('media that waits for an advertisement', 'prerollwait'),
-  refuses('a bot', 'botcheckbot', /confirm you’re not a bot/, 415, 'bot-check'),
-  refuses('what needs proof of age', 'agecheckage', /confirm your age/, 415, 'age'),
-  refuses('a private video', 'privatepriv', /Private video/, 415, 'private'),
-  refuses('a removed video', 'removedgone', /removed by the uploader/, 404, 'gone'),
-  refuses('what is for members', 'membersonly', /members-only/, 415, 'members'),
-  refuses('a rental', 'rentalrent1', /requires payment/, 415, 'payment'),
-  refuses('another region', 'regionblock', /available in your country/, 415, 'region'),
-  refuses('a client that asks too much', 'ratelimited', /try again later/, 502, 'rate-limited'),
-  refuses('too many player calls', 'api429api42', /Requested format is not available/, 502, 'rate-limited'),
-  refuses('forbidden player calls', 'api403api40', /Requested format is not available/, 415, 'refused'),
-  refuses('a premiere', 'premierelat', /Premieres in 3 hours/, 404, 'not-started'),
+  delivers('media that is bound to an address', watchUrl('boundbound1'), ALL),
+  delivers('media that waits for an advertisement', watchUrl('prerollwait'), ALL),
+  refuses('a bot', watchUrl('botcheckbot'), /confirm you’re not a bot/, '415 bot-check'),
+  refuses('what needs proof of age', watchUrl('agecheckage'), /confirm your age/, '415 age'),
+  refuses('a private video', watchUrl('privatepriv'), /Private video/, '415 private'),
+  refuses('a removed video', watchUrl('removedgone'), /removed by the uploader/, '404 gone'),
+  refuses('what is for members', watchUrl('membersonly'), /members-only/, '415 members'),
+  refuses('a rental', watchUrl('rentalrent1'), /requires payment/, '415 payment'),
+  refuses('another region', watchUrl('regionblock'), /available in your country/, '415 region'),
+  refuses('a client that asks too much', watchUrl('ratelimited'), /try again later/, '502 rate-limited'),
+  refuses('too many player calls', watchUrl('api429api42'), /Requested format is not available/, '502 rate-limited'),
+  refuses('forbidden player calls', watchUrl('api403api40'), /Requested format is not available/, '415 refused'),
+  refuses('a premiere', watchUrl('premierelat'), /Premieres in 3 hours/, '404 not-started'),
   refuses(
     'formats that only the page can play',
-    'sabronlysab',
+    watchUrl('sabronlysab'),
     /No video formats|format is not available/,
-    502,
-    'site-changed',
+    '502 site-changed',
   ),
 ]);
 
@@ -73,7 +56,12 @@ it('requests the script of the player once for the challenges of two videos', ()
 
 const LIVE = { ytDlp: ['94'], video: ['94'], audio: ['94'] };
 // By default, yt-dlp has FFmpeg turn such a stream into a file of the type that its name says.
-describeSite('YouTube', youtube, [delivers('a live stream', 'livelivelil', LIVE)], ['--fixup', 'detect_or_warn']);
+describeSite(
+  'YouTube',
+  youtube,
+  [delivers('a live stream', watchUrl('livelivelil'), LIVE)],
+  ['--fixup', 'detect_or_warn'],
+);
 
 const playerCalls = (id: VideoId) =>
   youtube
