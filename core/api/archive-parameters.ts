@@ -48,11 +48,11 @@ export function parseArchiveParameters(
 
 function parseFormat(text: string = ARCHIVE_FORMATS[0]): ArchiveFormat {
   const format = findArchiveFormat(text);
-  if (!format) throw problems.badRequest(`format has to be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
+  if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
   return format;
 }
 
 function parseFrom(text = '1'): number {
-  if (!NUMBER.test(text)) throw problems.badRequest('from has to be the number of an entry, such as 12');
+  if (!NUMBER.test(text)) throw problems.badRequest('from must be the number of an entry, such as 12');
   return Number(text);
 }

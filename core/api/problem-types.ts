@@ -10,7 +10,7 @@ export interface ProblemType {
   readonly operators?: string;
 }
 
-const COOKIES = 'Cookies of an account that may see it can be set: `COOKIES_FILE`.';
+const COOKIES = '`COOKIES_FILE` can supply the cookies of an account that has access.';
 const TRY_AGAIN = 'Try again in a moment.';
 
 /** Every class of problems, by its name. The `type` of responses, their pages, OpenAPI and docs/problems.md follow from it. */
@@ -29,37 +29,38 @@ export const PROBLEM_TYPES = {
   },
   unauthorized: {
     status: 401,
-    heading: 'Access key needed',
-    meaning: 'The instance is private, and the request has no access key that it knows.',
+    heading: 'Access key required',
+    meaning: 'The instance is private, and the request has no valid access key.',
     help: 'Enter an access key of this instance.',
-    operators: 'Access keys are those of `ACCESS_KEYS`.',
+    operators:
+      '`ACCESS_KEYS` and `ACCESS_KEYS_FILE` list the keys on one machine, the secret `accessKeysSecret` in AWS.',
   },
   'link-refused': {
     status: 403,
     heading: 'Link not valid',
-    meaning: 'The signed link has expired, was changed, or its access key was removed.',
+    meaning: 'The signed link has expired or was changed, or its access key was removed. `detail` says which.',
     help: 'Resolve the link again.',
   },
   'cross-site': {
     status: 403,
     heading: 'Requested by another site',
-    meaning: 'A page of another site asked for a link to be resolved, and its origin is not allowed to.',
+    meaning: 'A page of another site requested a resolve, and its origin is not allowed to.',
     help: 'Open the link itself.',
-    operators: 'Allow origins by `CORS_ALLOWED_ORIGINS`.',
+    operators: '`CORS_ALLOWED_ORIGINS` lists the origins that may.',
   },
   'unknown-host': {
     status: 404,
     heading: 'Unknown site',
     meaning: 'The host name of the link has no address on the public internet.',
     help: 'Check the spelling of the address.',
-    operators: 'Hosts of an own network are allowed by `EGRESS_ALLOW`.',
+    operators: '`EGRESS_ALLOW` admits hosts of your own network.',
   },
   'private-address': {
     status: 404,
     heading: 'Private address',
     meaning: 'The link names an address that is not on the public internet.',
     help: 'Use a link that everyone can open.',
-    operators: 'Hosts of an own network are allowed by `EGRESS_ALLOW`.',
+    operators: '`EGRESS_ALLOW` admits hosts of your own network.',
   },
   'not-found': {
     status: 404,
@@ -71,7 +72,7 @@ export const PROBLEM_TYPES = {
   'no-media': {
     status: 404,
     heading: 'No video or audio',
-    meaning: 'The link exists, and has no video or audio that can be played.',
+    meaning: 'The link exists, but has no video or audio that can be played.',
     help: 'Use the link of the video or song itself.',
   },
   'not-started': {
@@ -95,7 +96,7 @@ export const PROBLEM_TYPES = {
   'method-not-allowed': {
     status: 405,
     heading: 'Method not allowed',
-    meaning: 'The address exists, and does not support the method of the request.',
+    meaning: 'The address exists, but does not support the method of the request.',
     help: 'Use a method that `Allow` lists.',
   },
   login: {
@@ -110,7 +111,7 @@ export const PROBLEM_TYPES = {
     heading: 'Age check',
     meaning: 'The site asks for proof of age.',
     help: 'Use a link that everyone can open.',
-    operators: 'Cookies of an account of full age can be set: `COOKIES_FILE`.',
+    operators: '`COOKIES_FILE` can supply the cookies of an adult account.',
   },
   private: {
     status: 415,
@@ -128,8 +129,8 @@ export const PROBLEM_TYPES = {
   },
   payment: {
     status: 415,
-    heading: 'Has to be paid for',
-    meaning: 'It has to be bought or rented.',
+    heading: 'Payment required',
+    meaning: 'It must be bought or rented.',
     help: 'Watch it on the site.',
     operators: COOKIES,
   },
@@ -137,19 +138,20 @@ export const PROBLEM_TYPES = {
     status: 415,
     heading: 'Protected content',
     meaning: 'It is encrypted by DRM.',
-    help: 'Watch it on the site: nothing can be done about it here.',
+    help: 'Watch it on the site. No instance can decrypt it.',
   },
   region: {
     status: 415,
     heading: 'Not available in this region',
-    meaning: 'The site does not serve the region of this server.',
+    meaning: 'The site does not serve it in the region of this server.',
     help: 'Use an instance in another region.',
     operators: 'Send the requests of the site through a proxy in another region: `OUTGOING_PROXIES`, `PROXY_RULES`.',
   },
   'bot-check': {
     status: 415,
     heading: 'Blocked by a bot check',
-    meaning: 'The site takes this server for a bot: its address is known to it, or has sent many requests.',
+    meaning:
+      'The site takes this server for a bot, since its address belongs to a data center or has sent many requests.',
     help: 'Try again later, or use another instance.',
     operators:
       'Further outgoing addresses (`OUTGOING_PROXIES`, `SOURCE_ADDRESSES`), cookies of an account (`COOKIES_FILE`) or a provider of tokens make the check rarer.',
@@ -157,7 +159,7 @@ export const PROBLEM_TYPES = {
   refused: {
     status: 415,
     heading: 'Blocked by the site',
-    meaning: 'The site refused to send it, and does not say why. It may be private, paid, or blocked for this server.',
+    meaning: 'The site refused to send it without saying why. It may be private, paid, or blocked for this server.',
     help: 'Use a link that everyone can open.',
     operators: 'Cookies (`COOKIES_FILE`), an outgoing proxy (`OUTGOING_PROXIES`) or `IMPERSONATE` may help.',
   },
@@ -170,13 +172,13 @@ export const PROBLEM_TYPES = {
   'unsupported-rendition': {
     status: 415,
     heading: 'Format not available',
-    meaning: 'The rendition exists, and cannot be sent in the requested form. `detail` says why.',
+    meaning: 'The rendition exists, but cannot be sent in the requested form. `detail` says why.',
     help: 'Choose another format.',
   },
   'too-large': {
     status: 415,
     heading: 'Too large',
-    meaning: 'What the site answers is larger or more complex than the instance reads.',
+    meaning: 'The response of the site is larger or more complex than the instance accepts.',
     help: 'Use the link of a single item, or of a shorter list.',
   },
   'range-not-satisfiable': {
@@ -195,7 +197,7 @@ export const PROBLEM_TYPES = {
   'too-many': {
     status: 429,
     heading: 'Too many requests',
-    meaning: 'This client uses as much as one client may.',
+    meaning: 'This client has reached the limit of one client.',
     help: 'Try again after the time that `Retry-After` names.',
   },
   'headers-too-large': {
@@ -207,15 +209,15 @@ export const PROBLEM_TYPES = {
   disconnected: {
     status: 499,
     heading: 'Client disconnected',
-    meaning: 'The client closed the connection before the answer.',
+    meaning: 'The client closed the connection before the response.',
     help: TRY_AGAIN,
   },
   internal: {
     status: 500,
     heading: 'Internal error',
-    meaning: 'The service failed in a way that it does not know.',
+    meaning: 'The service failed for an unexpected reason.',
     help: TRY_AGAIN,
-    operators: 'The log has the error.',
+    operators: 'The log contains the error.',
   },
   'rate-limited': {
     status: 502,
@@ -230,7 +232,7 @@ export const PROBLEM_TYPES = {
     heading: 'The site did not respond properly',
     meaning: 'The site failed, refused the connection, or sent what cannot be read.',
     help: TRY_AGAIN,
-    operators: 'The log has the reason. If every link of the site fails, look for an update of yt-dlp.',
+    operators: 'The log contains the reason. If every link of the site fails, look for an update of yt-dlp.',
   },
   'site-timeout': {
     status: 502,
@@ -251,31 +253,31 @@ export const PROBLEM_TYPES = {
     heading: 'The service failed',
     meaning: 'A part of the service, such as its table or yt-dlp, did not respond.',
     help: TRY_AGAIN,
-    operators: 'The log has the reason.',
+    operators: 'The log contains the reason.',
   },
   maintenance: {
     status: 503,
     heading: 'Getting ready',
-    meaning: 'The instance installs or updates its tools. `title` is the activity.',
+    meaning: 'The instance is installing or updating its tools. `title` is the activity.',
     help: 'Try again in a few seconds.',
   },
   starting: {
     status: 503,
     heading: 'Starting',
-    meaning: 'The host of streams starts when it is needed.',
+    meaning: 'The stream host starts on demand.',
     help: 'Try again after the time that `Retry-After` names, about a minute.',
   },
   delayed: {
     status: 503,
     heading: 'Not served yet',
     meaning:
-      'The site serves it only from a moment on, as after an advertisement, and that is more than 20 seconds away.',
+      'The site serves it only after a wait, such as for an advertisement, of which more than 20 seconds are left.',
     help: 'Try again after the time that `Retry-After` names.',
   },
   busy: {
     status: 503,
-    heading: 'Server is full',
-    meaning: 'The instance runs as many streams or resolves as it can, or has no disk space left.',
+    heading: 'No capacity',
+    meaning: 'The instance has reached its limit of streams or resolves, or has no disk space left.',
     help: 'Try again after the time that `Retry-After` names.',
     operators: '`MAX_STREAMS` and `MAX_FFMPEG` are the limits of streams.',
   },

@@ -91,17 +91,17 @@ export const problems = {
   badRequest: (detail?: string, cause?: unknown) => createProblem('bad-parameter', { detail, cause }),
   notFound: (cause?: unknown) => createProblem('not-found', { cause }),
   /**
-   * Of a private instance (RFC 9110 §15.5.2; RFC 6750 §3).
-   * @param hasKey whether the request carries a key, one that the instance does not know
+   * A private instance requires a key (RFC 9110 §15.5.2; RFC 6750 §3).
+   * @param hasKey whether the request carries one, which then is not valid
    */
   unauthorized: (hasKey: boolean) =>
     createProblem('unauthorized', {
       detail: hasKey
-        ? 'The access key is none of this instance.'
+        ? 'The access key is not valid.'
         : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.',
       headers: { 'www-authenticate': `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` },
     }),
-  /** A stream link of a private instance that is not valid, or not any more. */
+  /** A signed link of a private instance is not valid, or no longer. */
   linkRefused: (reason: 'expired' | 'invalid') =>
     createProblem('link-refused', {
       detail:
@@ -109,11 +109,11 @@ export const problems = {
           ? 'The link has expired. Resolve it again.'
           : 'The signature of the link is not valid: it was changed, or its access key was removed.',
     }),
-  /** For a page of another site, which must not cause a resolve. */
+  /** A page of another site must not cause a resolve. */
   crossSite: () =>
     createProblem('cross-site', {
       detail:
-        'Pages of other sites cannot resolve links, unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.',
+        'Pages of other sites cannot resolve links unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.',
     }),
   methodNotAllowed: (allow: string) => createProblem('method-not-allowed', { headers: { allow } }),
   /** `detail`: protected, refused by the source, or an unsupported kind of link. */
@@ -137,7 +137,7 @@ export const problems = {
   /** All streams, or all encoders, of the instance are in use. */
   noCapacity: (retryAfterSeconds = 10) =>
     createProblem('busy', {
-      detail: 'The instance runs as many streams as it can. Try again soon.',
+      detail: 'The instance has no capacity for another stream. Try again soon.',
       retryAfterSeconds,
     }),
   storageFull: (cause?: unknown) =>
@@ -155,13 +155,13 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof UpstreamError && error.reason === 'delayed')
     return createProblem('delayed', {
       title: PROBLEM_TYPES.delayed.heading,
-      detail: `The site serves it in ${error.retryAfterSeconds} seconds. Try again then.`,
+      detail: `The site will serve it in ${error.retryAfterSeconds} seconds. Try again then.`,
       cause: error,
       retryAfterSeconds: error.retryAfterSeconds,
     });
   if (error instanceof NotFound || error instanceof UpstreamError)
     return createProblem(error.reason, { cause: error, retryAfterSeconds: error.retryAfterSeconds });
-  // Of a stream, whose contract has no 415: the site refuses URLs that it has just handed out.
+  // The site refuses URLs that it has just handed out. The contract of streams has no 415.
   if (error instanceof UrlExpired)
     return error.gone
       ? createProblem('gone', { cause: error })
@@ -180,7 +180,7 @@ export function toProblem(error: unknown): Problem {
   return problems.internal(error);
 }
 
-/** For streams, whose contract has no 415: media that cannot be delivered after all is a failed fetch. */
+/** Media that cannot be delivered after all is a failed fetch: the contract of streams has no 415. */
 export const toStreamProblem = (error: unknown): Problem =>
   error instanceof NotDeliverable ? createProblem(error.reason, { status: 502, cause: error }) : toProblem(error);
 

@@ -93,20 +93,20 @@ export function parseQuality(text = 'best'): QualityParameters['quality'] {
   const maxHeight = Number(HEIGHT.exec(text)?.[1]);
   if (name) return name;
   if (maxHeight > 0) return { maxHeight };
-  throw problems.badRequest(`quality has to be ${QUALITY_NAMES.join(', ')}, or a height such as 1080p`);
+  throw problems.badRequest(`quality must be ${QUALITY_NAMES.join(', ')}, or a height such as 1080p`);
 }
 
 /** @throws Problem 400 for an unknown codec */
 export function parseCodec(text: string | undefined): QualityParameters['codec'] {
   if (text === undefined) return 'compatible';
   if (text === 'any') return 'any';
-  throw problems.badRequest('codec has to be any, or absent');
+  throw problems.badRequest('codec must be any, or absent');
 }
 
 function parseFormat(text: string | undefined): ConversionName | undefined {
   const format = findConversionName(text);
   if (text !== undefined && !format)
-    throw problems.badRequest(`format has to be ${[...conversionNames, ...ARCHIVE_FORMATS].join(', ')}, or absent`);
+    throw problems.badRequest(`format must be ${[...conversionNames, ...ARCHIVE_FORMATS].join(', ')}, or absent`);
   return format;
 }
 
@@ -129,7 +129,7 @@ export function parseFeedParameters(rawQuery: string): FeedParameters {
   const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
   const text = read('format') ?? FEED_FORMATS[0];
   const format = FEED_FORMATS.find((known) => known === text);
-  if (!format) throw problems.badRequest(`format has to be ${FEED_FORMATS.join(', ')}, or absent`);
+  if (!format) throw problems.badRequest(`format must be ${FEED_FORMATS.join(', ')}, or absent`);
   const quality = parseQuality(read('quality') ?? (format === 'rss' ? 'mp3' : undefined));
   return { format, quality, codec: parseCodec(read('codec')) };
 }

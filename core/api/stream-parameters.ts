@@ -44,7 +44,7 @@ export function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest('bitrate is given more than once');
   const bitrateKbps = MP3_BITRATES_KBPS.find((known) => String(known) === value);
-  if (!bitrateKbps) throw problems.badRequest(`bitrate has to be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
+  if (!bitrateKbps) throw problems.badRequest(`bitrate must be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
   return bitrateKbps;
 }
 
@@ -52,7 +52,7 @@ export function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
 export function parseTags(value: Value): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
-  throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags has to be true, or absent');
+  throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags must be true, or absent');
 }
 
 /** A part of a presentation in seconds. */
@@ -77,14 +77,14 @@ export function parseClipParameters(query: {
   if (query.start === undefined && query.end === undefined) return undefined;
   const startSeconds = parseSeconds('start', query.start) ?? 0;
   const endSeconds = parseSeconds('end', query.end) ?? Number.POSITIVE_INFINITY;
-  if (endSeconds <= startSeconds) throw problems.badRequest('end has to be later than start');
+  if (endSeconds <= startSeconds) throw problems.badRequest('end must be later than start');
   return { startSeconds, endSeconds };
 }
 
 function parseSeconds(name: string, value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
-  if (!SECONDS.test(value)) throw problems.badRequest(`${name} has to be a number of seconds, such as 12.5`);
+  if (!SECONDS.test(value)) throw problems.badRequest(`${name} must be a number of seconds, such as 12.5`);
   return Number(value);
 }
 
@@ -98,6 +98,6 @@ const LANGUAGE = /^[\w-]{1,35}$/;
 export function parseSubtitlesParameter(value: string | string[] | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest('subtitles is given more than once');
-  if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles has to be a language, such as en');
+  if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles must be a language, such as en');
   return value;
 }

@@ -23,7 +23,7 @@ export function readContextSettings(context: Readonly<Record<string, unknown>>):
   for (const [name, value] of Object.entries(context)) {
     if (!/^[a-zA-Z]+$/.test(name)) continue;
     const setting = byContextName.get(name);
-    if (!setting) throw new SettingError(`${name} is no setting of this service`);
+    if (!setting) throw new SettingError(`${name} is not a setting of this service`);
     if (setting.scope === 'one-machine') {
       throw new SettingError(`${name} ${setting.contextError ?? 'is for the service on one machine'}`);
     }

@@ -126,7 +126,7 @@ export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLooku
   const getResource = (id: string) => reads(id, () => state.getResource(id));
 
   const touched = <Found extends { readonly resource: Resource }>(found: Found | undefined): Found => {
-    if (!found) throw new NotFound('Nothing has the key');
+    if (!found) throw new NotFound('Unknown key');
     const { resource } = found;
     state
       .touchResource(resource)
@@ -138,7 +138,7 @@ export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLooku
     subtitle: async (key) => touched(await findSubtitleByKey(key, getResource)),
     async archive(key) {
       const list = await state.getArchivedList(key);
-      if (!list) throw new NotFound('Nothing has the key');
+      if (!list) throw new NotFound('Unknown key');
       state
         .touchArchivedList(list)
         .catch((error) => log.warn('Extending the expiry of a list failed', { list: list.id, error }));

@@ -31,7 +31,7 @@ export async function* runChecks({
     return;
   }
   yield unknownVariables.length > 0
-    ? warning(`.env has ${unknownVariables.join(', ')}, which is no setting: see docs/settings.md`)
+    ? warning(`.env has ${unknownVariables.join(', ')}, which is not a setting: see docs/settings.md`)
     : ok('valid');
   yield checkMemory();
   yield* await checkFolders(settings);

@@ -156,7 +156,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
 function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
   const format = SUBTITLE_FORMATS.find((known) => known === text.toLowerCase());
-  if (!format) throw problems.badRequest(`format has to be ${SUBTITLE_FORMATS.join(', ')}, or absent`);
+  if (!format) throw problems.badRequest(`format must be ${SUBTITLE_FORMATS.join(', ')}, or absent`);
   return format;
 }
 

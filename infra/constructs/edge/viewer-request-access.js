@@ -109,7 +109,7 @@ function refuseClient(request) {
   const headers = request.headers;
   const hasKey = headers['x-api-key'] !== undefined || /^bearer\b/i.test(headerValue(headers.authorization));
   const detail = hasKey
-    ? 'The access key is none of this instance.'
+    ? 'The access key is not valid.'
     : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.';
   const more = corsOf(request);
   more['www-authenticate'] = { value: `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` };

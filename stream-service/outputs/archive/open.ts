@@ -61,7 +61,9 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       const path = pathOf(number, naming, fileExtension);
       if (planned) requirePlanned(planned, { path, size, etag });
       if (size === undefined && request.parameters.format === 'tar')
-        throw new UnsupportedRendition('Its length is known at its end only, which TAR cannot hold. Use format=zip.');
+        throw new UnsupportedRendition(
+          'TAR requires its length in advance, which is known only at its end. Use format=zip.',
+        );
       const body = read(range.first, range.last);
       session.onClose(() => body.destroy());
       // While it waits for its turn, nothing else listens.
@@ -181,7 +183,7 @@ async function* startWith(taken: readonly (OpenEntry | FailedEntry)[], feed: Ent
 function reasonForNone(failed: readonly FailedEntry[], needsLength: boolean): unknown {
   const other = failed.find(({ error }) => !(error instanceof UnsupportedRendition))?.error;
   if (needsLength && failed.length > 0 && !other)
-    return new UnsupportedRendition('No entry has a length beforehand, which TAR requires. Use format=zip.');
+    return new UnsupportedRendition('TAR requires lengths in advance, and no entry has one. Use format=zip.');
   // A stream that cannot be delivered is a failed fetch elsewhere; here the list can be told apart from its entries.
   if (other instanceof NotDeliverable) return new UnsupportedRendition(other.detail, { cause: other });
   return other ?? new NotFound('The list has no entries');

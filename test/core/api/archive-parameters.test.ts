@@ -25,15 +25,15 @@ describe('parseArchiveParameters', () => {
   });
 
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'rar' }, 'format has to be zip or tar, or absent'],
-    [{ quality: '8k' }, /^quality has to be /],
-    [{ codec: 'h264' }, 'codec has to be any, or absent'],
+    [{ format: 'rar' }, 'format must be zip or tar, or absent'],
+    [{ quality: '8k' }, /^quality must be /],
+    [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ bitrate: '320' }, 'bitrate needs quality=mp3'],
-    [{ quality: 'mp3', bitrate: '321' }, /^bitrate has to be /],
-    [{ tags: 'yes' }, 'tags has to be true, or absent'],
+    [{ quality: 'mp3', bitrate: '321' }, /^bitrate must be /],
+    [{ tags: 'yes' }, 'tags must be true, or absent'],
     ...['0', '-1', '1.5', '1e3', '٣', '9999999', 'x'].map((from): [Record<string, string>, string] => [
       { from },
-      'from has to be the number of an entry, such as 12',
+      'from must be the number of an entry, such as 12',
     ]),
   ])('rejects %j', (query, detail) => {
     const parse = () => parseArchiveParameters(query);

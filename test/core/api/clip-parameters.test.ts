@@ -42,16 +42,16 @@ describe('parseClipParameters', () => {
           type: '/problems/bad-parameter',
           title: 'Bad Request',
           status: 400,
-          detail: `${name} has to be a number of seconds, such as 12.5`,
+          detail: `${name} must be a number of seconds, such as 12.5`,
         },
       }),
     );
   });
 
   it.each([
-    [{ start: '5', end: '5' }, 'end has to be later than start'],
-    [{ start: '5', end: '4.9' }, 'end has to be later than start'],
-    [{ end: '0' }, 'end has to be later than start'],
+    [{ start: '5', end: '5' }, 'end must be later than start'],
+    [{ start: '5', end: '4.9' }, 'end must be later than start'],
+    [{ end: '0' }, 'end must be later than start'],
     [{ start: ['1', '1'] }, 'start is given more than once'],
     [{ start: '1', end: ['2', '3'] }, 'end is given more than once'],
   ])('rejects %j: %s', (query, detail) => {

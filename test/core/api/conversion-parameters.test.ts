@@ -16,7 +16,7 @@ describe('parseConversionParameters', () => {
 
   it.each<[object, string]>([
     ...['', '0', '127', '128.0', ' 128', '0128', '0x80', '1e2', '-192', '320k', '٣٢٠', 'NaN', '9'.repeat(400)].map(
-      (bitrate): [object, string] => [{ format: 'mp3', bitrate }, 'bitrate has to be 128, 192, 256, 320, or absent'],
+      (bitrate): [object, string] => [{ format: 'mp3', bitrate }, 'bitrate must be 128, 192, 256, 320, or absent'],
     ),
     [{ format: 'mp3', bitrate: ['128', '128'] }, 'bitrate is given more than once'],
     [{ bitrate: '128' }, 'bitrate needs format=mp3'],

@@ -26,7 +26,7 @@ describe('readContextSettings', () => {
     expect(() => readContextSettings({ outgoingProxies: 'http://proxy.example' })).toThrow(
       /^outgoingProxies would lie open in the template/,
     );
-    expect(() => readContextSettings({ profil: 'hobby' })).toThrow(/^profil is no setting of this service$/);
+    expect(() => readContextSettings({ profil: 'hobby' })).toThrow(/^profil is not a setting of this service$/);
   });
 });
 

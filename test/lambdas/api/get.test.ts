@@ -44,17 +44,17 @@ describe('GET /api/Get', () => {
   });
 
   it.each([
-    [{ quality: '8k' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
-    [{ subtitles: 'a b' }, 'subtitles has to be a language, such as en'],
-    [{ tags: 'yes' }, 'tags has to be true, or absent'],
-    [{ quality: 'mp3', bitrate: '64' }, 'bitrate has to be 128, 192, 256, 320, or absent'],
+    [{ quality: '8k' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ subtitles: 'a b' }, 'subtitles must be a language, such as en'],
+    [{ tags: 'yes' }, 'tags must be true, or absent'],
+    [{ quality: 'mp3', bitrate: '64' }, 'bitrate must be 128, 192, 256, 320, or absent'],
     [{ quality: '720p', bitrate: '320' }, 'bitrate needs quality=mp3 or format=mp3'],
-    [{ quality: '0p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
-    [{ quality: '1080p,720p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
-    [{ codec: 'h264' }, 'codec has to be any, or absent'],
-    [{ format: 'wma' }, 'format has to be mp3, m4a, wav, zip, tar, or absent'],
-    [{ start: '-1' }, 'start has to be a number of seconds, such as 12.5'],
-    [{ start: '5', end: '5' }, 'end has to be later than start'],
+    [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ codec: 'h264' }, 'codec must be any, or absent'],
+    [{ format: 'wma' }, 'format must be mp3, m4a, wav, zip, tar, or absent'],
+    [{ start: '-1' }, 'start must be a number of seconds, such as 12.5'],
+    [{ start: '5', end: '5' }, 'end must be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
     const answer = await ask(fakes, query(parameters));
     expect(jsonOf(answer)).toEqual({ type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail });

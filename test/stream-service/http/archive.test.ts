@@ -138,7 +138,7 @@ describe('an archive of entries without lengths', () => {
     const { url } = await start([{}, unsized(1)]);
     const { names, index } = await extract((await sendRequest(url('?format=tar'))).body, 'tar');
     expect(names).toEqual([THREE[0], 'A list/index.txt']);
-    expect(index).toContain('MISSING: Unsupported Media Type. Its length is known at its end only');
+    expect(index).toContain('MISSING: Unsupported Media Type. TAR requires its length in advance');
   });
 
   it('is refused as TAR when none has a length', async () => {
@@ -146,7 +146,7 @@ describe('an archive of entries without lengths', () => {
     const { status, body } = await sendRequest(url('?format=tar'));
     expect([status, JSON.parse(body.toString()).detail]).toEqual([
       415,
-      'No entry has a length beforehand, which TAR requires. Use format=zip.',
+      'TAR requires lengths in advance, and no entry has one. Use format=zip.',
     ]);
   });
 

@@ -160,9 +160,9 @@ describe('a conditional request', () => {
 
 describe('bad input', () => {
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'atom' }, 'format has to be rss, m3u8, chapters, or absent'],
-    [{ quality: '8k' }, expect.stringMatching(/^quality has to be /)],
-    [{ codec: 'h264' }, 'codec has to be any, or absent'],
+    [{ format: 'atom' }, 'format must be rss, m3u8, chapters, or absent'],
+    [{ quality: '8k' }, expect.stringMatching(/^quality must be /)],
+    [{ codec: 'h264' }, 'codec must be any, or absent'],
   ])('%j is 400 without a resolve', async (more, detail) => {
     expect(jsonOf(await read(more))).toEqual({
       type: '/problems/bad-parameter',
