@@ -2,27 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { afterEach, describe, expect } from 'vitest';
-import { hashAccessKey } from '../../../core/config/access-keys.ts';
+import { describe, expect } from 'vitest';
 import { buildExtension } from '../../../scripts/build-extension.ts';
 import { itInFirefox as it } from '../../support/firefox.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useFirefox } from '../fixtures/firefox.ts';
-import { useService, useServiceWith } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
 const service = useService();
 const proxy = useFaultProxy(() => service.baseUrl);
-const KEY = 'key-of-a-private-page';
-const privateService = useServiceWith((shared) => ({
-  accessKeys: [hashAccessKey(KEY)],
-  corsAllowedOrigins: [shared.baseUrl],
-}));
 const { open, install, download } = useFirefox();
-afterEach(() => {
-  for (const path of ['/api/Stream/', '/api/Fetch/']) proxy.refuse(path);
-});
 
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 const digest = async (path: string) =>
@@ -37,6 +28,7 @@ async function pressWithControl(page: Page, key: 'a' | 'x' | 'v'): Promise<void>
   await page.keyboard.up('Control');
 }
 
+// What depends on the browser: media, storage, the clipboard, downloads, service workers and extensions.
 describe('the page in Firefox', () => {
   it('resolves a typed link, plays it and seeks', async () => {
     const { page, enter, find, click } = await open(service.baseUrl);
@@ -87,22 +79,6 @@ describe('the page in Firefox', () => {
     expect(await page.$eval('video', ({ paused }) => paused)).toBe(false);
   });
 
-  it('downloads a file, pauses and resumes it at the exact byte', async () => {
-    const before = proxy.rangesOf('/api/Stream/').length;
-    proxy.hold('/api/Stream/', 300_000);
-    const { find, click, says } = await open(proxy.baseUrl + service.pageFor('/files/long.mp4'));
-    await click('button', /^Download ./);
-    await find('.download-figures', /[1-9].* of \d/);
-    await click('button', /^Pause /);
-    await says('Paused');
-    await click('button', /^Resume /);
-    await says('Saved');
-    const path = await download();
-    expect(await digest(path)).toBe(await original('long.mp4'));
-    const [whole, rest] = proxy.rangesOf('/api/Stream/').slice(before);
-    expect([whole, rest]).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
-  });
-
   it('continues a download at the exact byte after a reload, and after a lost connection', async () => {
     const before = proxy.rangesOf('/api/Stream/').length;
     proxy.hold('/api/Stream/', 300_000);
@@ -123,30 +99,6 @@ describe('the page in Firefox', () => {
     expect(proxy.rangesOf('/api/Stream/').slice(before)).toEqual([undefined, resumed, resumed]);
   });
 
-  it('downloads by Enter, shows a failure on the button and in the tray, and retries', async () => {
-    const { page, enter, click, find } = await open(proxy.baseUrl);
-    await enter(service.origin.url('/site/combined/failing'));
-    await find('button', /^Download ./);
-    proxy.refuse('/api/Stream/', { status: 502, title: 'Fetch Failed' });
-    await page.focus('input[name=url]');
-    await page.keyboard.press('Enter');
-    await find('.tray-summary', /^1 failed$/);
-    proxy.refuse('/api/Stream/');
-    await click('button', /^Failed\. Try again/);
-    await find('button', /^Saved/);
-    await download();
-    await click('button', /^Clear finished$/);
-    await eventually(() => page.$('.tray')).toBeNull();
-  });
-
-  it('waits while the server gets ready, and continues', async () => {
-    proxy.refuse('/api/Fetch/', { status: 503, title: 'Updating yt-dlp', retryAfter: 1 });
-    const { find } = await open(proxy.baseUrl + service.pageFor('/site/combined/ready'));
-    await find('h2', /^Getting ready$/);
-    proxy.refuse('/api/Fetch/');
-    await find('article h2', /ready/);
-  });
-
   it('opens links that are pasted or dropped anywhere', async () => {
     const { page, find } = await open(service.baseUrl);
     // The clipboard is only accessible by its keys.
@@ -163,30 +115,6 @@ describe('the page in Firefox', () => {
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
     }, service.origin.url('/site/combined/dropped'));
     await find('article h2', /dropped/);
-  });
-
-  it('keeps the chosen format, the name pattern and the history', async () => {
-    const { page, click, find } = await open(`${service.baseUrl}${service.pageFor('/site/combined/kept')}&quality=mp3`);
-    await find('button', /^Download \d+ kbps/);
-    await click('button[role=tab]', /^Audio$/);
-    await click('summary', /^File names$/);
-    const pattern = await page.waitForSelector('.file-names input');
-    await pattern?.focus();
-    await pressWithControl(page, 'a');
-    await page.keyboard.type('{title}');
-    await page.keyboard.press('Enter');
-    await find('p', /Title\.mp4$/);
-    await click('.home-link');
-    await click('.history-link', /kept/);
-    await find('button[role=tab][aria-selected=true]', /^Audio$/);
-    await click('button', /^Download ./);
-    expect(basename(await download())).toMatch(/^Größe/);
-    // The tray covers what is below it.
-    await click('button', /^Clear finished$/);
-    await click('.home-link');
-    await click('button', /^Clear history$/);
-    await find('button', /^Undo$/);
-    expect(await page.evaluate(() => localStorage.getItem('reelay.history') ?? '')).not.toContain('kept');
   });
 
   it('plays with subtitles and chapters, tells the system what plays, and downloads a clip', async () => {
@@ -207,85 +135,6 @@ describe('the page in Firefox', () => {
     }
     await click('button', /^Download clip/);
     expect(basename(await download())).toContain('(0-00.5–0-01.5)');
-  });
-
-  it('filters a list, and has it as one file', async () => {
-    const { page, find, click } = await open(service.baseUrl + service.pageFor('/site/list/long?n=12'));
-    await find('button', /^Download all \(12\)$/);
-    await page.type('.filter', 'long-11');
-    await eventually(() => page.$$eval('.entry', (entries) => entries.length)).toBe(1);
-    await click('a', /^Whole list as ZIP$/);
-    expect(basename(await download())).toMatch(/\.zip$/);
-  });
-
-  it('asks for the key of a private server, and whether to use another server', async () => {
-    const query = `${service.pageFor('/site/combined/locked')}&api=${encodeURIComponent(privateService.baseUrl)}`;
-    const { page, find, click } = await open(service.baseUrl + query);
-    await find('h2', /^Use the server /);
-    await click('button', /^Use it in this tab$/);
-    await page.waitForSelector('dialog input[type=password]');
-    await page.type('dialog input[type=password]', KEY);
-    await page.keyboard.press('Enter');
-    await find('article h2', /locked/);
-    await click('button', /^Download ./);
-    await find('button', /^Saved/);
-    await download();
-  });
-
-  it('applies a theme, and shows the status of the server', async () => {
-    const { page, find, click } = await open(service.baseUrl);
-    await page.waitForSelector('footer select');
-    await page.select('.footer-settings label:last-child select', 'dark');
-    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-    expect(await ground()).toBe('rgb(18, 19, 18)');
-    await click('footer a', /^Status$/);
-    await find('.status-summary', /^All systems working$/);
-    expect(await ground()).toBe('rgb(18, 19, 18)');
-  });
-
-  it('opens several links as a batch', async () => {
-    const links = ['one', 'two'].map((id) => service.origin.url(`/site/combined/${id}`));
-    const query = links.map((link) => `url=${encodeURIComponent(link)}`).join('&');
-    const { find } = await open(`${service.baseUrl}/?${query}`);
-    await find('.entry', /Größe “one”/);
-    await find('.entry', /Größe “two”/);
-    await find('button', /^Download all \(2\)$/);
-  });
-
-  it('downloads an entry of a playlist under its number', async () => {
-    const { click, find, says } = await open(service.baseUrl + service.pageFor('/site/list/fox?n=3&dead=2'));
-    await find('li', /Removed or private/);
-    await click('button', new RegExp(`^Download ${titleOf('fox-3')}`));
-    await says('Saved');
-    expect(basename(await download())).toMatch(/^3 - /);
-  });
-
-  it('shares an address with the format in it', async () => {
-    const { page, click, find } = await open(service.baseUrl + service.pageFor('/site/combined/shared'));
-    await click('input[type=radio] ~ .choice-name', /^360p/);
-    await click('button', /^Share$/);
-    await find('svg.qr', /QR code/);
-    await find('button', /^Copy link$/);
-    expect(await page.$$eval('article', (articles) => articles.length)).toBe(1);
-  });
-
-  it('changes its language, also for what is loaded on demand', async () => {
-    const { page, find } = await open(service.baseUrl + service.pageFor('/site/combined/sprache'));
-    await find('button', /^Download ./);
-    await page.select('footer select', 'de');
-    await find('button', /^720p herunterladen|^.*herunterladen/);
-    await eventually(() => page.evaluate(() => document.documentElement.lang)).toBe('de');
-    await page.select('footer select', 'ar');
-    await eventually(() => page.evaluate(() => document.documentElement.dir)).toBe('rtl');
-  });
-
-  it.each([
-    ['/site/login/x', 'Members only'],
-    ['/site/drm/x', 'Protected content'],
-    ['/files/nowhere.mp4', 'Nothing found'],
-  ])('explains a failure: %s', async (path, title) => {
-    const { find } = await open(service.baseUrl + service.pageFor(path));
-    await find('h2', new RegExp(`^${title}$`));
   });
 
   it('opens from its cache while offline, and resolves once online', async () => {

@@ -54,17 +54,20 @@ describe('resolving a link', () => {
     await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
   });
 
-  it.each([
-    ['is only words', 'no link at all', 'That’s not a link.'],
-    ['is empty', '', 'Paste a link first.'],
-    ['has another scheme', 'ftp://example.com/film.mp4', 'That’s not a link.'],
-    ['is too long', `https://example.com/${'x'.repeat(4096)}`, 'That link is too long'],
-  ])('rejects input that %s', async (_, text, says) => {
+  it('rejects input that is no link', async () => {
     const { page, resolves } = await open(at('/'));
-    await page.getByRole('textbox').fill(text);
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: says }).waitFor();
-    expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
+    const field = page.getByRole('textbox');
+    for (const [text, says] of [
+      ['no link at all', 'That’s not a link.'],
+      ['', 'Paste a link first.'],
+      ['ftp://example.com/film.mp4', 'That’s not a link.'],
+      [`https://example.com/${'x'.repeat(4096)}`, 'That link is too long'],
+    ] as const) {
+      await field.fill(text);
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: says }).waitFor();
+      expect(await field.getAttribute('aria-invalid'), text).toBe('true');
+    }
     expect(resolves()).toBe(0);
   });
 
@@ -91,7 +94,7 @@ describe('resolving a link', () => {
     ['/site/geo/x', 'Not available in this region', /region/],
     ['/pages/words', 'Link not supported', /No video or audio/],
   ])('explains a failure: %s', async (path, title, explanation) => {
-    const { page } = await open(at(service.pageFor(path)));
+    const { page } = await open(at(service.pageFor(path)), { reusePage: true });
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
     if (explanation) await page.getByText(explanation).first().waitFor();
     // A refusal is permanent.

@@ -100,7 +100,7 @@ describe('createDownload', () => {
 
   it('reconnects after stallTimeoutMs', async () => {
     const { url, handler } = await serveBytes({ name: 'stall', after: 150_000, times: 1 });
-    const { download, sink } = setUp(url, { stallTimeoutMs: 150 });
+    const { download, sink } = setUp(url, { stallTimeoutMs: 1_000 });
     await download.start();
     expect(digestOf(sink.bytes)).toBe(DIGEST);
     expect(rangesOf(handler)).toHaveLength(2);
