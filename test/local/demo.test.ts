@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -29,9 +29,10 @@ const start = (env: NodeJS.ProcessEnv = {}) => {
     env: { ...NODE_ENVIRONMENT, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const said = text(child.stdout);
-  const ended = once(child, 'close').then(async ([code]) => ({ code, lines: (await said).trimEnd().split('\n') }));
-  return { child, ended };
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  const ended = once(child, 'close').then(([code]) => ({ code, lines }));
+  return { child, lines, ended };
 };
 
 describe('npm run demo', () => {
@@ -46,11 +47,10 @@ describe('npm run demo', () => {
     const says =
       '*--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) exec /bin/sleep 300;;';
     await writeFile(hanging, `#!/bin/sh\ncase "$*" in ${says} esac\n`, { mode: 0o755 });
-    const { child, ended } = start({ YT_DLP_PATH: hanging });
-    await expect.poll(() => once(child.stdout, 'data').then(String), { timeout: 60_000 }).toMatch(/Downloading yt-dlp/);
+    const { child, lines, ended } = start({ YT_DLP_PATH: hanging });
+    await expect.poll(() => lines.join('\n')).toMatch(/Downloading yt-dlp/);
     child.kill('SIGINT');
-    const { code, lines } = await ended;
-    expect(code).toBe(0);
+    expect((await ended).code).toBe(0);
     expect(lines.at(-1)).toBe('Shutting down after running streams finish; repeat to exit at once');
   });
 });

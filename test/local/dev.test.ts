@@ -64,5 +64,5 @@ describe('npm run dev', () => {
     started.kill('SIGINT');
     expect((await once(started, 'exit'))[0]).toBe(0);
     for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow();
-  }, 180_000);
+  });
 });

@@ -212,7 +212,7 @@ describe('the example for systemd', () => {
     const ended = once(child, 'exit');
     try {
       const read = async () => (await request(`http://127.0.0.1:${port}/`)).body.text();
-      await expect.poll(() => read().catch(() => log), { timeout: 30_000 }).toContain('<title>');
+      await expect.poll(() => read().catch(() => log), { timeout: 170_000 }).toContain('<title>');
     } finally {
       child.kill('SIGTERM');
       await ended;

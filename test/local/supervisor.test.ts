@@ -71,12 +71,12 @@ class Supervised {
 
   /** The process id of the nth run of the program, from 1. */
   async run(count: number): Promise<number> {
-    await expect.poll(() => this.pids.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => this.pids.length).toBeGreaterThanOrEqual(count);
     return this.pids[count - 1] ?? 0;
   }
 }
 
-const hasEnded = (pid: number) => expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+const hasEnded = (pid: number) => expect.poll(() => isRunning(pid)).toBe(false);
 
 const started: Supervised[] = [];
 const start = (command: string, ...args: string[]): Supervised => {
@@ -147,7 +147,7 @@ describe('supervise', () => {
 
   it('ends at once on SIGTERM while it waits for a restart', async () => {
     const supervised = supervise('600000', 'exits', '70');
-    await expect.poll(() => supervised.log.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => supervised.log.length).toBe(1);
     supervised.process.kill('SIGTERM');
     expect(await supervised.ended).toEqual([143, null]);
   });

@@ -119,14 +119,6 @@ describe('the on-demand stream host', () => {
     expect(fixture.aws.tasks).toHaveLength(2);
   });
 
-  it('starts ahead of the first stream after a resolve', async () => {
-    await fixture.wakeAhead();
-    await comesUp(newestTask());
-    await tell(newestTask());
-    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: NAME, status: 206 });
-    expect(fixture.aws.tasks).toHaveLength(1);
-  });
-
   it('starts no second one when it is full: the client gets 503', async () => {
     const { host } = await awake({ MAX_STREAMS: '1' });
     const secret = fixture.aws.store.get('host')?.split('|')[1] ?? '';
@@ -200,15 +192,6 @@ describe('failures of the on-demand stream host', () => {
     expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: other, status: 206 });
   });
 
-  it('answers 503 without starting a second host while ECS has not noticed a crash', async () => {
-    const { host } = await awake();
-    host.kill();
-    await host.ended;
-    fixture.pass(60);
-    expect(titled(await view())).toMatchObject({ by: 'wake', status: 503, title: 'No Capacity' });
-    expect(fixture.aws.tasks).toHaveLength(1);
-  });
-
   it('sends nothing to the address of an expired registration', async () => {
     const { task } = await awake();
     await view({ range: 'bytes=0-9' });
@@ -219,25 +202,5 @@ describe('failures of the on-demand stream host', () => {
     expect(fixture.aws.store.get('host')).toContain(NAME);
     expect(titled(await view())).toMatchObject({ by: 'wake', title: 'Starting the stream host' });
     expect(distribution.asked).toEqual([NAME]);
-  });
-
-  it('registers the host by the schedule after a lost event', async () => {
-    await view();
-    await comesUp(newestTask());
-    expect(titled(await view())).toMatchObject({ by: 'wake', title: 'Registering the stream host' });
-    fixture.pass(600);
-    await fixture.register(SCHEDULE);
-    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: NAME, status: 206 });
-    expect(fixture.aws.tasks).toHaveLength(1);
-  });
-
-  it('answers 404 to invalid keys without starting a host', async () => {
-    const guesses = Array.from({ length: 20 }, (_, at) => createHash('sha256').update(`${at}`).digest('base64url'));
-    for (const guess of guesses) {
-      const answer = await distribution.view(`/api/Stream/Media/${guess.slice(0, 33)}`);
-      expect(titled(answer)).toMatchObject({ by: 'wake', status: 404, title: 'Resource Not Found' });
-    }
-    expect(fixture.aws.calls).toEqual([]);
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
   });
 });

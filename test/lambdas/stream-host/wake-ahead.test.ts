@@ -87,11 +87,13 @@ describe('wakeAhead', () => {
   it('delays the response by at most 2 s when the invocation hangs', async () => {
     const timeoutController = new AbortController();
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeoutController.signal);
-    const { ask, logged } = createFixture(
-      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    );
+    const invoked = Promise.withResolvers<void>();
+    const { ask, logged } = createFixture(({ signal }) => {
+      invoked.resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
     const answer = ask();
-    await vi.waitUntil(() => timeout.mock.calls.length > 0, { interval: 1 });
+    await invoked.promise;
     timeoutController.abort();
     expect(await answer).toEqual({ statusCode: 200 });
     expect(logged).toHaveLength(1);
