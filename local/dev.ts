@@ -5,8 +5,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createServer } from 'vite';
 import { readSettings } from '../core/config/index.ts';

@@ -9,7 +9,7 @@ import { createEgress } from '../core/egress/index.ts';
 import { assetFor, createReleases, unpackRelease } from '../core/tools/index.ts';
 import { prepareOneMachineContext } from '../infra/build/index.ts';
 
-/** Of container platforms (`TARGETARCH`). */
+/** Architectures by the names of container platforms (`TARGETARCH`), as yt-dlp and Node spell them. */
 const ARCHITECTURES = { amd64: ['x86_64', 'x64'], arm64: ['arm64', 'arm64'] } as const;
 
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;

@@ -2,7 +2,7 @@ import { parseKeys } from '../../core/config/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** Of the entries that the edge function reads (`viewer-request-access.js`). */
+/** The edge function reads entries with this prefix (`viewer-request-access.js`). */
 export const ACCESS_KEY_PREFIX = 'access-';
 
 export interface SyncOptions {

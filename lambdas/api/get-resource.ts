@@ -62,7 +62,7 @@ export type ResourceInformation = Required<Omit<schema.ResourceInformation, 'med
 };
 
 /**
- * Of the response body, in UTF-8. Lambda limits a response to 6 MB; escaping the quotes of the body within its own JSON adds
+ * Bounds the response body, in UTF-8. Lambda limits a response to 6 MB; escaping the quotes of the body within its own JSON adds
  * about 11 %.
  */
 const MAX_RESPONSE_BYTES = 5_000_000;

@@ -18,13 +18,14 @@ import {
   createResolveEntry,
   type EntryEvent,
 } from '../api/index.ts';
-import { loadTools, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
+import { resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
   createLayeredTools,
   createResolveMetrics,
   ENTRIES_AT_ONCE,
+  loadTools,
   readFunctionEnvironment,
 } from '../runtime/index.ts';
 import { wakeAhead } from '../stream-host/index.ts';

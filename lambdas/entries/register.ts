@@ -3,8 +3,7 @@ import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import middy from '@middy/core';
 import { readVariables, required } from '../../core/config/index.ts';
-import { logContext } from '../middleware/index.ts';
-import { createFunctionLog, createInvoker } from '../runtime/index.ts';
+import { createFunctionLog, createInvoker, logContext } from '../runtime/index.ts';
 import {
   clientBounds,
   createHostStore,

@@ -3,8 +3,8 @@ import middy from '@middy/core';
 import { readVariables, required } from '../../core/config/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { logContext, routeEvent } from '../middleware/index.ts';
-import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
+import { routeEvent } from '../middleware/index.ts';
+import { createFunctionLog, logContext, readFunctionEnvironment } from '../runtime/index.ts';
 import {
   clientBounds,
   createStartHost,

@@ -11,6 +11,4 @@ export {
   signKeyFor,
 } from './create-handler.ts';
 export { routeEvent, routeOperation } from './dispatch.ts';
-export { loadTools } from './load-tools.ts';
-export { logContext } from './log-context.ts';
 export { resolveMetrics } from './resolve-metrics.ts';

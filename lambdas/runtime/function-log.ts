@@ -1,4 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import type { MiddlewareObj } from '@middy/core';
+import type { Context } from 'aws-lambda';
 import { type Log, withoutSecrets } from '../../core/log/index.ts';
 
 /** Structured log of a function as JSON lines. Errors become text with stack, and URLs are reduced to host and path. */
@@ -12,3 +14,8 @@ export function createFunctionLog(): Log & { readonly addContext: Logger['addCon
     addContext: (context) => logger.addContext(context),
   };
 }
+
+/** Adds the invocation (request id, function, cold start) to every line that the handler logs. */
+export const logContext = (log: { addContext(context: Context): void }): MiddlewareObj => ({
+  before: ({ context }) => log.addContext(context),
+});

@@ -1,11 +1,8 @@
+export { createOriginSecret, createStopTasks } from './custom-resources.ts';
 export { createHostStore } from './host-store.ts';
-export { createOriginSecret } from './origin-secret.ts';
-export { createPublicNames } from './public-names.ts';
-export { createRegister, type RegisterEvent } from './register.ts';
+export { createPublicNames, createRegister, type RegisterEvent } from './register.ts';
 export { HOST_KEY } from './registration.ts';
-export { createStopTasks } from './stop-tasks.ts';
 export { clientBounds, createStartHost, createStreamTasks } from './stream-tasks.ts';
-export { wakeAhead } from './wake-ahead.ts';
+export { createWakeOnEvent, WAKE_AHEAD, type WakeAheadEvent, wakeAhead } from './wake-ahead.ts';
 export { createWakeHost } from './wake-host.ts';
-export { createWakeOnEvent, WAKE_AHEAD, type WakeAheadEvent } from './wake-on-event.ts';
 export { createWakeOnStream } from './wake-on-stream.ts';

@@ -1,7 +1,7 @@
+import { DescribeNetworkInterfacesCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { Log } from '../../core/log/index.ts';
 import type { HostStore } from './host-store.ts';
 import { type HostTask, isOutdated } from './host-task.ts';
-import type { PublicNames } from './public-names.ts';
 import { planRegistration, type RegistrationPlan, type RegistrationState } from './registration.ts';
 import type { StreamTasks } from './stream-tasks.ts';
 
@@ -106,3 +106,20 @@ function logChanges({ change, serving, idle, unreachable }: RegistrationPlan, lo
   if (idle.length > 0) log.warn('Stopping stream hosts other than the newest', { tasks: arns(idle) });
   if (unreachable.length > 0) log.warn('Stream host unhealthy or unreachable', { tasks: arns(unreachable) });
 }
+
+/** Public DNS names by network interface, without interfaces that are deleted or have none. */
+export type PublicNames = (networkInterfaces: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+export const createPublicNames =
+  (ec2: EC2Client): PublicNames =>
+  async (networkInterfaces) => {
+    if (networkInterfaces.length === 0) return new Map();
+    // A filter instead of NetworkInterfaceIds, which fails the whole call for one deleted interface.
+    const Filters = [{ Name: 'network-interface-id', Values: [...networkInterfaces] }];
+    const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({ Filters }));
+    return new Map(
+      NetworkInterfaces.flatMap(({ NetworkInterfaceId: id, Association }) =>
+        id && Association?.PublicDnsName ? [[id, Association.PublicDnsName] as const] : [],
+      ),
+    );
+  };

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { HostUnavailable } from './host-unavailable.ts';
-import type { StartHost, StreamTasks } from './stream-tasks.ts';
+import { HostUnavailable, type StartHost, type StreamTasks } from './stream-tasks.ts';
 import { planWake, startingSince, type WakePlan } from './wake-plan.ts';
 
 export interface WakeHostOptions {

@@ -2,7 +2,7 @@ import { createProblem, getOperation, operations, type Problem, problems, toProb
 import { hasKey, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
-import { HostUnavailable } from './host-unavailable.ts';
+import { HostUnavailable } from './stream-tasks.ts';
 import type { WakeHost } from './wake-host.ts';
 import type { WakePlan } from './wake-plan.ts';
 

@@ -1,10 +1,8 @@
 import { readSettings, SettingError, type Settings } from '../../core/config/index.ts';
-import { checkCookies } from './cookies.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
-import { checkExposure, checkExtraCa, checkOutgoing, checkTraces } from './network.ts';
+import { checkCookies, checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
+import { checkExposure, checkExtraCa, checkOutgoing, checkTokenProvider, checkTraces } from './network.ts';
 import { checkNode, checkPython, checkTools } from './programs.ts';
-import { checkTokenProvider } from './token-provider.ts';
 
 export interface DoctorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,6 @@ import { receivedBytes } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved } from '../../core/resolve/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';
-import { createLabelValues } from './label-values.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import { operationOf } from './operation-of.ts';
 
@@ -41,73 +40,62 @@ export function createServiceMetrics(
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name);
 
-  new Gauge({ registers, name: 'reelay_info', help: 'Version of the service.', labelNames: ['version'] }).set(
-    { version },
-    1,
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ registers, name, help, labelNames });
+  const histogram = (name: string, help: string, ...labelNames: string[]) =>
+    new Histogram({ registers, name, help, labelNames, buckets: SECONDS_BUCKETS });
+  /** @param collect sets the values before each rendering */
+  const gauge = (name: string, help: string, labelNames: string[] = [], collect?: (this: Gauge) => void) =>
+    new Gauge({ registers, name, help, labelNames, ...(collect && { collect }) });
+
+  gauge('reelay_info', 'Version of the service.', ['version']).set({ version }, 1);
+  const requests = counter(
+    'reelay_http_requests_total',
+    'Responses, by operation, method and status.',
+    ...['operation', 'method', 'status'],
   );
-  const requests = new Counter({
-    ...{ registers, name: 'reelay_http_requests_total', help: 'Responses, by operation, method and status.' },
-    labelNames: ['operation', 'method', 'status'],
-  });
-  const headSeconds = new Histogram({
-    ...{
-      registers,
-      name: 'reelay_http_response_head_seconds',
-      help: 'Time from a request to the head of its response.',
-    },
-    ...{ labelNames: ['operation'], buckets: SECONDS_BUCKETS },
-  });
-  const resolves = new Counter({
-    ...{ registers, name: 'reelay_resolves_total', help: 'Resolved links, by outcome, type of problem and site.' },
-    labelNames: ['outcome', 'problem', 'site'],
-  });
-  const resolveSeconds = new Histogram({
-    ...{ registers, name: 'reelay_resolve_seconds', help: 'Duration of resolves, cached ones included.' },
-    buckets: SECONDS_BUCKETS,
-  });
-  const logLines = new Counter({
-    ...{ registers, name: 'reelay_log_messages_total', help: 'Logged messages, by level.' },
-    labelNames: ['level', 'message'],
-  });
-  const streamsStarted = new Counter({ registers, name: 'reelay_streams_total', help: 'Streams started.' });
-  const ffmpegFailures = new Counter({
-    registers,
-    name: 'reelay_ffmpeg_failures_total',
-    help: 'Failed FFmpeg processes.',
-  });
-
-  const conversions = new Counter({
-    ...{ registers, name: 'reelay_conversions_total', help: 'Conversions opened, by format.', labelNames: ['format'] },
-  });
-  const refused = new Counter({
-    ...{ registers, name: 'reelay_admission_refused_total', labelNames: ['limit'] },
-    help: 'Streams and FFmpeg processes refused, by the limit that was reached.',
-  });
-
-  const processPerLink = new Gauge({
-    ...{ registers, name: 'reelay_ytdlp_process_per_link' },
-    help: '1 while links are resolved by one process of yt-dlp each, because the warm worker does not fit; else 0.',
-  });
+  const headSeconds = histogram(
+    'reelay_http_response_head_seconds',
+    'Time from a request to the head of its response.',
+    'operation',
+  );
+  const resolves = counter(
+    'reelay_resolves_total',
+    'Resolved links, by outcome, type of problem and site.',
+    ...['outcome', 'problem', 'site'],
+  );
+  const resolveSeconds = histogram('reelay_resolve_seconds', 'Duration of resolves, cached ones included.');
+  const logLines = counter('reelay_log_messages_total', 'Logged messages, by level.', 'level', 'message');
+  const streamsStarted = counter('reelay_streams_total', 'Streams started.');
+  const ffmpegFailures = counter('reelay_ffmpeg_failures_total', 'Failed FFmpeg processes.');
+  const conversions = counter('reelay_conversions_total', 'Conversions opened, by format.', 'format');
+  const refused = counter(
+    'reelay_admission_refused_total',
+    'Streams and FFmpeg processes refused, by the limit that was reached.',
+    'limit',
+  );
+  const processPerLink = gauge(
+    'reelay_ytdlp_process_per_link',
+    '1 while links are resolved by one process of yt-dlp each, because the warm worker does not fit; else 0.',
+  );
 
   const running = new Set<() => number>();
   let endedStreamsBytes = 0;
-  gauge('reelay_streams_running', 'Streams in progress.', () => running.size);
-  gauge('reelay_streams_limit', 'Streams at once (MAX_STREAMS).', () => maxStreams);
-  gauge('reelay_ffmpeg_limit', 'FFmpeg processes at once (MAX_FFMPEG).', () => maxFfmpeg);
-  gauge('reelay_ffmpeg_running', 'FFmpeg processes in progress.', runningFfmpegs);
+  const figures: readonly [name: string, help: string, read: () => number][] = [
+    ['reelay_streams_running', 'Streams in progress.', () => running.size],
+    ['reelay_streams_limit', 'Streams at once (MAX_STREAMS).', () => maxStreams],
+    ['reelay_ffmpeg_limit', 'FFmpeg processes at once (MAX_FFMPEG).', () => maxFfmpeg],
+    ['reelay_ffmpeg_running', 'FFmpeg processes in progress.', runningFfmpegs],
+  ];
+  for (const [name, help, read] of figures)
+    gauge(name, help, [], function collect() {
+      this.set(read());
+    });
   total('reelay_sent_bytes_total', 'Bytes sent by streams, response heads included.', () =>
     [...running].reduce((sum, bytesSent) => sum + bytesSent(), endedStreamsBytes),
   );
   total('reelay_received_bytes_total', 'Bytes received from sources, TLS and heads included.', receivedBytes);
 
-  function gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      ...{ registers, name, help },
-      collect() {
-        this.set(read());
-      },
-    });
-  }
   /** A counter whose value is kept elsewhere. */
   function total(name: string, help: string, read: () => number): void {
     new Counter({
@@ -162,29 +150,20 @@ export function createServiceMetrics(
       );
     },
     watchTools(tools) {
-      new Gauge({
-        ...{ registers, name: 'reelay_tool_info', help: 'Installed tools.', labelNames: ['tool', 'version', 'source'] },
-        collect() {
-          this.reset();
-          for (const [tool, installed] of [
-            ['yt-dlp', tools.ytDlp()],
-            ['FFmpeg', tools.ffmpeg()],
-          ] as const)
-            if (installed) this.set({ tool, version: installed.version, source: installed.source }, 1);
-        },
+      gauge('reelay_tool_info', 'Installed tools.', ['tool', 'version', 'source'], function collect() {
+        this.reset();
+        for (const [tool, installed] of Object.entries({ 'yt-dlp': tools.ytDlp(), FFmpeg: tools.ffmpeg() }))
+          if (installed) this.set({ tool, version: installed.version, source: installed.source }, 1);
       });
     },
     watchAddresses(egress) {
-      new Gauge({
-        ...{ registers, name: 'reelay_outgoing_address_rest_seconds', labelNames: ['site', 'address'] },
-        help: 'Seconds for which an outgoing address is left out for a site that has blocked it.',
-        collect() {
-          this.reset();
-          // With each rendering: sites that block the links of one client must not displace the others for good.
-          const blockedSiteOf = createLabelValues(MAX_SITES);
-          for (const { site, address, restSeconds } of egress.blockedAddresses().toReversed())
-            this.set({ site: blockedSiteOf(site), address }, restSeconds);
-        },
+      const help = 'Seconds for which an outgoing address is left out for a site that has blocked it.';
+      gauge('reelay_outgoing_address_rest_seconds', help, ['site', 'address'], function collect() {
+        this.reset();
+        // With each rendering: sites that block the links of one client must not displace the others for good.
+        const blockedSiteOf = createLabelValues(MAX_SITES);
+        for (const { site, address, restSeconds } of egress.blockedAddresses().toReversed())
+          this.set({ site: blockedSiteOf(site), address }, restSeconds);
       });
     },
     setYtDlpMode: (mode) => processPerLink.set(mode === 'process-per-link' ? 1 : 0),
@@ -218,4 +197,17 @@ function failureOf(error: unknown, signal: AbortSignal | undefined) {
   // The site refuses this server: no fault of the link.
   const isOwnFault = problem === 'bot-check';
   return { outcome: isOwnFault ? 'failed' : (OUTCOMES.get(details.status) ?? 'failed'), problem };
+}
+
+/** Further values of a label count as this one. */
+const OTHER = 'other';
+
+/** Bounds the values of a label, which come from outside: the first `max` are kept, further ones become `other`. */
+export function createLabelValues(max: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (!known.has(value) && known.size >= max) return OTHER;
+    known.add(value);
+    return value;
+  };
 }

@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const WEB = join(ROOT, 'web');
 /** File with the digest of the sources that the folder was built from. */
 const STAMP = '.built-from';
-/** Of a failed build's output. */
+/** A failed build is reported with this much of its output. */
 const MAX_ERROR_CHARACTERS = 500;
 
 export interface BuildPageOptions {

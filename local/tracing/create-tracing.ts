@@ -1,16 +1,24 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { getOperation } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
 import type { Log, Tracer } from '../../core/log/index.ts';
-import { createSampler } from './create-sampler.ts';
-import { describeRequest } from './describe-request.ts';
+import { operationOf } from '../metrics/index.ts';
 import { createSpanTracer } from './span-tracer.ts';
-import type { Tracing } from './tracing.ts';
 
 export type TracingSettings = Pick<
   Settings,
@@ -98,4 +106,47 @@ function reportFailures(log: Log): void {
     nextReportAt = Date.now() + REPORT_INTERVAL_MS;
     log.warn('Exporting traces failed', { reason: messageOf(error) });
   });
+}
+
+/** The sampler of `OTEL_TRACES_SAMPLER`. @param ratio share of traces, for the two samplers by ratio */
+function createSampler(name: Settings['otelTracesSampler'], ratio: number): Sampler {
+  const samplers = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  };
+  const root = samplers[name.replace('parentbased_', '') as keyof typeof samplers]();
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+/** Traces of requests. */
+export interface Tracing {
+  /** Handles a request in a span of its own, below the one that its `traceparent` names (W3C Trace Context). */
+  serve(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH']);
+const MAX_CHARS = 200;
+
+/**
+ * Name and attributes of the span of a request, by the semantic conventions for HTTP. The path of an operation is its
+ * template: that of a stream contains a key, and the query of others a link.
+ */
+export function describeRequest({ method = '', url = '', headers, httpVersion }: IncomingMessage) {
+  const knownMethod = METHODS.has(method) ? method : '_OTHER';
+  const operation = operationOf(url);
+  const route = operation === 'page' ? undefined : getOperation(operation).path;
+  const path = route ?? (url.split('?', 1)[0] ?? '').slice(0, MAX_CHARS);
+  const userAgent = headers['user-agent']?.slice(0, MAX_CHARS);
+  return {
+    name: `${knownMethod === '_OTHER' ? 'HTTP' : knownMethod}${route ? ` ${route}` : ''}`,
+    attributes: {
+      'http.request.method': knownMethod,
+      'url.scheme': 'http',
+      'url.path': path,
+      'network.protocol.version': httpVersion,
+      ...(route && { 'http.route': route }),
+      ...(userAgent && { 'user_agent.original': userAgent }),
+    },
+  };
 }

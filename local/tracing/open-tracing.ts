@@ -1,7 +1,9 @@
 import type { ShutdownStack } from '../../core/concurrency/index.ts';
 import { type Log, setTracer } from '../../core/log/index.ts';
-import type { TracingSettings } from './create-tracing.ts';
-import { noTracing, type Tracing } from './tracing.ts';
+import type { Tracing, TracingSettings } from './create-tracing.ts';
+
+/** Records nothing. */
+const noTracing: Tracing = { serve: (_request, _response, handle) => handle() };
 
 /** Starts to export traces if an endpoint is set. */
 export async function openTracing(

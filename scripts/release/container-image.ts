@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PINNED_FFMPEG_PURL } from '../../core/tools/ffmpeg/index.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../command-line.ts';
 import type { Component } from './sbom.ts';
 import { describeFile, type ReleaseFile } from './source-archive.ts';
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runCommand } from '../command-line.ts';
 import type { Release } from './make-release.ts';
 import { readSigned, signStatement } from './provenance.ts';
-import { runCommand } from './run-command.ts';
 import { type Commit, describeFile, readCommit } from './source-archive.ts';
 
 /** What keeps the last commit from being released, a line each. */

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommand } from '../command-line.ts';
 import { type Buildah, componentsOf, reproducibleBuild, writeImage } from './container-image.ts';
 import { type Dependency, makeProvenance } from './provenance.ts';
-import { runCommand } from './run-command.ts';
 import { makeSbom } from './sbom.ts';
 import { type Commit, describeFile, type ReleaseFile, readCommit, writeSourceArchive } from './source-archive.ts';
 
@@ -13,7 +13,7 @@ export interface ReleaseOptions {
   readonly outDir: string;
   /** Builds the container too. */
   readonly buildah?: Buildah | undefined;
-  /** Of the container, as container platforms spell it. */
+  /** The container is built for it. Spelled as container platforms do. */
   readonly architecture: 'amd64' | 'arm64';
   /** URI of who runs the build, for the provenance. */
   readonly builder: string;

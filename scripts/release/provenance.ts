@@ -24,7 +24,7 @@ export interface ProvenanceOptions {
   readonly dependencies: readonly Dependency[];
   /** URI of who ran the build. */
   readonly builder: string;
-  /** Of the programs that built it. */
+  /** Versions of the programs that built it. */
   readonly versions: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../command-line.ts';
 import type { Commit } from './source-archive.ts';
 
 /** A component of CycloneDX 1.5, as far as a release makes some itself. */

@@ -5,13 +5,13 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../command-line.ts';
 
 /** The commit that a release is made of. */
 export interface Commit {
   readonly id: string;
   readonly version: string;
-  /** Of the commit, in epoch seconds: the time of every file of the release (SOURCE_DATE_EPOCH). */
+  /** When it was committed: the time of every file of the release (SOURCE_DATE_EPOCH). */
   readonly epochSeconds: number;
 }
 

@@ -11,7 +11,7 @@ export interface VerifyOptions {
   readonly linksFile: string | undefined;
   /** Waiting for maintenance and Retry-After. */
   readonly maxWaitMs: number;
-  /** Of a private instance. */
+  /** A private instance requires it. */
   readonly accessKey: string | undefined;
 }
 

@@ -5,9 +5,9 @@ import { createHlsVariables } from './hls-variables.ts';
 
 /** What the service uses of a playlist, with URIs as written. */
 export interface HlsEntries {
-  /** Of a media playlist. Sequence numbers start at `mediaSequence`. */
+  /** A media playlist lists them. Sequence numbers start at `mediaSequence`. */
   readonly segments: readonly HlsSegment[];
-  /** Of a master playlist (RFC 8216 §4.3.4.2), which has no segments. */
+  /** A master playlist lists them (RFC 8216 §4.3.4.2), which has no segments. */
   readonly variants: readonly HlsVariant[];
   readonly isComplete: boolean;
   readonly mediaSequence: number;
@@ -92,7 +92,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   let firstKey: HlsKey | undefined;
   let firstMap: HlsMap | undefined;
   let nextOffset = 0;
-  // Of the next URI.
+  // What tags say of the next URI.
   let seconds: number | undefined;
   let range: HlsRange | undefined;
   let [isDiscontinuity, isGap] = [false, false];

@@ -30,7 +30,7 @@ interface PackedSections {
   readonly keyOf: Int32Array | undefined;
 }
 
-/** Of a segment, or of an initialization section. */
+/** What a segment and an initialization section have in common. */
 interface Section {
   readonly uri: string | undefined;
   readonly range: HlsRange | undefined;

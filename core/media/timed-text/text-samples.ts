@@ -9,9 +9,9 @@ export interface TextSample {
   readonly bytes: Buffer;
 }
 
-/** Of one track: ten hours with a change each second. */
+/** Ten hours with a change each second fit into one track. */
 export const MAX_TEXT_SAMPLES = 40_000;
-/** Of all samples: they are part of the layout, in memory. A film has 200 KB. */
+/** All samples are part of the layout, in memory. A film has 200 KB. */
 const MAX_TOTAL_BYTES = 4 * 1024 * 1024;
 /** Cues shown at once; a hostile file has thousands. */
 const MAX_LINES_AT_ONCE = 8;

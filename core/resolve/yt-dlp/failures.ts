@@ -34,7 +34,7 @@ const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = 
   unsupported: 'This kind of link is not handled: there is no media on the page.',
 };
 
-/** Of kinds that the message tells apart: what to assume when it does not. */
+/** What kinds mean that the message tells apart, when it does not. */
 const AMBIGUOUS = {
   no_formats: 'no-media',
   expected: 'site-error',

@@ -1,9 +1,8 @@
 export { createExtractor, type Extraction, type Extractor, type ExtractRequest } from './extractor.ts';
 export { isFinal } from './failures.ts';
 export { renderFormatReference } from './format-fields.ts';
-export { type Identity, identify, readAlbum, readDetails, readMetadata } from './metadata.ts';
-export type { RankingFacts } from './ranking-facts.ts';
-export { readSubtitleTracks } from './subtitles.ts';
+export { type Identity, identify, readAlbum, readDetails, readMetadata, readSubtitleTracks } from './metadata.ts';
+export type { RankingFacts } from './tracks.ts';
 export { type Candidate, readTracks } from './tracks.ts';
 export {
   type Info,

@@ -23,7 +23,7 @@ interface Replacement extends OperatorCookie {
 }
 
 const MAX_COOKIES = 50;
-/** Of a name and its value, as browsers keep. */
+/** Browsers keep no more characters of a name and its value. */
 const MAX_CHARS = 4_096;
 const MAX_DOMAIN_AND_PATH_CHARS = 1_024;
 /** A later expiry alone is written at most once a day. */
@@ -38,7 +38,7 @@ export function createOperatorCookies(
   { cookiesFile, cookiesDir = [] }: Pick<OperatorOptions, 'cookiesFile' | 'cookiesDir'>,
   log: Log,
 ): OperatorCookies {
-  /** Of equal cookies, that of the last file applies. */
+  /** The last file that has a cookie applies. */
   const files = [...(cookiesFile === undefined ? [] : [cookiesFile]), ...cookiesDir];
   /** Values by cookie. */
   const written = new Map<string, string>();
@@ -54,7 +54,7 @@ export function createOperatorCookies(
   const writeInto = async (file: string, pending: Map<string, Replacement>): Promise<void> => {
     const lines = (await readFile(file, 'utf8')).split('\n');
     const accepted: Replacement[] = [];
-    // Of equal cookies, the last one applies.
+    // The last of equal cookies applies.
     for (const [index, line] of [...lines.entries()].reverse()) {
       const row = readRow(line);
       const replacement = row && pending.get(keyOf(row));

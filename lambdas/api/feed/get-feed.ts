@@ -4,11 +4,10 @@ import { ACCESS_HEADER, entityTag, linkSignerFor } from '../../../core/http/inde
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
-import { writeChapters } from './chapters.ts';
 import { feedItems, toFeed } from './feed.ts';
-import { writeM3u8 } from './m3u8.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
 import { writeRss } from './rss.ts';
+import { writeChapters, writeM3u8 } from './write-lists.ts';
 
 export interface GetFeedOptions extends ResolveOptions, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {}
 

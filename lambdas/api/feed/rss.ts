@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Feed, FeedItem } from './feed.ts';
-import { element, escapeXml, textElement } from './xml.ts';
 
 const NAMESPACES = {
   'xmlns:itunes': 'http://www.itunes.com/dtds/podcast-1.0.dtd',
@@ -14,7 +13,7 @@ const MAX_DESCRIPTION_LENGTH = 4_000;
 const MAX_BYTES = 5_000_000;
 /** Minutes for which clients need not ask again: as long as a resolved list is fresh. */
 const TTL_MINUTES = 60;
-/** Of podcast feeds (podcast:guid of the podcast namespace). */
+/** The namespace of GUIDs of podcast feeds (`podcast:guid` of the podcast namespace). */
 const GUID_NAMESPACE = 'ead4c2365bf858c6a2c6a6b28d128cb6';
 
 /**
@@ -102,3 +101,34 @@ function uuid5(link: string): string {
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
   return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
+
+/** Characters that XML 1.0 cannot contain, not even escaped (§2.2): most controls, lone surrogates, and two noncharacters. */
+const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text for an element or a quoted attribute. */
+export const escapeXml = (text: string): string =>
+  text.replace(FORBIDDEN, '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** An element; without content it is left out. Attributes that are undefined are left out. */
+export function element(
+  name: string,
+  content: string | undefined,
+  attributes: Readonly<Record<string, string | undefined>> = {},
+): string {
+  if (content === undefined) return '';
+  const quoted = Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${escapeXml(value ?? '')}"`);
+  return content === '' ? `<${name}${quoted.join('')}/>` : `<${name}${quoted.join('')}>${content}</${name}>`;
+}
+
+/** An element of plain text; without text it is left out. */
+export const textElement = (name: string, text: string | null | undefined): string =>
+  element(name, text ? escapeXml(text) : undefined);

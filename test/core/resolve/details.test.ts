@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDetails } from '../../../core/resolve/yt-dlp/metadata.ts';
-import { readSubtitleTracks } from '../../../core/resolve/yt-dlp/subtitles.ts';
+import { readDetails, readSubtitleTracks } from '../../../core/resolve/yt-dlp/metadata.ts';
 
 describe('readDetails', () => {
   it('reads nothing from an item without details', () => {

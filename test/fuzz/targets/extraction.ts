@@ -3,7 +3,7 @@ import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extrac
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
-import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
+import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/process-per-link/failure-report.ts';

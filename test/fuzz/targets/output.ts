@@ -2,7 +2,7 @@ import { describeError } from '../../../core/log/log.ts';
 import { tarHeader } from '../../../core/media/tar/index.ts';
 import { localHeader } from '../../../core/media/zip/index.ts';
 import { toFeed } from '../../../lambdas/api/feed/feed.ts';
-import { writeM3u8 } from '../../../lambdas/api/feed/m3u8.ts';
+import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
 import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';

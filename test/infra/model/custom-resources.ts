@@ -9,8 +9,7 @@ import {
   syncAccessKeys,
 } from '../../../lambdas/access-keys/index.ts';
 import { customResource } from '../../../lambdas/runtime/custom-resource.ts';
-import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
-import { createStopTasks } from '../../../lambdas/stream-host/stop-tasks.ts';
+import { createOriginSecret, createStopTasks } from '../../../lambdas/stream-host/custom-resources.ts';
 import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import type { ScriptedClients } from './scripted-aws.ts';

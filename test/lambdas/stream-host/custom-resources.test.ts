@@ -5,8 +5,7 @@ import { json } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
-import { createStopTasks } from '../../../lambdas/stream-host/stop-tasks.ts';
+import { createOriginSecret, createStopTasks } from '../../../lambdas/stream-host/custom-resources.ts';
 import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 

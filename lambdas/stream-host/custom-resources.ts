@@ -1,5 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log/index.ts';
+import type { State } from '../../core/state/index.ts';
 import { customResource, type ResourceAnswer, type ResourceRequest } from '../runtime/index.ts';
 import type { HostTask } from './host-task.ts';
 import type { StreamTasks } from './stream-tasks.ts';
@@ -43,3 +45,34 @@ export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: S
       }
     },
   });
+
+export interface OriginSecretOptions {
+  readonly state: Pick<State, 'rotateOriginSecret'>;
+  readonly log: Log;
+}
+
+const BYTES = 32;
+/** Length of `Revision` in characters. */
+const REVISION_LENGTH = 16;
+
+/**
+ * A custom resource with the secret that CloudFront sends to the API's functions. It changes only with the property
+ * `rotation`. Attributes: `Secret` for the edge; `Accepted` for the functions, a comma list of it and the previous one,
+ * since edge locations take a new secret minutes apart; `Revision`, which changes with `Accepted` and reveals nothing
+ * about it.
+ */
+export function createOriginSecret({ state, log }: OriginSecretOptions) {
+  const provide = async ({ properties }: Pick<ResourceRequest, 'properties'>) => {
+    const candidate = randomBytes(BYTES).toString('base64url');
+    const { current, previous } = await state.rotateOriginSecret(String(properties.rotation), candidate);
+    const accepted = [current, ...(previous === undefined ? [] : [previous])].join(',');
+    const revision = createHash('sha256').update(accepted).digest('hex').slice(0, REVISION_LENGTH);
+    return {
+      physicalId: 'origin-secret',
+      data: { Secret: current, Accepted: accepted, Revision: revision },
+      noEcho: true,
+    };
+  };
+  // The table holds the secrets and is deleted with the stack.
+  return customResource({ log, create: provide, update: provide, delete: async () => undefined });
+}

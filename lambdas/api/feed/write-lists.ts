@@ -1,3 +1,4 @@
+import type { Resource } from '../../../core/state/index.ts';
 import type { Feed } from './feed.ts';
 
 /** A playlist for players: extended M3U in UTF-8. */
@@ -20,3 +21,15 @@ const nameOf = ({ author, title }: Pick<Feed, 'author' | 'title'>): string =>
 
 /** A title must not become a line of its own. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+/** The chapters of an item as JSON Chapters 1.2 of the podcast namespace. */
+export const writeChapters = ({ title, details }: Pick<Resource, 'title' | 'details'>): string =>
+  JSON.stringify({
+    version: '1.2.0',
+    ...(title && { title }),
+    chapters: (details?.chapters ?? []).map((chapter) => ({
+      startTime: chapter.startSeconds,
+      ...(chapter.endSeconds !== undefined && { endTime: chapter.endSeconds }),
+      ...(chapter.title && { title: chapter.title }),
+    })),
+  });

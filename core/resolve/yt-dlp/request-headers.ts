@@ -1,5 +1,5 @@
 import type { Cookie } from '../../http/index.ts';
-import { type Info, text } from './yt-dlp-info.ts';
+import { type Info, isInfo, text } from './yt-dlp-info.ts';
 
 /** Linear time: each character is read at most twice. */
 const NAME = /[^=;]*/y;
@@ -8,7 +8,7 @@ const PLAIN = /=([^;]*)/y;
 /** More than any server accepts in a request. */
 const MAX_LINE_LENGTH = 16 * 1024;
 const MAX_COOKIES = 100;
-/** Of the different lines of one item: formats of several hosts have a few hundred characters each. */
+/** Bounds the different lines of an item together: formats of several hosts have a few hundred characters each. */
 const MAX_TOTAL_LENGTH = 64 * 1024;
 const ATTRIBUTES = new Set(['domain', 'path', 'secure', 'expires', 'version']);
 
@@ -101,3 +101,18 @@ export function createCookieReader(): CookieReader {
     return cookies;
   };
 }
+
+/** Set by the stream service itself, or not to be sent to another host. */
+const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
+
+/** The headers that a format or a file is requested with, without those of the connection and of the service. */
+export const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(isInfo(headers) ? headers : {}).filter(
+      (header): header is [string, string] =>
+        typeof header[1] === 'string' &&
+        /^[\w-]+$/.test(header[0]) &&
+        !EXCLUDED_HEADERS.test(header[0]) &&
+        !/\p{Cc}/u.test(header[1]),
+    ),
+  );

@@ -1,1 +1,0 @@
-export { DEMO_SAMPLES, describeSample } from './demo-samples.ts';
