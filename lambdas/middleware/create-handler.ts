@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import middy from '@middy/core';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type Problem, problems, toProblem } from '../../core/api/index.ts';
 import {
   ACCESS_HEADER,
@@ -136,9 +136,20 @@ function removeBody(response: Result): void {
   delete response.body;
 }
 
-/** HTTP API, payload format 2.0. */
-export type Event = APIGatewayProxyEventV2;
-export type Result = APIGatewayProxyStructuredResultV2;
+/** A request of an HTTP API (payload format 2.0), as far as handlers read it. */
+export interface Event {
+  readonly rawPath: string;
+  readonly rawQueryString: string;
+  /** By names in lower case. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly requestContext: {
+    readonly requestId: string;
+    /** When the request arrived, in epoch milliseconds. */
+    readonly timeEpoch: number;
+    readonly http: { readonly method: string; readonly sourceIp: string };
+  };
+}
+export type Result = Pick<APIGatewayProxyStructuredResultV2, 'statusCode' | 'headers' | 'body'>;
 
 /** What a host passes besides the event. Lambda passes more, which no handler reads. */
 export interface InvocationContext {

@@ -1,22 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { problems } from '../../core/api/index.ts';
 import { ClientDisconnected } from '../../core/errors/index.ts';
-import { renderJson } from '../../core/http/index.ts';
+import { clientAddress, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { toContext, toHttpApiEvent } from './http-api-event.ts';
-
-/** A Lambda function behind an HTTP API, payload format 2.0. */
-export type HttpApiHandler = (
-  event: APIGatewayProxyEventV2,
-  context: never,
-) => Promise<APIGatewayProxyStructuredResultV2>;
+import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
 
 export interface GatewayOptions {
   /** By path, case-insensitive; one that ends in `*` matches every path with that prefix. */
-  readonly routes: ReadonlyMap<string, HttpApiHandler>;
+  readonly routes: ReadonlyMap<string, Handler>;
   /** For every other path. */
-  readonly fallback: HttpApiHandler;
+  readonly fallback: Handler;
   /** Proxies in front whose entry in X-Forwarded-For is trusted. @default 0 */
   readonly trustedProxies?: number;
   readonly log: Log;
@@ -25,20 +19,14 @@ export interface GatewayOptions {
 /** A request listener of a Node HTTP server. */
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
 
-interface Target {
-  readonly routeKey: string;
-  readonly handler: HttpApiHandler;
-}
-
 /** Runs Lambda handlers on one machine: converts requests to events of an HTTP API, and results to responses. */
 export function createGateway({ routes, fallback, trustedProxies, log }: GatewayOptions): Gateway {
   const route = createRouter(routes, fallback);
 
-  const invoke = async (request: IncomingMessage, signal: AbortSignal): Promise<APIGatewayProxyStructuredResultV2> => {
+  const invoke = async (request: IncomingMessage, signal: AbortSignal): Promise<Result> => {
     try {
-      const { routeKey, handler } = route(request.url ?? '/');
-      const event = toHttpApiEvent(request, routeKey, trustedProxies);
-      return await handler(event, toContext(event, signal) as never);
+      const handler = route(request.url ?? '/');
+      return await handler(toEvent(request, trustedProxies), { signal } as never);
     } catch (error) {
       log.error('Handler failed', { error });
       const { details } = problems.internal();
@@ -71,32 +59,41 @@ function disconnectSignal(response: ServerResponse): AbortSignal {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-function createRouter(routes: ReadonlyMap<string, HttpApiHandler>, fallback: HttpApiHandler) {
-  const exact = new Map<string, Target>();
-  const prefixes: (Target & { readonly prefix: string })[] = [];
-  for (const [path, handler] of routes) {
-    const target = { routeKey: `ANY ${path}`, handler };
-    if (path.endsWith('*')) prefixes.push({ prefix: path.slice(0, -1).toLowerCase(), ...target });
-    else exact.set(path.toLowerCase(), target);
-  }
+function createRouter(routes: ReadonlyMap<string, Handler>, fallback: Handler) {
+  const byPath = new Map(Array.from(routes, ([path, handler]) => [path.toLowerCase(), handler]));
+  const prefixes = [...byPath].filter(([path]) => path.endsWith('*'));
 
-  return (url: string): Target => {
+  return (url: string): Handler => {
     const [path = ''] = url.toLowerCase().split('?', 1);
-    return (
-      exact.get(path) ??
-      prefixes.find(({ prefix }) => path.startsWith(prefix)) ?? { routeKey: '$default', handler: fallback }
-    );
+    if (!path.endsWith('*') && byPath.has(path)) return byPath.get(path) ?? fallback;
+    return prefixes.find(([prefix]) => path.startsWith(prefix.slice(0, -1)))?.[1] ?? fallback;
+  };
+}
+
+/** A request as an HTTP API passes it to a function (payload format 2.0), as far as functions read it. */
+function toEvent(request: IncomingMessage, trustedProxies = 0): Event {
+  const { method = 'GET', url = '/', headersDistinct, socket } = request;
+  const [rawPath = '', rawQueryString = ''] = url.split(/\?(.*)/s, 2);
+  const headers = Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values]) => [name, values?.join(',')]),
+  );
+  const { remoteAddress } = socket;
+  const sourceIp = clientAddress({ remoteAddress, forwardedFor: headers['x-forwarded-for'], trustedProxies }) ?? '';
+  return {
+    rawPath,
+    rawQueryString,
+    headers,
+    requestContext: { requestId: randomUUID(), timeEpoch: Date.now(), http: { method, sourceIp } },
   };
 }
 
 function send(
   { method }: IncomingMessage,
   response: ServerResponse,
-  { statusCode = 200, headers = {}, cookies = [], body = '', isBase64Encoded }: APIGatewayProxyStructuredResultV2,
+  { statusCode = 200, headers = {}, body = '' }: Result,
 ): void {
-  const content = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+  const content = Buffer.from(body);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));
-  if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   // A handler that returns no body for HEAD does not know the length of GET's.
   const isLengthKnown = statusCode !== 204 && statusCode !== 304 && !(method === 'HEAD' && content.length === 0);
   if (isLengthKnown && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);

@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { problems } from '../../core/api/index.ts';
 import { createRateLimit } from '../../core/concurrency/index.ts';
 import { clientOf, corsHeaders, networkOf } from '../../core/http/index.ts';
-import { answerProblem } from './answer-problem.ts';
-import { clientOfRequest } from './client-of-request.ts';
+import { answerProblem, clientOfRequest } from './exchange.ts';
 
 export interface RequestLimitOptions {
   /** Requests that one client may send per second over time. 0: any number. */
@@ -40,10 +39,10 @@ const IGNORED_MS = 1_000;
 /** A /48 of IPv6 has 256 clients, and may send as much as four. */
 const CLIENTS_PER_NETWORK = 4;
 const HOLD_MS = 1_000;
-/** Of all clients: a connection is a file descriptor and some kilobytes. */
+/** Bounds the held connections of all clients: each is a file descriptor and some kilobytes. */
 const MAX_HELD = 1_000;
 
-/** Of one client while others are served: beyond, each request waits, so that a client with few of them never notices. */
+/** Beyond this, requests of one client wait while others are served, so that a client with few requests never notices. */
 const PACE = { perSecond: 50, burst: 200, maxDebt: 50 };
 /** Others are served while a response for them is open, and for so long afterwards. */
 const OTHERS_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Problem, problems } from '../../core/api/index.ts';
-import { answerProblem } from './answer-problem.ts';
+import { answerProblem } from './exchange.ts';
 
 export interface AuthorityOptions {
   /** The address that the server listens on. */

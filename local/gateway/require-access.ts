@@ -11,8 +11,7 @@ import {
   mergeVary,
   NO_ACCESS_KEY,
 } from '../../core/http/index.ts';
-import { answerProblem } from './answer-problem.ts';
-import { clientOfRequest } from './client-of-request.ts';
+import { answerProblem, clientOfRequest } from './exchange.ts';
 
 export interface AccessOptions {
   /** SHA-256 of each access key. None: the instance is open. */
@@ -70,7 +69,7 @@ export function createRequireAccess(options: AccessOptions): RequireAccess {
     return problems.linkRefused(signed.refused);
   };
 
-  /** Of Get and Feed, whose URLs a feed contains. */
+  /** A feed contains signed URLs of Get and Feed. */
   const verifyParameter = (url: string) => {
     const [path = '', query = ''] = url.split('?', 2);
     if (!SIGNED_PATHS.includes(path.toLowerCase())) return undefined;

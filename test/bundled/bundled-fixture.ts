@@ -3,7 +3,8 @@ import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
 import { silentLog } from '../../core/log/log.ts';
-import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
+import type { Handler } from '../../lambdas/middleware/index.ts';
+import { createGateway } from '../../local/gateway/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { Container, startContainer } from '../images/container.ts';
 import { containersUnavailable } from '../images/programs.ts';
@@ -101,10 +102,10 @@ async function startTask(
 }
 
 function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {
-  const to = (name: string): HttpApiHandler => {
+  const to = (name: string): Handler => {
     const called = functions.get(name);
     if (!called) throw new Error(`No function ${name}`);
-    return (event) => called.invoke(event) as ReturnType<HttpApiHandler>;
+    return (event) => called.invoke(event) as ReturnType<Handler>;
   };
   const routes = operations.flatMap(({ operationId, path }) => {
     const name = ROUTES[operationId];

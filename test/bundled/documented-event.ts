@@ -1,4 +1,4 @@
-import type { Event } from '../../lambdas/middleware/create-handler.ts';
+import type { APIGatewayProxyEventV2 as Event } from 'aws-lambda';
 
 export interface Changes {
   readonly method?: string;

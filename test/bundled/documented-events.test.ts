@@ -1,5 +1,5 @@
+import type { APIGatewayProxyEventV2 as Event, APIGatewayProxyStructuredResultV2 as Result } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Event, Result } from '../../lambdas/middleware/create-handler.ts';
 import { bareEvent, type Changes, documented } from './documented-event.ts';
 import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
+import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
+import { createGateway } from '../../local/gateway/gateway.ts';
 import { sendRequest } from '../support/request.ts';
 
 let server: Server;
@@ -13,13 +13,13 @@ const logged: string[] = [];
 const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void logged.push(message) };
 
 /** What the handler behind `/api/Thing` saw last, and what it answers. */
-let seen: APIGatewayProxyEventV2 | undefined;
-let result: APIGatewayProxyStructuredResultV2 | Error = {};
+let seen: Event | undefined;
+let result: Result | Error = {};
 
 const named =
-  (name: string): HttpApiHandler =>
+  (name: string): Handler =>
   async () => ({ body: name });
-const thing: HttpApiHandler = async (event) => {
+const thing: Handler = async (event) => {
   seen = event;
   if (result instanceof Error) throw result;
   return result;
@@ -75,71 +75,41 @@ describe('routing', () => {
 });
 
 describe('event', () => {
-  it('has payload format 2.0', async () => {
-    const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é', cookie: 'a=1; b=2' };
+  it('has what functions read of payload format 2.0', async () => {
+    const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é' };
     await sendRequest(`${baseUrl}/api/thing?url=https://a.example/?v=x+y&b=1&b=2`, { headers });
     expect(seen).toEqual({
-      version: '2.0',
-      routeKey: 'ANY /api/Thing',
       rawPath: '/api/thing',
       rawQueryString: 'url=https://a.example/?v=x+y&b=1&b=2',
-      queryStringParameters: { url: 'https://a.example/?v=x y', b: '1,2' },
-      cookies: ['a=1', 'b=2'],
       headers: expect.objectContaining({ 'user-agent': 'agent', 'x-mixed-case': 'é', host: `127.0.0.1:${port}` }),
       requestContext: {
-        accountId: 'anonymous',
-        apiId: 'local',
-        domainName: `127.0.0.1:${port}`,
-        domainPrefix: 'localhost',
-        http: {
-          method: 'GET',
-          path: '/api/thing',
-          protocol: 'HTTP/1.1',
-          sourceIp: '127.0.0.1',
-          userAgent: 'agent',
-        },
+        http: { method: 'GET', sourceIp: '127.0.0.1' },
         requestId: expect.stringMatching(/^[\w-]{36}$/),
-        routeKey: 'ANY /api/Thing',
-        stage: '$default',
-        time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
         timeEpoch: expect.any(Number),
       },
-      isBase64Encoded: false,
     });
   });
 
-  it('omits absent query and cookies', async () => {
+  it('has an empty query without one', async () => {
     await sendRequest(`${baseUrl}/api/thing`);
-    expect(seen).toMatchObject({ rawQueryString: '' });
-    expect(seen).not.toHaveProperty('queryStringParameters');
-    expect(seen).not.toHaveProperty('cookies');
+    expect(seen).toMatchObject({ rawPath: '/api/thing', rawQueryString: '' });
   });
 
   it('joins repeated headers by commas', async () => {
     await exchange(
       'GET /api/thing HTTP/1.1\r\nHost: x\r\nAccept: text/json\r\nACCEPT: text/plain\r\nConnection: close\r\n\r\n',
     );
-    expect(seen?.headers.accept).toBe('text/json,text/plain');
+    expect(seen?.headers?.accept).toBe('text/json,text/plain');
   });
 });
 
 describe('result', () => {
-  it('becomes status, headers, cookies and body', async () => {
-    result = { statusCode: 418, headers: { 'X-Number': 5, 'x-flag': true }, cookies: ['a=1', 'b=2'], body: 'é' };
+  it('becomes status, headers and body', async () => {
+    result = { statusCode: 418, headers: { 'X-Number': 5, 'x-flag': true }, body: 'é' };
     const { status, headers, body } = await sendRequest(`${baseUrl}/api/thing`);
     expect(status).toBe(418);
-    expect(headers).toMatchObject({
-      'x-number': '5',
-      'x-flag': 'true',
-      'set-cookie': 'a=1, b=2',
-      'content-length': '2',
-    });
+    expect(headers).toMatchObject({ 'x-number': '5', 'x-flag': 'true', 'content-length': '2' });
     expect(body.toString()).toBe('é');
-  });
-
-  it('decodes a base64 body', async () => {
-    result = { body: Buffer.from([0, 255, 10]).toString('base64'), isBase64Encoded: true };
-    expect([...(await sendRequest(`${baseUrl}/api/thing`)).body]).toEqual([0, 255, 10]);
   });
 
   it('omits body and Content-Length for 204', async () => {
@@ -191,7 +161,7 @@ describe('failures', () => {
 
   it('continues after a client disconnects before its response', async () => {
     const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<APIGatewayProxyStructuredResultV2>();
+    const answer = Promise.withResolvers<Result>();
     const slow = createServer(
       createGateway({
         routes: new Map(),
@@ -217,7 +187,7 @@ describe('client', () => {
   it('is the connection, or the entry of a trusted proxy in X-Forwarded-For', async () => {
     const clients: string[] = [];
     for (const trustedProxies of [0, 1]) {
-      const handler: HttpApiHandler = async (event) => {
+      const handler: Handler = async (event) => {
         clients.push(event.requestContext.http.sourceIp);
         return {};
       };
@@ -237,7 +207,7 @@ describe('client', () => {
       if (signals.length === 2) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
       return { body: 'late' };
     };
-    const slow = createServer(createGateway({ routes: new Map(), fallback: handler as HttpApiHandler, log }));
+    const slow = createServer(createGateway({ routes: new Map(), fallback: handler as Handler, log }));
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const options = { port: (slow.address() as AddressInfo).port, agent: false } as const;
     await sendRequest(`http://127.0.0.1:${options.port}/`);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Problem } from '../../core/api/index.ts';
-import { mergeVary, renderJson } from '../../core/http/index.ts';
+import { mergeVary, readClient, renderJson } from '../../core/http/index.ts';
 
 /** A request and its response. */
 export interface Exchange {
@@ -27,3 +27,11 @@ export function answerProblem(
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
+
+/** The client of a request, in the form of `clientOf`. */
+export const clientOfRequest = ({ socket, headers }: IncomingMessage, trustedProxies: number): string =>
+  readClient({
+    remoteAddress: socket.remoteAddress,
+    forwardedFor: headers['x-forwarded-for']?.toString(),
+    trustedProxies,
+  });
