@@ -166,7 +166,7 @@ describe('pages of other sites', () => {
     const answer = await ask(fakes, `${path}?url=${encodeURIComponent(LINK)}`, { headers });
     expect(answer.statusCode).toBe(403);
     const detail =
-      'Pages of other sites cannot resolve links, unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.';
+      'Pages of other sites cannot resolve links unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.';
     expect(jsonOf(answer)).toEqual({ type: '/problems/cross-site', title: 'Forbidden', status: 403, detail });
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
     expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
