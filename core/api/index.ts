@@ -1,4 +1,3 @@
-export { type ArchiveParameters, parseArchiveParameters } from './archive-parameters.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
@@ -14,20 +13,25 @@ export { type ProblemName, problemNameOf } from './problem-types.ts';
 export {
   ARCHIVE_FORMATS,
   type ArchiveFormat,
+  type ArchiveParameters,
+  archiveQuery,
   FEED_FORMATS,
   type FeedParameters,
+  parseArchiveParameters,
   parseFeedParameters,
+  parseGetParameters,
   parseLinkParameter,
-  parseQualityParameters,
-  type QualityParameters,
+  type Selection,
+  selectionQuery,
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,
-  type ConversionParameters,
-  parseClipParameters,
-  parseConversionParameters,
+  type MediaParameters,
+  mediaQuery,
+  parseMediaParameters,
   parseSubtitlesParameter,
+  toQuery,
 } from './stream-parameters.ts';

@@ -1,6 +1,14 @@
-import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
+import { type ConversionName, conversionNames, findConversionName, type Mp3BitrateKbps } from '../conversions/index.ts';
 import { problems } from './problem.ts';
-import { parseBitrate, parseClipParameters, parseSubtitlesParameter, parseTags } from './stream-parameters.ts';
+import {
+  type MediaParameters,
+  parseBitrate,
+  parseClipParameters,
+  parseSubtitlesParameter,
+  parseTags,
+  type Query,
+  toQuery,
+} from './stream-parameters.ts';
 
 /** Characters. */
 const MAX_LINK_LENGTH = 4096;
@@ -29,78 +37,87 @@ export function parseLinkParameter(rawQuery: string): LinkParameter {
   return { link, sent };
 }
 
-/** Formats of an archive; the first one is the default. */
-export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
-export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
-
-/** The format by its name in lower case. */
-export const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
-  ARCHIVE_FORMATS.find((format) => format === text);
-
-/** What Get selects and how it is streamed. */
-export interface QualityParameters {
+/** Which rendition of an item a client wants. */
+export interface Selection {
   readonly quality: 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };
   /** `compatible`: what any device plays is preferred. */
   readonly codec: 'compatible' | 'any';
-  readonly format?: ConversionName;
-  /** The entries of a list as one file, instead of `format`. */
-  readonly archive?: ArchiveFormat;
-  /** Further parameters of the stream, validated: `bitrate`, `tags`, `subtitles`, `start` and `end`. */
-  readonly options: Readonly<Record<string, string>>;
 }
 
 const QUALITY_NAMES = ['best', 'worst', 'audio', 'mp3'] as const;
 const HEIGHT = /^([1-9]\d{1,4})p$/;
 
-/**
- * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.
- * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip
- */
-export function parseQualityParameters(rawQuery: string): QualityParameters {
-  const query = new URLSearchParams(rawQuery);
-  const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
-  const { start, end } = { start: query.getAll('start'), end: query.getAll('end') };
-  const clip = parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
-  const archive = findArchiveFormat(read('format'));
-  if (archive && clip) throw problems.badRequest('start and end apply to a single item');
-  const quality = parseQuality(read('quality'));
-  const bitrateKbps = parseBitrate(read('bitrate'));
-  const named = archive ? undefined : parseFormat(read('format'));
-  const format = named ?? (bitrateKbps && quality === 'mp3' ? 'mp3' : undefined);
-  if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
-  const subtitles = parseSubtitlesParameter(query.get('subtitles')?.trim() || undefined);
-  return {
-    quality,
-    codec: parseCodec(read('codec')),
-    format,
-    archive,
-    options: {
-      ...(bitrateKbps && { bitrate: String(bitrateKbps) }),
-      ...(parseTags(read('tags')) && { tags: 'true' }),
-      ...(subtitles !== undefined && { subtitles }),
-      ...(start[0] !== undefined && { start: start[0] }),
-      ...(end[0] !== undefined && { end: end[0] }),
-    },
-  };
+/** Reads a parameter as one word in lower case. The first of repeated parameters counts; a blank one counts as missing. */
+type ReadWord = (name: string) => string | undefined;
+
+const wordsOf =
+  (query: Query): ReadWord =>
+  (name) =>
+    [query[name]].flat()[0]?.trim().toLowerCase() || undefined;
+
+/** @throws Problem 400 for an unknown quality or codec */
+function parseSelection(read: ReadWord, defaultQuality: Selection['quality'] = 'best'): Selection {
+  const quality = read('quality');
+  return { quality: quality === undefined ? defaultQuality : parseQuality(quality), codec: parseCodec(read('codec')) };
 }
 
-const oneOrAll = (values: string[]) => (values.length > 1 ? values : values[0]);
-
-/** @throws Problem 400 for an unknown quality */
-export function parseQuality(text = 'best'): QualityParameters['quality'] {
-  const name = QUALITY_NAMES.find((one) => one === text);
+function parseQuality(text: string): Selection['quality'] {
+  const name = QUALITY_NAMES.find((known) => known === text);
   const maxHeight = Number(HEIGHT.exec(text)?.[1]);
   if (name) return name;
   if (maxHeight > 0) return { maxHeight };
   throw problems.badRequest(`quality must be ${QUALITY_NAMES.join(', ')}, or a height such as 1080p`);
 }
 
-/** @throws Problem 400 for an unknown codec */
-export function parseCodec(text: string | undefined): QualityParameters['codec'] {
+function parseCodec(text: string | undefined): Selection['codec'] {
   if (text === undefined) return 'compatible';
   if (text === 'any') return 'any';
   throw problems.badRequest('codec must be any, or absent');
+}
+
+/** The `quality` and `codec` parameters of a selection; absent ones have their default. */
+export const selectionQuery = ({ quality, codec }: Selection) => ({
+  quality: typeof quality === 'string' ? quality : `${quality.maxHeight}p`,
+  codec: codec === 'any' ? codec : undefined,
+});
+
+/** What Get selects and how it is streamed. */
+export interface GetParameters extends Selection, MediaParameters {
+  /** The entries of a list as one file, instead of a rendition. */
+  readonly archive?: ArchiveParameters;
+}
+
+/** Those of Media and Archive, to which Get redirects, and those that select a rendition. */
+const GET_PARAMETERS = ['quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'from'];
+
+/**
+ * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.
+ * @param rawQuery the query string without its `?`, undecoded
+ * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip
+ */
+export function parseGetParameters(rawQuery: string): GetParameters {
+  const query = decodeQuery(rawQuery, GET_PARAMETERS);
+  const read = wordsOf(query);
+  const clip = parseClipParameters(query);
+  const archive = findArchiveFormat(read('format')) && parseArchiveParameters(query);
+  if (archive && clip) throw problems.badRequest('start and end apply to a single item');
+  if (archive) return { ...archive, format: undefined, archive };
+  const selection = parseSelection(read);
+  const bitrateKbps = parseBitrate(read('bitrate'));
+  const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
+  if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
+  const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim() || undefined);
+  return { ...selection, format, bitrateKbps, hasTags: parseTags(read('tags')), clip, subtitles };
+}
+
+function decodeQuery(rawQuery: string, names: readonly string[]): Query {
+  const query = new URLSearchParams(rawQuery);
+  return Object.fromEntries(
+    names.map((name) => {
+      const [value, ...more] = query.getAll(name);
+      return [name, value === undefined || more.length === 0 ? value : [value, ...more]];
+    }),
+  );
 }
 
 function parseFormat(text: string | undefined): ConversionName | undefined {
@@ -110,12 +127,61 @@ function parseFormat(text: string | undefined): ConversionName | undefined {
   return format;
 }
 
+/** Formats of an archive; the first one is the default. */
+export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
+export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
+
+const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
+  ARCHIVE_FORMATS.find((format) => format === text);
+
+/** What Archive streams of a list. */
+export interface ArchiveParameters extends Selection {
+  readonly format: ArchiveFormat;
+  /** The bit rate of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** With full tags, where the output has room for them. */
+  readonly hasTags: boolean;
+  /** Number of the first entry, from 1. */
+  readonly from: number;
+}
+
+/** At most six digits: no list is longer. */
+const NUMBER = /^[1-9]\d{0,5}$/;
+
+/**
+ * Parses the query of Archive. Of a repeated parameter the first counts.
+ * @throws Problem 400 for an unknown format, quality, codec or bit rate, or a `from` that is not the number of an entry
+ */
+export function parseArchiveParameters(query: Query): ArchiveParameters {
+  const read = wordsOf(query);
+  const selection = parseSelection(read);
+  const bitrateKbps = parseBitrate(read('bitrate'));
+  if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  const format = findArchiveFormat(read('format') ?? ARCHIVE_FORMATS[0]);
+  if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
+  const from = read('from') ?? '1';
+  if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), format, from: Number(from) };
+}
+
+/** The query of Archive that `parseArchiveParameters` reads as these parameters. */
+export function archiveQuery({ bitrateKbps, hasTags, format, from, ...selection }: ArchiveParameters): URLSearchParams {
+  const { quality, codec } = selectionQuery(selection);
+  return toQuery({
+    quality: quality === 'best' ? undefined : quality,
+    codec,
+    bitrate: bitrateKbps,
+    tags: hasTags || undefined,
+    format,
+    from: from === 1 ? undefined : from,
+  });
+}
+
 /** Formats of a feed; the first one is the default. */
 export const FEED_FORMATS = ['rss', 'm3u8', 'chapters'] as const;
-export type FeedFormat = (typeof FEED_FORMATS)[number];
 
-export interface FeedParameters extends Pick<QualityParameters, 'quality' | 'codec'> {
-  readonly format: FeedFormat;
+export interface FeedParameters extends Selection {
+  readonly format: (typeof FEED_FORMATS)[number];
 }
 
 /**
@@ -125,11 +191,9 @@ export interface FeedParameters extends Pick<QualityParameters, 'quality' | 'cod
  * @throws Problem 400 for an unknown format, quality or codec
  */
 export function parseFeedParameters(rawQuery: string): FeedParameters {
-  const query = new URLSearchParams(rawQuery);
-  const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
+  const read = wordsOf(decodeQuery(rawQuery, ['quality', 'codec', 'format']));
   const text = read('format') ?? FEED_FORMATS[0];
   const format = FEED_FORMATS.find((known) => known === text);
   if (!format) throw problems.badRequest(`format must be ${FEED_FORMATS.join(', ')}, or absent`);
-  const quality = parseQuality(read('quality') ?? (format === 'rss' ? 'mp3' : undefined));
-  return { format, quality, codec: parseCodec(read('codec')) };
+  return { format, ...parseSelection(read, format === 'rss' ? 'mp3' : 'best') };
 }

@@ -6,35 +6,60 @@ import {
 } from '../conversions/index.ts';
 import { problems } from './problem.ts';
 
-/** How Media converts a rendition. */
-export interface ConversionParameters {
+/** What Media sends of a rendition. */
+export interface MediaParameters {
   /** Absent: as it is. */
   readonly format?: ConversionName;
-  /** Of MP3; absent: the default. */
+  /** The bit rate of MP3; absent: the default. */
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With title, artist, cover and so on, where the output has room for them. */
   readonly hasTags: boolean;
+  /** Absent: all of it. */
+  readonly clip?: ClipParameters;
+  /** The language of subtitles to embed. */
+  readonly subtitles?: string;
 }
 
 /** A query parameter as it was decoded; a repeated one is an array. */
 type Value = string | string[] | undefined;
 
+/** A decoded query. */
+export type Query = Readonly<Record<string, Value>>;
+
 /**
- * Parses the parameters of Media that choose a conversion. An unknown `format` has no effect: existing clients send such
- * values.
- * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, and for `tags` other than true
- * or false
+ * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
+ * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or
+ * false, and for an invalid clip or language
  */
-export function parseConversionParameters(query: {
-  readonly format?: Value;
-  readonly bitrate?: Value;
-  readonly tags?: Value;
-}): ConversionParameters {
+export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
   const bitrateKbps = parseBitrate(query.bitrate);
   if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
-  return { format, bitrateKbps, hasTags: parseTags(query.tags) };
+  const subtitles = parseSubtitlesParameter(query.subtitles);
+  return { format, bitrateKbps, hasTags: parseTags(query.tags), clip: parseClipParameters(query), subtitles };
 }
+
+/** The query of Media that `parseMediaParameters` reads as these parameters. */
+export function mediaQuery({ format, bitrateKbps, hasTags, clip, subtitles }: MediaParameters): URLSearchParams {
+  const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
+  const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
+  return toQuery({
+    format,
+    bitrate: bitrateKbps,
+    tags: hasTags || undefined,
+    subtitles,
+    start: clip && (startSeconds > 0 || isOpenEnded) ? startSeconds : undefined,
+    end: isOpenEnded ? undefined : endSeconds,
+  });
+}
+
+/** A query of the parameters that have a value, in their order. */
+export const toQuery = (values: Readonly<Record<string, string | number | true | undefined>>): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 
 /**
  * Parses the `bitrate` parameter, kbit/s.
@@ -71,8 +96,8 @@ const SECONDS = /^\d{1,6}(?:\.\d{1,6})?$/;
  * @throws Problem 400 unless they are decimal numbers of seconds, once each, with the start before the end
  */
 export function parseClipParameters(query: {
-  readonly start?: string | string[];
-  readonly end?: string | string[];
+  readonly start?: Value;
+  readonly end?: Value;
 }): ClipParameters | undefined {
   if (query.start === undefined && query.end === undefined) return undefined;
   const startSeconds = parseSeconds('start', query.start) ?? 0;
@@ -81,7 +106,7 @@ export function parseClipParameters(query: {
   return { startSeconds, endSeconds };
 }
 
-function parseSeconds(name: string, value: string | string[] | undefined): number | undefined {
+function parseSeconds(name: string, value: Value): number | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
   if (!SECONDS.test(value)) throw problems.badRequest(`${name} must be a number of seconds, such as 12.5`);
@@ -95,7 +120,7 @@ const LANGUAGE = /^[\w-]{1,35}$/;
  * Parses the `subtitles` parameter of Media and Combined; undefined without it.
  * @throws Problem 400 unless it occurs once and has the form of a language
  */
-export function parseSubtitlesParameter(value: string | string[] | undefined): string | undefined {
+export function parseSubtitlesParameter(value: Value): string | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest('subtitles is given more than once');
   if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles must be a language, such as en');

@@ -1,4 +1,4 @@
-import { getOperation, parseQualityParameters, problems } from '../../core/api/index.ts';
+import { archiveQuery, getOperation, mediaQuery, parseGetParameters, problems } from '../../core/api/index.ts';
 import { selectQuality } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
@@ -13,17 +13,17 @@ export interface GetOptions extends ResolveOptions {
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler(options, async (event, context) => {
-    const { format, archive, options: streamOptions, ...wanted } = parseQualityParameters(event.rawQueryString);
+    const parameters = parseGetParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
-    if (archive) {
+    if (parameters.archive) {
       const key = await storeArchive(options.state, resolved, sent);
-      return redirect('Archive', signKeyFor(event)(key), archiveQuery(event.rawQueryString));
+      return redirect('Archive', signKeyFor(event)(key), archiveQuery(parameters.archive));
     }
     const resource = singleResource(resolved);
-    const selected = selectQuality(resource, wanted);
+    const selected = selectQuality(resource, parameters);
     if (!selected) throw problems.notFound();
     const key = keyOf(resource.id, selected.rendition.id);
-    const query = new URLSearchParams({ ...withFormat(format ?? selected.format), ...streamOptions });
+    const query = mediaQuery({ ...parameters, format: parameters.format ?? selected.format });
     // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.
     return redirect('Media', signKeyFor(event)(key), query);
   });
@@ -35,16 +35,3 @@ function redirect(operationId: 'Media' | 'Archive', key: string, query: URLSearc
   // The same link may select another rendition, or another key, tomorrow.
   return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
 }
-
-/** The parameters of Get that Archive has too, each with its first value. */
-function archiveQuery(rawQuery: string): URLSearchParams {
-  const sent = new URLSearchParams(rawQuery);
-  const query = new URLSearchParams();
-  for (const { name } of getOperation('Archive').parameters) {
-    const value = sent.get(name)?.trim();
-    if (value) query.set(name, value);
-  }
-  return query;
-}
-
-const withFormat = (format: string | undefined) => (format ? { format } : undefined);

@@ -3,8 +3,7 @@ import {
   getOperation,
   operations,
   parseArchiveParameters,
-  parseClipParameters,
-  parseConversionParameters,
+  parseMediaParameters,
   parseSubtitlesParameter,
   problems,
   type StreamOperationId,
@@ -125,8 +124,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
-      const subtitles = parseSubtitlesParameter(query.subtitles);
-      const options = { ...parseConversionParameters(query), clip: parseClipParameters(query), subtitles };
+      const options = parseMediaParameters(query);
       return (found) => planOutput(found, { route: 'Media', ...options });
     }),
     Combined: route(find.rendition, (query) => {

@@ -1,4 +1,4 @@
-import { getOperation, type QualityParameters } from '../../../core/api/index.ts';
+import { getOperation, type Selection, selectionQuery, toQuery } from '../../../core/api/index.ts';
 import { conversions } from '../../../core/conversions/index.ts';
 import { ACCESS_PARAMETER, type SignKey } from '../../../core/http/index.ts';
 import { normalizeLink, type Resolved, selectQuality } from '../../../core/resolve/index.ts';
@@ -41,7 +41,7 @@ export interface FeedMedia {
   readonly bytes: number;
 }
 
-export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'> {
+export interface FeedOptions extends Selection {
   /** The link as the client sent it. */
   readonly link: string;
   /** Undefined: links are relative to the feed. */
@@ -150,12 +150,10 @@ function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'
 
 function urlOf(
   operationId: 'Get' | 'Feed',
-  { baseUrl = '', link, quality, codec, format, signing }: FeedOptions & { readonly format?: string },
+  { baseUrl = '', link, format, signing, ...selection }: FeedOptions & { readonly format?: string },
 ): string {
-  const text = typeof quality === 'string' ? quality : `${quality.maxHeight}p`;
-  const query = new URLSearchParams({ url: link, ...(format && { format }), quality: text });
-  if (codec === 'any') query.set('codec', codec);
-  if (signing?.link) query.set(ACCESS_PARAMETER, signing.link(link));
+  const access = { [ACCESS_PARAMETER]: signing?.link?.(link) };
+  const query = toQuery({ url: link, format, ...selectionQuery(selection), ...access });
   return `${baseUrl}${getOperation(operationId).path}?${query}`;
 }
 

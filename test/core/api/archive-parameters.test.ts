@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseArchiveParameters } from '../../../core/api/archive-parameters.ts';
 import { Problem } from '../../../core/api/problem.ts';
+import { parseArchiveParameters } from '../../../core/api/resolve-parameters.ts';
 
 describe('parseArchiveParameters', () => {
   it.each([

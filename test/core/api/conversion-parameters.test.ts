@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseConversionParameters } from '../../../core/api/stream-parameters.ts';
+import { parseMediaParameters } from '../../../core/api/stream-parameters.ts';
 
-describe('parseConversionParameters', () => {
+describe('parseMediaParameters', () => {
   it.each([
     [{}, undefined, undefined],
     [{ format: 'MP3' }, 'mp3', undefined],
@@ -11,7 +11,7 @@ describe('parseConversionParameters', () => {
     [{ format: 'mp3', bitrate: '192' }, 'mp3', 192],
     [{ format: 'mp3', bitrate: '320' }, 'mp3', 320],
   ] as const)('parses %j', (query, format, bitrateKbps) =>
-    expect(parseConversionParameters(query as never)).toMatchObject({ format, bitrateKbps }),
+    expect(parseMediaParameters(query as never)).toMatchObject({ format, bitrateKbps }),
   );
 
   it.each<[object, string]>([
@@ -22,7 +22,7 @@ describe('parseConversionParameters', () => {
     [{ bitrate: '128' }, 'bitrate needs format=mp3'],
     [{ format: 'ogg', bitrate: '128' }, 'bitrate needs format=mp3'],
   ])('rejects %j', (query, detail) =>
-    expect(() => parseConversionParameters(query as never)).toThrow(
+    expect(() => parseMediaParameters(query as never)).toThrow(
       expect.objectContaining({
         details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
       }),

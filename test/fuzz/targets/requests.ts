@@ -1,11 +1,12 @@
-import { parseArchiveParameters } from '../../../core/api/archive-parameters.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '../../../core/api/problem.ts';
 import {
+  parseArchiveParameters,
   parseFeedParameters,
+  parseGetParameters,
   parseLinkParameter,
-  parseQualityParameters,
 } from '../../../core/api/resolve-parameters.ts';
-import { parseConversionParameters, parseSubtitlesParameter } from '../../../core/api/stream-parameters.ts';
+import { mediaQuery, parseMediaParameters } from '../../../core/api/stream-parameters.ts';
 import {
   clientOf,
   decideRange,
@@ -27,10 +28,13 @@ export const requests: FuzzTargets = {
         const values = query.getAll(name);
         return values.length > 1 ? values : values[0];
       };
-      const parameters = { format: read('format'), bitrate: read('bitrate'), tags: read('tags') };
-      const { format, bitrateKbps } = parseConversionParameters(parameters);
+      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end'];
+      const parameters = parseMediaParameters(Object.fromEntries(names.map((name) => [name, read(name)])));
+      const { format, bitrateKbps, subtitles = '' } = parameters;
       check(bitrateKbps === undefined || format === 'mp3', 'A bit rate of another format');
-      check((parseSubtitlesParameter(read('subtitles')) ?? '').length <= 35, 'A long language');
+      check(subtitles.length <= 35, 'A long language');
+      const again = parseMediaParameters(Object.fromEntries(mediaQuery(parameters)));
+      check(isDeepStrictEqual(again, parameters), 'Differs when it is written and parsed again');
     },
     errors: [Problem],
     seeds: ['format=mp3&bitrate=320&tags=true', 'format=wav&tags=false', 'subtitles=pt-BR', 'bitrate=128&bitrate=128'],
@@ -39,8 +43,8 @@ export const requests: FuzzTargets = {
   },
   'quality-parameters': {
     run(input) {
-      const { options: clip, quality } = parseQualityParameters(header(input));
-      check(Number(clip.start ?? 0) < Number(clip.end ?? 1e6), 'A clip ends before its start');
+      const { clip, quality } = parseGetParameters(header(input));
+      check(!clip || clip.startSeconds < clip.endSeconds, 'A clip ends before its start');
       check(typeof quality === 'string' || quality.maxHeight < 1e6, 'Implausible height');
     },
     errors: [Problem],

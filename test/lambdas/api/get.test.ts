@@ -63,7 +63,7 @@ describe('GET /api/Get', () => {
 
   it.each([
     ['zip', {}, '?format=zip'],
-    ['tar', { quality: 'MP3', bitrate: '320', from: '3' }, '?quality=MP3&bitrate=320&format=tar&from=3'],
+    ['tar', { quality: 'MP3', bitrate: '320', from: '3' }, '?quality=mp3&bitrate=320&format=tar&from=3'],
   ])('redirects format=%s to the archive of a list, whose entries it stores', async (format, more, search) => {
     const entry = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
     fakes.outcome = { type: 'PlayList', title: 'List', author: 'Someone', coverUrl: null, items: [{ entry }] };
