@@ -1,7 +1,7 @@
-import { Problem, type ProblemDetails, problemNameOf, toProblem } from '../../core/api/index.ts';
-import { isPassing, NotDeliverable, NotFound } from '../../core/errors/index.ts';
+import { toProblem } from '../../core/api/index.ts';
+import { NotFound } from '../../core/errors/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import type { EntryRequest, ResolveEntry, Resolver } from '../../core/resolve/index.ts';
+import { type EntryRequest, isFinal, type ResolveEntry, type Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 
 /** Invokes the resolver for one entry of a playlist. Serialized as JSON. */
@@ -14,8 +14,11 @@ export interface EntryEvent {
   readonly client?: string;
 }
 
-/** Ids of resources in the table, since the resources could exceed the size of a response; or the failure. */
-export type EntryAnswer = { readonly resources: readonly string[] } | { readonly problem: ProblemDetails };
+/**
+ * Ids of resources in the table, since the resources could exceed the size of a response; or a failure: of an entry that is
+ * gone for good, which is left out, or of one that may succeed later, which keeps the metadata of the list.
+ */
+export type EntryAnswer = { readonly resources: readonly string[] } | { readonly failure: 'final' | 'passing' };
 
 export interface FanOutOptions {
   /** Invokes the resolver and returns its response. @throws Error without a response */
@@ -30,9 +33,14 @@ const DEADLINE_MARGIN_MS = 1_000;
 export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
   return async (request, { deadline, signal, client }) => {
     const event = { kind: 'entry', request, deadline: deadline - DEADLINE_MARGIN_MS, client } as const;
-    const answer = asAnswer(await invoke(event, signal));
-    if ('problem' in answer) throw toError(answer.problem);
-    const found = await Promise.all(answer.resources.map(state.getResource));
+    const { resources: ids, failure } = Object(await invoke(event, signal)) as {
+      resources?: unknown;
+      failure?: unknown;
+    };
+    if (failure === 'final') throw new NotFound();
+    if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
+      throw new Error('The entry was not resolved');
+    const found = await Promise.all(ids.map(state.getResource));
     const resources = found.filter((resource) => resource !== undefined);
     // A failure rather than 404, which would leave the entry out.
     if (resources.length === 0) throw new Error('Resolved entry is missing in the table');
@@ -51,22 +59,6 @@ export const createResolveEntry =
       const { details, cause } = toProblem(error);
       if (details.status >= 500)
         log.warn('Failed to resolve a playlist entry', { error: describeError(cause ?? error) });
-      return { problem: details };
+      return { failure: isFinal(error) ? 'final' : 'passing' };
     }
   };
-
-/** The class of error that the problem was made of: an entry that is gone is left out, one that may succeed later stays bare. */
-function toError(problem: ProblemDetails): Error {
-  const isFinal = !isPassing(problemNameOf(problem));
-  if (isFinal && problem.status === 404) return new NotFound();
-  if (isFinal && problem.status === 415) return new NotDeliverable(problem.detail ?? problem.title);
-  return new Problem(problem);
-}
-
-function asAnswer(answer: unknown): EntryAnswer {
-  const { resources, problem } = Object(answer) as { resources?: unknown; problem?: unknown };
-  if (Array.isArray(resources) && resources.every((id) => typeof id === 'string')) return { resources };
-  const { status, title } = Object(problem) as { status?: unknown; title?: unknown };
-  if (typeof status === 'number' && typeof title === 'string') return { problem: problem as ProblemDetails };
-  throw new Error('Invalid response of an entry invocation');
-}

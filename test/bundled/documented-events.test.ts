@@ -102,18 +102,18 @@ describe('get-resource', () => {
     expect((await send('get-resource', event)).statusCode).toBe(503);
   });
 
-  it('answers an entry event with a problem that keeps its status', async () => {
+  it('tells of an entry event whether its failure is final', async () => {
     const request = { url: 'https://media.example/v', entry: {}, ancestors: ['https://media.example/list'] };
     const entry = { kind: 'entry', deadline: Date.now() + 20_000, request };
-    expect(await send('get-resource', entry)).toMatchObject({ problem: { status: 503 } });
+    expect(await send('get-resource', entry)).toEqual({ failure: 'passing' });
     const itself = { ...entry, request: { ...request, url: 'https://media.example/list' } };
-    expect(await send('get-resource', itself)).toMatchObject({ problem: { status: 404 } });
+    expect(await send('get-resource', itself)).toEqual({ failure: 'final' });
   });
 
   it.each([{ kind: 'entry' }, { kind: 'other', request: null }])(
-    'answers the invalid event %j with a problem',
+    'fails to resolve the entry of the invalid event %j',
     async (event) => {
-      expect(await send('get-resource', event)).toMatchObject({ problem: { status: 500 } });
+      expect(await send('get-resource', event)).toEqual({ failure: 'passing' });
     },
   );
 });

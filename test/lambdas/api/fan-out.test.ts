@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ProblemDetails, problems } from '../../../core/api/problem.ts';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { NotFound, StateUnavailable } from '../../../core/errors/errors.ts';
+import {
+  InMaintenance,
+  NotDeliverable,
+  NotFound,
+  StateUnavailable,
+  UpstreamError,
+} from '../../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/index.ts';
@@ -118,7 +123,7 @@ describe('createFanOut', () => {
       state: fixture.state,
       invoke: async (event) => {
         events.push(event);
-        return { problem: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } };
+        return { failure: 'final' };
       },
     });
     const request = { url: urlOf('a'), entry: {}, ancestors: [] };
@@ -158,17 +163,17 @@ describe('createFanOut', () => {
 
 describe('an entry of a fanned-out playlist', () => {
   it.each([
-    ['not found', problems.notFound()],
-    ['DRM protected', problems.notDeliverable('The media is DRM protected.')],
-  ])('is left out when it is %s', async (_, problem) => {
-    const { logged } = playFunction((name) => (name === 'b' ? Promise.reject(problem) : keep(name)));
+    ['not found', new NotFound()],
+    ['DRM protected', new NotDeliverable('The media is DRM protected.', { reason: 'drm' })],
+  ])('is left out when it is %s', async (_, failure) => {
+    const { logged } = playFunction((name) => (name === 'b' ? Promise.reject(failure) : keep(name)));
     expect(await resolveList(['a', 'b', 'c'])).toEqual([kept('a'), kept('c')]);
     expect(logged).toEqual([]);
   });
 
   it.each<[string, () => Promise<Resource[]>]>([
-    ['fetch failed', () => Promise.reject(problems.fetchFailed(new Error('at https://u:p@cdn.example/f?t=hush')))],
-    ['maintenance', () => Promise.reject(problems.maintenance('Updating yt-dlp'))],
+    ['fetch failed', () => Promise.reject(new UpstreamError('Failed at https://u:p@cdn.example/f?t=hush'))],
+    ['maintenance', () => Promise.reject(new InMaintenance('Updating yt-dlp'))],
     ['state unavailable', () => Promise.reject(new StateUnavailable('gone'))],
     ['unexpected error', () => Promise.reject(new TypeError('odd'))],
   ])('keeps bare metadata after a failure, logged without secrets of URLs: %s', async (_, fail) => {
@@ -217,9 +222,7 @@ describe('an entry of a fanned-out playlist', () => {
     ['a resource', { resources: [{ id: 'x' }] }],
     ['no ids', { resources: [] }],
     ['an id that is not in the table', { resources: ['unknown'] }],
-    ['a problem without a status', { problem: { title: 'Resource Not Found' } }],
-    ['a problem without a title', { problem: { status: 404 } }],
-    ['a problem with a status that is a string', { problem: { title: 'Resource Not Found', status: '404' } }],
+    ['an unknown failure', { failure: 404 }],
     ['a response of the HTTP API', { statusCode: 404, body: '{}' }],
   ])('keeps bare metadata after an invalid response: %s', async (_, nonsense) => {
     fixture.functions.set(FUNCTION, async () => nonsense);
@@ -248,18 +251,16 @@ describe('createResolveEntry', () => {
     expect(answer).toEqual({ resources: [resourceNamed('a').id, resourceNamed('b').id] });
   });
 
-  it.each<[unknown, ProblemDetails, number]>([
-    [problems.notFound(), { type: '/problems/not-found', title: 'Resource Not Found', status: 404 }, 0],
-    [
-      problems.notDeliverable('Why'),
-      { type: '/problems/unsupported', title: 'Unsupported Media Type', status: 415, detail: 'Why' },
-      0,
-    ],
-    [problems.fetchFailed(), { type: '/problems/site-error', title: 'Fetch Failed', status: 502 }, 1],
-    [new Error('odd'), { type: '/problems/internal', title: 'Internal Server Error', status: 500 }, 1],
-  ])('returns a failure as a problem: %s', async (error, problem, lines) => {
+  it.each<[unknown, string, number]>([
+    [new NotFound(), 'final', 0],
+    [new NotDeliverable('Why'), 'final', 0],
+    [new NotFound('It has not started', { reason: 'not-started' }), 'passing', 0],
+    [new NotDeliverable('Why', { reason: 'bot-check' }), 'passing', 0],
+    [new UpstreamError(), 'passing', 1],
+    [new Error('odd'), 'passing', 1],
+  ])('tells whether a failure is final, and logs unexpected ones: %s', async (error, failure, lines) => {
     const { answer, log } = await answerTo(Promise.reject(error));
-    expect(answer).toEqual({ problem });
+    expect(answer).toEqual({ failure });
     expect(log).toHaveLength(lines);
   });
 });
