@@ -5,7 +5,7 @@ import { createClientNames } from '../http/index.ts';
 import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
 import type { Resource, Track } from '../state/index.ts';
-import { startYtDlp, type Tools, type YtDlpMode } from '../tools/index.ts';
+import type { startYtDlp, Tools, YtDlpMode } from '../tools/index.ts';
 import {
   createAddressedExtractor,
   createCachedState,
@@ -109,8 +109,8 @@ export interface ResolverOptions {
   readonly maxResolvesPerClient?: number;
   /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
   readonly resolveEntry?: ResolveEntry;
-  /** How yt-dlp is started. @default as a warm worker, else as one process per link */
-  readonly startWorker?: typeof startYtDlp;
+  /** How yt-dlp is started in each mode. @default startYtDlp */
+  readonly start?: typeof startYtDlp;
   /** Epoch milliseconds, for the pauses between tests of a release of yt-dlp. @default Date.now */
   readonly now?: () => number;
   /** Called with each change of the mode of yt-dlp, and at its start. */
@@ -135,7 +135,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     ...options,
     memoryBytes: options.memoryBytes ?? shares.forkBytes,
     maxBytes: options.maxBytes ?? 2 ** 26,
-    startWorker: options.startWorker ?? startYtDlp,
     pluginDirs: ytDlpPlugins === undefined ? pluginDirs : [...pluginDirs, ytDlpPlugins],
     extractorArgs: options.ytDlpExtractorArgs,
     concurrency,

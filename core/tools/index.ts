@@ -17,11 +17,13 @@ export {
   type Releases,
   type ReleasesOptions,
 } from './release/index.ts';
-export { smokeTestYtDlp, startYtDlp } from './runner/index.ts';
-export type { FetchOptions, ToolProvider } from './tool-provider.ts';
+export { smokeTestYtDlp } from './smoke-test.ts';
+export { createSupervisor, type Supervisor, type SupervisorOptions, startYtDlp } from './supervisor.ts';
 export {
   type Activity,
+  type FetchOptions,
   type Ffmpeg,
+  type ToolProvider,
   type Tools,
   type ToolsChannel,
   type ToolsInPlace,

@@ -10,12 +10,19 @@ import {
   parse,
   readExtraction,
 } from '../../parsing/index.ts';
-import type { WorkerFailure, WorkerProcess, WorkerResponse, YtDlp } from '../../tools/index.ts';
+import {
+  createSupervisor,
+  type Supervisor,
+  type SupervisorOptions,
+  type WorkerFailure,
+  type WorkerProcess,
+  type WorkerResponse,
+  type YtDlp,
+} from '../../tools/index.ts';
 import { toError } from './failures.ts';
 import { createImpersonation, type Impersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';
 import { createSiteReleases, type InstalledReleases, type Release, type ReleaseRequest } from './site-releases.ts';
-import { createWorkerSupervisor, type WorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
 import type { Info } from './yt-dlp-info.ts';
 
 /** One link for yt-dlp. */
@@ -47,7 +54,7 @@ export interface Extractor {
   close(): Promise<void>;
 }
 
-export interface ExtractorOptions extends WorkerSupervisorOptions {
+export interface ExtractorOptions extends SupervisorOptions {
   readonly tools: InstalledReleases;
   readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
@@ -66,10 +73,10 @@ export interface ExtractorOptions extends WorkerSupervisorOptions {
   readonly now?: () => number;
 }
 
-/** One release of yt-dlp and its worker, which starts with the first link. */
+/** One release of yt-dlp, which starts with the first link. */
 interface Runner {
   readonly ytDlp: () => YtDlp | undefined;
-  readonly workers: WorkerSupervisor;
+  readonly supervisor: Supervisor;
   readonly impersonation: Impersonation | undefined;
 }
 
@@ -101,12 +108,12 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   const releases: Readonly<Record<Release, Runner>> = {
     default: {
       ytDlp: tools.ytDlp,
-      workers: createWorkerSupervisor(options),
+      supervisor: createSupervisor(options),
       impersonation: createImpersonation(rules, log),
     },
     alternative: {
       ytDlp: alternative,
-      workers: createWorkerSupervisor({
+      supervisor: createSupervisor({
         ...{ ...options, tools: { ytDlp: alternative }, idleMs: alternativeIdleMs, onYtDlpMode: undefined },
       }),
       impersonation: createImpersonation(rules, log),
@@ -122,15 +129,12 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   let pending = 0;
 
   const extractBy = async (
-    { ytDlp, workers, impersonation }: Runner,
-    starting: Promise<WorkerProcess>,
+    { ytDlp, impersonation }: Runner,
+    askYtDlp: WorkerProcess['request'],
     request: ExtractRequest & { readonly niceness: number },
   ): Promise<Extraction> => {
     const { url, entry, identity, deadline, signal, client, niceness } = request;
     const bounded = deadlineSignal(request);
-    const worker = await abortable(starting, bounded).catch((error) => {
-      throw signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
-    });
     const build = impersonation && ytDlp();
     const impersonate = build && (await abortable(impersonation.targetFor(url, build), bounded));
     const replacedCookies = await cookies?.replaced();
@@ -138,7 +142,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
       const response = await withSpan('yt-dlp extract', async (span) => {
-        const answer = await worker.request(
+        const answer = await askYtDlp(
           {
             ...{
               url,
@@ -169,10 +173,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         return { ok: true as const, extraction };
       });
       signal.throwIfAborted();
-      if (response.ok || response.error.kind !== 'crash') workers.confirmAlive();
       if (response.ok) return response.extraction;
-      // So that the next attempt does not get the same worker.
-      if (worker.hasEnded()) await worker.ended;
       const isTooLarge = session.bytesReceived() >= maxBytes;
       const error = toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }), url);
       throw response.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
@@ -192,7 +193,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
-        return await runner.workers.use((worker) => extractBy(runner, worker, { ...request, signal, niceness }));
+        const ranked = { ...request, signal, niceness };
+        return await runner.supervisor.use((ask) => extractBy(runner, ask, ranked), deadlineSignal(ranked));
       } catch (error) {
         if (permit.revoked.aborted) continue;
         if (!(error instanceof Interrupted)) throw error;
@@ -211,7 +213,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       try {
         return await siteReleases.extract(request, (release, deadline) => {
           // Before the request queues: the worker starts meanwhile, or the request fails at once.
-          releases[release].workers.start();
+          releases[release].supervisor.start();
           return extractInTurn({ ...request, deadline }, releases[release]);
         });
       } finally {
@@ -219,13 +221,14 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       }
     },
     async warm() {
-      const { ytDlp, workers, impersonation } = releases.default;
+      const { ytDlp, supervisor, impersonation } = releases.default;
       const build = ytDlp();
-      if (build) impersonation?.prepare(build);
-      await workers.warm();
+      if (!build) return;
+      impersonation?.prepare(build);
+      await supervisor.ready();
     },
     async close() {
-      await Promise.all(Object.values(releases).map(({ workers }) => workers.close()));
+      await Promise.all(Object.values(releases).map(({ supervisor }) => supervisor.close()));
     },
   };
 }
@@ -237,8 +240,6 @@ async function readAnswer(answer: WorkerResponse & { ok: true }, options: Parsin
     throw error instanceof InvalidExtraction ? new UpstreamError('Extraction failed', { cause: error }) : error;
   });
 }
-
-const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
 /** yt-dlp reports only a closed connection; the proxy session has the reason. */
 function withProxyCause(

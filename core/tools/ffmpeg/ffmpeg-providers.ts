@@ -1,8 +1,7 @@
 import { access, chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOnPath, findPython } from '../process/index.ts';
-import type { ToolProvider } from '../tool-provider.ts';
-import type { Ffmpeg, ToolSource } from '../tools.ts';
+import type { Ffmpeg, ToolProvider, ToolSource } from '../tools.ts';
 import { inspectFfmpeg } from './ffmpeg-check.ts';
 
 /** The FFmpeg at the path that the operator sets. */

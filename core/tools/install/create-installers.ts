@@ -1,22 +1,72 @@
 import { join, resolve } from 'node:path';
 import type { Log } from '../../log/index.ts';
 import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
-import type { Ffmpeg, YtDlp } from '../tools.ts';
+import type { Download } from '../release/index.ts';
+import type { Activity, Ffmpeg, ToolProvider, ToolsChannel, ToolsInPlace, YtDlp, YtDlpMode } from '../tools.ts';
 import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
 import { createInstaller, type Installer } from './installer.ts';
-import type { ToolsOptions } from './tools-options.ts';
 import { createVersionStore } from './version-store.ts';
+
+export interface ToolsOptions {
+  /** Where versions are installed side by side. Several processes may share it. */
+  readonly dir: string;
+  readonly channel: ToolsChannel;
+  /** The operator's own program: no provider is tried, and it is never updated. */
+  readonly ytDlpPath?: string | undefined;
+  readonly ffmpegPath?: string | undefined;
+  /** A read-only folder with an unpacked release of yt-dlp: the first provider. It is not copied. */
+  readonly ytDlpDir?: string | undefined;
+  /** The guarded HTTP client of core/egress, for downloads by this process. */
+  readonly download: Download;
+  /** Called for each step, and again as bytes arrive. Not called when everything is installed. */
+  readonly onActivity: (activity: Activity) => void;
+  /**
+   * @param onUnsolvedChallenge called with why a candidate that works does not solve JavaScript challenges
+   * @returns the mode in which a candidate works; undefined: to be found out when it starts
+   * @throws when it works in none; the signal is aborted when the tools are closed
+   */
+  readonly smokeTest: (
+    candidate: YtDlp,
+    signal: AbortSignal,
+    onUnsolvedChallenge: (reason: string) => void,
+  ) => Promise<YtDlpMode | undefined>;
+  /** Stores what is installed, for the rest of the instance. */
+  readonly record: (inPlace: ToolsInPlace) => Promise<void>;
+  /** Called with one line when an update failed; the current version stays in use. */
+  readonly onFailure?: (reason: string) => void;
+  /** How often to check what other processes have installed in `dir`. @default never */
+  readonly reloadIntervalMs?: number;
+  readonly log?: Log;
+  /** In the order to try them. @default release, PyPI, system for yt-dlp; release, PyPI for its alternative; system, npm, PyPI for FFmpeg */
+  readonly providers?: {
+    readonly ytDlp?: readonly ToolProvider<YtDlp>[];
+    readonly alternative?: readonly ToolProvider<YtDlp>[];
+    readonly ffmpeg?: readonly ToolProvider<Ffmpeg>[];
+  };
+}
 
 export interface Installers {
   readonly ytDlp: Installer<YtDlp>;
   readonly ffmpeg: Installer<Ffmpeg>;
-  /** Of the nightly release beside the stable one; undefined unless the settings allow one. */
+  /** For the nightly release beside the stable one; undefined unless the settings allow one. */
   readonly alternative: Installer<YtDlp> | undefined;
 }
 
-/** The installers of all tools, with the providers that the options select. `signal` ends a smoke test. */
-export function createInstallers(options: ToolsOptions & { readonly log: Log }, signal: AbortSignal): Installers {
-  const { dir, channel, smokeTest, providers, ytDlpDir, onActivity, onFailure = () => undefined, log } = options;
+/** The installers of all tools, with the providers that the options select. */
+export function createInstallers(
+  options: ToolsOptions & { readonly log: Log; readonly signal: AbortSignal },
+): Installers {
+  const {
+    dir,
+    channel,
+    smokeTest,
+    providers,
+    ytDlpDir,
+    onActivity,
+    onFailure = () => undefined,
+    log,
+    signal,
+  } = options;
   // Absolute: programs are started in other working directories.
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
@@ -28,12 +78,12 @@ export function createInstallers(options: ToolsOptions & { readonly log: Log }, 
     log.warn('yt-dlp works as one process per link only', { version: candidate.version });
     return { mode } as const;
   };
-  const ofChannel = (channel: 'stable' | 'nightly') => [
+  const createProviders = (channel: 'stable' | 'nightly') => [
     ytDlpRelease({ download: options.download, channel }),
     ytDlpFromPypi({ channel }),
   ];
   const ytDlpProviders = providers?.ytDlp ?? [
-    ...ofChannel(channel === 'nightly' ? 'nightly' : 'stable'),
+    ...createProviders(channel === 'nightly' ? 'nightly' : 'stable'),
     ytDlpOfSystem(),
   ];
   const hasAlternative = channel === 'auto' && !ytDlpPath;
@@ -47,7 +97,7 @@ export function createInstallers(options: ToolsOptions & { readonly log: Log }, 
           ? [ytDlpInFolder(ytDlpDir), ...ytDlpProviders]
           : ytDlpProviders,
       isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-      ...{ check, onActivity, onFailure, log },
+      ...{ check, onActivity, onFailure, log, signal },
     }),
     ffmpeg: createInstaller<Ffmpeg>({
       name: 'FFmpeg',
@@ -57,16 +107,16 @@ export function createInstallers(options: ToolsOptions & { readonly log: Log }, 
         : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
       isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
       check: async () => undefined, // each provider of FFmpeg has encoded and muxed with it
-      ...{ onActivity, onFailure, log },
+      ...{ onActivity, onFailure, log, signal },
     }),
     alternative: hasAlternative
       ? createInstaller<YtDlp>({
           name: 'yt-dlp nightly',
           store: createVersionStore(join(dir, 'yt-dlp-nightly'), ({ command }) => command),
-          providers: providers ? (providers.alternative ?? []) : ofChannel('nightly'),
+          providers: providers ? (providers.alternative ?? []) : createProviders('nightly'),
           isAllowed: () => true,
           // No activity: the instance works meanwhile, and its callers would be told that it is in maintenance.
-          ...{ check, onActivity: () => undefined, onFailure: () => undefined, log },
+          ...{ check, onActivity: () => undefined, onFailure: () => undefined, log, signal },
         })
       : undefined,
   };

@@ -3,10 +3,9 @@ import pLimit from 'p-limit';
 import { silentLog } from '../../log/index.ts';
 import type { Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
-import { createInstallers } from './create-installers.ts';
-import { type Installer, reasonOf } from './installer.ts';
+import { createInstallers, type ToolsOptions } from './create-installers.ts';
+import { reasonOf } from './installer.ts';
 import { withLock } from './lock.ts';
-import type { ToolsOptions } from './tools-options.ts';
 import type { InstalledVersion } from './version-store.ts';
 
 /**
@@ -19,10 +18,12 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   const { signal } = closing;
   // Absolute: programs are started in other working directories.
   const dir = resolve(options.dir);
-  const { ytDlp, ffmpeg, alternative } = createInstallers({ ...options, dir, log }, signal);
+  const { ytDlp, ffmpeg, alternative } = createInstallers({ ...options, dir, log, signal });
+  // FFmpeg first: streams need no yt-dlp.
+  const both = [ffmpeg, ytDlp] as const;
   const lockFile = join(dir, 'lock');
 
-  const underLock = <T>(work: () => Promise<T>): Promise<T> => {
+  const runLocked = <T>(work: () => Promise<T>): Promise<T> => {
     const onWait = () => onActivity({ name: 'Waiting for another process that installs the tools' });
     return withLock(lockFile, work, { signal, onWait });
   };
@@ -33,122 +34,75 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       return task();
     });
   const recordInstalled = async () => {
-    const installed = describeInstalled(ytDlp.get(), ffmpeg.get());
+    const installed = describeInstalled(ytDlp.current(), ffmpeg.current());
     if (installed) await record(installed);
   };
 
-  const isMissing = async (installer: Installer<YtDlp> | Installer<Ffmpeg>) => {
-    if (!installer.tool()) await installer.reload();
-    return !installer.tool();
-  };
-  const installMissing = async () => {
-    // Checked again under the lock: another process may have installed them meanwhile.
-    // FFmpeg first: streams need no yt-dlp.
-    for (const installer of [ffmpeg, ytDlp]) if (await isMissing(installer)) await installer.install(signal);
-  };
   /** Does not wait for the lock: its holder may be using the staged folders, and cleans up itself. */
   const cleanLeftovers = async () => {
-    const staged = await Promise.all([ytDlp.hasStaged(), ffmpeg.hasStaged()]);
-    if (!staged.includes(true)) return;
-    const clean = () => Promise.all([ytDlp.cleanStaged(), ffmpeg.cleanStaged()]);
+    const clean = () => Promise.all(both.map((installer) => installer.cleanStaged()));
     const onWait = () => {
       throw new Error('The lock is held by another process');
     };
     await withLock(lockFile, clean, { signal, onWait }).catch(() => undefined);
   };
 
-  /** Whether the current version has changed, through this process or another. */
-  const updateTool = async <Tool>(installer: Installer<Tool>, withinLock = underLock): Promise<boolean> => {
-    const isReloaded = await installer.reload();
-    if (!installer.tool()) {
-      await withinLock(async () => {
-        await installer.reload();
-        if (!installer.tool()) await installer.install(signal);
-      });
-      return true;
-    }
-    const update = await installer.findUpdate(signal);
-    const isUpdated = update !== undefined && (await withinLock(() => installer.update(update, signal)));
-    return isUpdated || isReloaded;
+  const reload = async () => {
+    const changes = await Promise.all(both.map((installer) => installer.reloadIfChanged()));
+    await alternative?.reloadIfChanged();
+    if (changes.includes(true)) await recordInstalled();
   };
+  const reloadTimer =
+    reloadIntervalMs === undefined
+      ? undefined
+      : setInterval(() => {
+          // A task that is under way reads the folder itself.
+          if (queue.activeCount + queue.pendingCount > 0) return;
+          enqueue(reload).catch((error) => signal.aborted || log.warn('Failed to reload tools', { error }));
+        }, reloadIntervalMs).unref();
 
   /** Has its own queue and lock: its download, which may take minutes, delays nothing else. */
   const alternativeQueue = pLimit(1);
   const updateAlternative = async () => {
     if (!alternative || signal.aborted) return;
     try {
-      await updateTool(alternative, (work) => withLock(join(dir, 'nightly.lock'), work, { signal }));
+      await alternative.update((work) => withLock(join(dir, 'nightly.lock'), work, { signal }));
     } catch (error) {
       if (!signal.aborted) log.info('The nightly release of yt-dlp is not available', { reason: reasonOf(error) });
     }
   };
 
-  const reloadLoop = startReloadLoop({
-    intervalMs: reloadIntervalMs,
-    reload: () =>
-      enqueue(async () => {
-        const changes = await Promise.all([ytDlp.reloadIfChanged(), ffmpeg.reloadIfChanged()]);
-        await alternative?.reloadIfChanged();
-        if (changes.includes(true)) await recordInstalled();
-      }),
-    onError: (error) => {
-      if (!signal.aborted) log.warn('Failed to reload tools', { error });
-    },
-  });
-
   return {
-    ytDlp: ytDlp.tool,
-    ffmpeg: ffmpeg.tool,
+    ytDlp: () => ytDlp.current()?.tool,
+    ffmpeg: () => ffmpeg.current()?.tool,
     alternative() {
-      const [stable, nightly] = [ytDlp.tool(), alternative?.tool()];
+      const [stable, nightly] = [ytDlp.current()?.tool, alternative?.current()?.tool];
       return stable && nightly && compareVersions(stable.version, nightly.version) !== 0 ? nightly : undefined;
     },
     ensure: () =>
       enqueue(async () => {
         await alternative?.reload();
-        const missing = await Promise.all([isMissing(ytDlp), isMissing(ffmpeg)]);
-        if (missing.includes(true)) await underLock(installMissing);
-        else await cleanLeftovers();
+        for (const installer of both) if (!installer.current()) await installer.reload();
+        if (both.every((installer) => installer.current())) await cleanLeftovers();
+        else
+          await runLocked(async () => {
+            for (const installer of both) await installer.installMissing();
+          });
         await recordInstalled();
       }),
     update: () =>
       enqueue(async () => {
-        const changed = { ffmpeg: await updateTool(ffmpeg), ytDlp: await updateTool(ytDlp) };
+        const changed = { ffmpeg: await ffmpeg.update(runLocked), ytDlp: await ytDlp.update(runLocked) };
         if (changed.ytDlp || changed.ffmpeg) await recordInstalled();
         return changed;
       }),
     updateAlternative: () => alternativeQueue(updateAlternative),
     async close() {
       closing.abort();
-      reloadLoop.close();
+      clearInterval(reloadTimer);
       await Promise.all([queue(() => undefined), alternativeQueue(() => undefined)]);
     },
   };
-}
-
-interface ReloadLoopOptions {
-  /** Undefined: never. */
-  readonly intervalMs: number | undefined;
-  readonly reload: () => Promise<void>;
-  readonly onError: (error: unknown) => void;
-}
-
-/** Repeats `reload` until it is closed, skipping a turn while the one before still runs. Does not keep the process alive. */
-function startReloadLoop({ intervalMs, reload, onError }: ReloadLoopOptions): { close(): void } {
-  let isRunning = false;
-  const run = async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await reload();
-    } catch (error) {
-      onError(error);
-    } finally {
-      isRunning = false;
-    }
-  };
-  const timer = intervalMs === undefined ? undefined : setInterval(run, intervalMs).unref();
-  return { close: () => clearInterval(timer) };
 }
 
 /** How the tools of each source are verified. */

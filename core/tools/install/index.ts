@@ -1,2 +1,2 @@
+export type { ToolsOptions } from './create-installers.ts';
 export { createTools } from './create-tools.ts';
-export type { ToolsOptions } from './tools-options.ts';

@@ -1,6 +1,5 @@
 import type { Log } from '../../log/index.ts';
-import type { ToolProvider } from '../tool-provider.ts';
-import { type Activity, type ToolSource, ToolUnavailable } from '../tools.ts';
+import { type Activity, type ToolProvider, type ToolSource, ToolUnavailable } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
@@ -18,30 +17,37 @@ export interface InstallerOptions<Tool> {
   /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
   readonly log: Log;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
 }
 
-/** Installs one tool and its updates. Methods that change the store must be called under the lock of the store's folder. */
+/** Runs work while no other process changes the store. */
+export type RunLocked = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Installs one tool and its updates. */
 export interface Installer<Tool> {
-  /** The tool in use. */
-  tool(): Tool | undefined;
   /** The version in use. */
-  get(): InstalledVersion<Tool> | undefined;
+  current(): InstalledVersion<Tool> | undefined;
   /** Reads the current version from the store. @returns whether it has changed */
   reload(): Promise<boolean>;
   /** Like `reload`, but keeps the version in use when the store has no readable one. */
   reloadIfChanged(): Promise<boolean>;
-  /** Removes what killed processes have left. */
-  readonly cleanStaged: () => Promise<void>;
-  readonly hasStaged: () => Promise<boolean>;
-  /** @throws ToolUnavailable when no provider has a working version */
-  install(signal: AbortSignal): Promise<void>;
-  /** Asks the first provider that responds for an update. */
-  findUpdate(signal: AbortSignal): Promise<Update<Tool> | undefined>;
-  /** Installs an update. @returns false when that failed, and the version before it stays in use */
-  update(update: Update<Tool>, signal: AbortSignal): Promise<boolean>;
+  /** Removes what killed processes have left. Requires the lock. */
+  cleanStaged(): Promise<void>;
+  /**
+   * Installs the tool unless the store has it: an installed version that works, or else one of a provider. Requires the lock.
+   * @throws ToolUnavailable when no provider has a working version
+   */
+  installMissing(): Promise<void>;
+  /**
+   * Switches to the newest version of the first provider that responds. When that fails, the version before it stays in use.
+   * @returns whether the version in use has changed, through this process or another
+   * @throws ToolUnavailable when there was none, and no provider has a working one
+   */
+  update(runLocked: RunLocked): Promise<boolean>;
 }
 
-export interface Update<Tool> {
+interface Update<Tool> {
   readonly provider: ToolProvider<Tool>;
   readonly version: string;
 }
@@ -52,16 +58,16 @@ const MAX_PREVIOUS_VERSIONS = 2;
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, store, providers, isAllowed, check, onActivity, onFailure, log } = options;
+  const { name, store, providers, isAllowed, check, onActivity, onFailure, log, signal } = options;
   let current: InstalledVersion<Tool> | undefined;
 
   /** Stages a version, checks it, and makes it current. */
   const fetch = async (
     provider: ToolProvider<Tool>,
     activity: string,
-    signal: AbortSignal,
     newerThan?: string,
   ): Promise<InstalledVersion<Tool>> => {
+    onActivity({ name: activity });
     const staged = await store.stage();
     const locate = await provider.fetch(staged, { onBytes: createFetchProgress(activity, onActivity), signal });
     const candidate = locate(staged);
@@ -69,11 +75,13 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       throw new Error(`the download is version ${candidate.version}`);
     const facts = await check(candidate);
     signal.throwIfAborted();
-    return store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
+    const installed = await store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
+    log.info('Tool installed', { tool: name, version: installed.tool.version, provider: provider.label });
+    return installed;
   };
 
   /** Switches to the newest other installed version that works. */
-  const rollBack = async (signal: AbortSignal): Promise<InstalledVersion<Tool> | undefined> => {
+  const rollBack = async (): Promise<InstalledVersion<Tool> | undefined> => {
     for (const other of await store.others()) {
       if (!isAllowed(other.tool)) continue;
       try {
@@ -95,81 +103,91 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   };
   const isChange = (found: InstalledVersion<Tool> | undefined) =>
     found?.folder !== current?.folder || found?.installedAt !== current?.installedAt;
-  const logInstalled = ({ tool: { version } }: InstalledVersion<Tool>, { label }: ToolProvider<Tool>) =>
-    log.info('Tool installed', { tool: name, version, provider: label });
   const cleanUp = async () => {
     await store.cleanStaged();
     await store.prune(MAX_PREVIOUS_VERSIONS);
   };
 
+  const reload = async () => {
+    const found = await readCurrent();
+    const changes = isChange(found);
+    current = found;
+    return changes;
+  };
+
+  /** Asks one provider after the other. @returns what the first one answers that does not fail; undefined when all fail */
+  const tryProviders = async <T>(failures: string[], ask: (provider: ToolProvider<Tool>) => Promise<T> | undefined) => {
+    for (const provider of providers) {
+      try {
+        const answer = await ask(provider);
+        if (answer !== undefined) return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(`${provider.label} (${reasonOf(error)})`);
+        log.warn('Tool provider failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
+      }
+    }
+    return undefined;
+  };
+
+  const installMissing = async () => {
+    if (!current) await reload();
+    if (current) return;
+    const failures: string[] = [];
+    current =
+      (await rollBack()) ?? (await tryProviders(failures, (provider) => fetch(provider, `Downloading ${name}`)));
+    if (!current) throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
+    await cleanUp();
+  };
+
+  const findUpdate = async ({
+    tool: { version: installed },
+  }: InstalledVersion<Tool>): Promise<Update<Tool> | undefined> => {
+    const failures: string[] = [];
+    const newest = await tryProviders(failures, (provider) =>
+      provider.findNewest?.(signal).then((version) => ({ provider, version })),
+    );
+    if (!newest && failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
+    const difference = newest ? compareVersions(newest.version, installed) : 0;
+    return difference > 0 || (difference < 0 && newest?.provider.authoritative) ? newest : undefined;
+  };
+
+  const switchTo = async ({ provider, version }: Update<Tool>): Promise<boolean> => {
+    const kept = current?.tool.version;
+    try {
+      current = await fetch(provider, `Updating ${name} to ${version}`, provider.authoritative ? undefined : kept);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = reasonOf(error);
+      log.error('Update failed, keeping the current version', { tool: name, version, kept, reason });
+      onFailure(`Update of ${name} to ${version} failed, keeping ${kept}: ${reason}`);
+      return false;
+    } finally {
+      await cleanUp();
+    }
+  };
+
   return {
-    tool: () => current?.tool,
-    get: () => current,
+    current: () => current,
     cleanStaged: store.cleanStaged,
-    hasStaged: store.hasStaged,
-    async reload() {
-      const found = await readCurrent();
-      const changes = isChange(found);
-      current = found;
-      return changes;
-    },
+    reload,
     async reloadIfChanged() {
       const found = await readCurrent();
       const changes = found !== undefined && isChange(found);
       if (changes) current = found;
       return changes;
     },
-    async install(signal) {
-      current = await rollBack(signal);
-      const failures: string[] = [];
-      for (const provider of current ? [] : providers) {
-        try {
-          onActivity({ name: `Downloading ${name}` });
-          current = await fetch(provider, `Downloading ${name}`, signal);
-          logInstalled(current, provider);
-          break;
-        } catch (error) {
-          signal.throwIfAborted();
-          failures.push(`${provider.label} (${reasonOf(error)})`);
-          log.warn('Tool provider failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
-        }
-      }
-      if (!current) throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
-      await cleanUp();
-    },
-    async findUpdate(signal) {
-      const failures: string[] = [];
-      for (const provider of providers) {
-        if (!current || !provider.findNewest) continue;
-        try {
-          const version = await provider.findNewest(signal);
-          const difference = compareVersions(version, current.tool.version);
-          return difference > 0 || (provider.authoritative && difference !== 0) ? { provider, version } : undefined;
-        } catch (error) {
-          signal.throwIfAborted();
-          failures.push(`${provider.label} (${reasonOf(error)})`);
-          log.info('Update check failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
-        }
-      }
-      if (failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
-      return undefined;
-    },
-    async update({ provider, version }, signal) {
-      const activity = `Updating ${name} to ${version}`;
-      try {
-        onActivity({ name: activity });
-        current = await fetch(provider, activity, signal, provider.authoritative ? undefined : current?.tool.version);
-        logInstalled(current, provider);
+    installMissing,
+    async update(runLocked) {
+      const isReloaded = await reload();
+      if (!current) {
+        await runLocked(installMissing);
         return true;
-      } catch (error) {
-        signal.throwIfAborted();
-        const [reason, kept] = [reasonOf(error), current?.tool.version];
-        log.error('Update failed, keeping the current version', { tool: name, version, kept, reason });
-        onFailure(`Update of ${name} to ${version} failed, keeping ${kept}: ${reason}`);
-        return false;
-      } finally {
-        await cleanUp();
       }
+      const update = await findUpdate(current);
+      const isUpdated = update !== undefined && (await runLocked(() => switchTo(update)));
+      return isUpdated || isReloaded;
     },
   };
 }

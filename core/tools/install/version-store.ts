@@ -25,9 +25,7 @@ export interface VersionStore<Tool> {
   /** Turns a staged folder into the current version. */
   activate(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
   switchTo(placed: InstalledVersion<Tool>): Promise<void>;
-  /** Whether there are staged folders: in use by the process that holds the lock, or left by one that was killed. */
-  hasStaged(): Promise<boolean>;
-  /** Removes staged folders. Requires the lock. */
+  /** Removes staged folders: in use by the process that holds the lock, or left by one that was killed. Requires the lock. */
   cleanStaged(): Promise<void>;
   /** Removes all but the current version and the newest `keep` others. */
   prune(keep: number): Promise<void>;
@@ -62,7 +60,6 @@ export function createVersionStore<Tool extends { readonly version: string }>(
     const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
   };
-  const staged = async () => (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
   const others = async () => {
     const current = await pointer();
     const placed = await Promise.all((await folders()).filter((name) => name !== current).map(read));
@@ -99,9 +96,9 @@ export function createVersionStore<Tool extends { readonly version: string }>(
       return placed;
     },
     switchTo,
-    hasStaged: async () => (await staged()).length > 0,
     async cleanStaged() {
-      await Promise.all((await staged()).map((name) => rm(join(dir, name), { recursive: true, force: true })));
+      const staged = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
+      await Promise.all(staged.map((name) => rm(join(dir, name), { recursive: true, force: true })));
     },
     async prune(keep) {
       const current = await pointer();

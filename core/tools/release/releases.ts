@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { FetchOptions } from '../tool-provider.ts';
+import type { FetchOptions } from '../tools.ts';
 import { isReleaseTag } from '../versions.ts';
 import { type Download, downloadBytes, downloadFile, resolveUrl } from './download.ts';
 import { RELEASE_KEY } from './release-key.ts';

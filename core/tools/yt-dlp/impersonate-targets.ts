@@ -1,7 +1,6 @@
-import { run } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
+import { queryYtDlp } from './query-yt-dlp.ts';
 
-const TIMEOUT_MS = 60_000;
 /** Client, operating system and library; a row of what the build lacks has a further column. */
 const ROW = /^([a-z]+(?:-[\d.]+)?) +([a-z]+(?:-[\d.]+)?|-) +\S+$/i;
 
@@ -9,19 +8,10 @@ const ROW = /^([a-z]+(?:-[\d.]+)?) +([a-z]+(?:-[\d.]+)?|-) +\S+$/i;
  * Lists the browsers that a build of yt-dlp can imitate, such as `chrome-131:macos-14`. Empty for a build without curl_cffi.
  * @throws Error in one line when yt-dlp does not run
  */
-export async function listImpersonateTargets({ command }: YtDlp, signal?: AbortSignal): Promise<string[]> {
-  const [program, ...args] = command;
-  const flags = [
-    '--ignore-config',
-    '--no-update',
-    '--no-plugin-dirs',
-    '--color',
-    'never',
-    '--list-impersonate-targets',
-  ];
-  const options = { env: { LANG: 'C.UTF-8' }, timeoutMs: TIMEOUT_MS, signal };
-  return readImpersonateTargets((await run(program, [...args, ...flags], options)).toString());
-}
+export const listImpersonateTargets = async (ytDlp: YtDlp): Promise<string[]> => {
+  const flags = ['--no-update', '--no-plugin-dirs', '--color', 'never', '--list-impersonate-targets'];
+  return readImpersonateTargets(await queryYtDlp(ytDlp, flags));
+};
 
 /** Reads the table that `--list-impersonate-targets` prints. */
 export const readImpersonateTargets = (table: string): string[] =>

@@ -1,15 +1,15 @@
 import { access, chmod, constants, copyFile, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExecutable, run } from '../process/index.ts';
-import type { ToolProvider } from '../tool-provider.ts';
+import { isExecutable } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import { isReleaseTag } from '../versions.ts';
+import { readYtDlpVersion } from './query-yt-dlp.ts';
 
 /** Programs of the unpacked releases for Linux; each needs `_internal` beside it. */
 const PROGRAMS = ['yt-dlp_linux', 'yt-dlp_linux_aarch64'];
 
-/** Version of a yt-dlp that has not been asked for it. */
-export const UNKNOWN_VERSION = 'of the layer';
+/** Stands for the version of a yt-dlp that has not been asked for it. */
+const UNKNOWN_VERSION = 'of the layer';
 
 /**
  * The yt-dlp of a release that was unpacked into a read-only folder, such as a Lambda layer. Release archives carry no
@@ -34,10 +34,7 @@ export async function locateLayeredYtDlp(dir: string, stagingDir: string): Promi
  */
 export async function readVersion(ytDlp: YtDlp, homeDir: string): Promise<YtDlp> {
   await mkdir(homeDir, { recursive: true });
-  const [program, ...args] = ytDlp.command;
-  const env = { HOME: homeDir, TMPDIR: homeDir, LANG: 'C.UTF-8' };
-  const said = await run(program, [...args, '--ignore-config', '--version'], { env, timeoutMs: 60_000 });
-  const version = said.toString().trim();
+  const version = await readYtDlpVersion(ytDlp, { home: homeDir });
   if (!isReleaseTag(version)) throw new Error(`it reports version ${version.slice(0, 40)}`);
   return { ...ytDlp, version };
 }
@@ -47,17 +44,6 @@ export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise
   const located = await locateLayeredYtDlp(dir, stagingDir);
   return located && readVersion(located, stagingDir);
 }
-
-/** The yt-dlp of a release in a read-only folder of an image, whose build has verified it. It is used where it is. */
-export const ytDlpInFolder = (dir: string): ToolProvider<YtDlp> => ({
-  name: 'release',
-  label: 'the image',
-  async fetch(folder) {
-    const tool = await findLayeredYtDlp(dir, join(folder, 'home'));
-    if (!tool) throw new Error('it has none');
-    return () => tool;
-  },
-});
 
 async function stage(dir: string, name: string, stagingDir: string): Promise<string> {
   const program = join(stagingDir, name);

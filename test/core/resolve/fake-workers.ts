@@ -1,3 +1,4 @@
+import type { YtDlp, YtDlpMode } from '../../../core/tools/tools.ts';
 import type { WorkerOptions, WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
 import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../core/tools/worker/worker-protocol.ts';
 
@@ -17,11 +18,16 @@ export interface FakeWorker {
   crash(): void;
 }
 
+/** A build whose failures are not repeated in another mode. */
+export const fakeYtDlp = (version = '1'): YtDlp => ({
+  ...{ version, command: ['yt-dlp', version], source: 'release', mode: 'process-per-link' },
+});
+
 /** Fake workers: the test responds to pending requests, unless `answers` does. */
 export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Record<string, unknown> | WorkerFailure) {
   const workers: FakeWorker[] = [];
 
-  const start = async (options: WorkerOptions): Promise<WorkerProcess> => {
+  const start = async (_: YtDlpMode, options: WorkerOptions): Promise<WorkerProcess> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     let hasEnded = false;
     const worker: FakeWorker = {

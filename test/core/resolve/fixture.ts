@@ -6,7 +6,7 @@ import type { WorkerFailure } from '../../../core/tools/worker/worker-protocol.t
 import { startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { keepOpen } from '../../support/leftovers.ts';
-import { fakeWorkers } from './fake-workers.ts';
+import { fakeWorkers, fakeYtDlp } from './fake-workers.ts';
 import { createMemoryState } from './memory-state.ts';
 
 /** Info of yt-dlp for an item or a list. */
@@ -71,10 +71,10 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
   );
   const { links, resources, touched, state } = createMemoryState();
   const resolver = createResolver({
-    tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
+    tools: { ytDlp: () => fakeYtDlp() },
     egress: fileEgress(),
     state,
-    startWorker: start,
+    start,
     ...options,
   });
   const resolve = (url = PAGE, more: Partial<ResolveOptions> = {}) =>

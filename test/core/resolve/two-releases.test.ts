@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import { startYtDlp } from '../../../core/tools/runner/start-yt-dlp.ts';
+import { startYtDlp } from '../../../core/tools/supervisor.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { installedTools, otherYtDlp } from '../../support/installed-tools.ts';
@@ -24,10 +24,10 @@ const resolver = createResolver({
   egress,
   log: silentLog,
   now: () => Date.now() + laterMs,
-  async startWorker(options) {
-    const worker = await startYtDlp(options);
+  async start(mode, options) {
+    const worker = await startYtDlp(mode, options);
     const request: typeof worker.request = (one, signal) => {
-      asked.push(options.ytDlp.version);
+      if (mode === 'worker') asked.push(options.ytDlp.version);
       return worker.request(one, signal);
     };
     return { ...worker, request };

@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ToolsOptions } from '../../../core/tools/install/create-installers.ts';
 import { withLock } from '../../../core/tools/install/lock.ts';
-import type { ToolsOptions } from '../../../core/tools/install/tools-options.ts';
-import type { ToolProvider } from '../../../core/tools/tool-provider.ts';
-import { ToolUnavailable, type YtDlp } from '../../../core/tools/tools.ts';
+import { type ToolProvider, ToolUnavailable, type YtDlp } from '../../../core/tools/tools.ts';
 import { useToolsFakes } from './tools-fakes.ts';
 
 const fakes = useToolsFakes();

@@ -19,8 +19,9 @@ function createFixture(isAllowed = true) {
     isAllowed: () => isAllowed,
     check: async () => undefined,
     ...{ onActivity: nothing, onFailure: nothing, log: silentLog },
+    signal: new AbortController().signal,
   });
-  return { store, installer, version: () => installer.get()?.tool.version };
+  return { store, installer, version: () => installer.current()?.tool.version };
 }
 
 describe('reloadIfChanged', () => {

@@ -5,7 +5,7 @@ import { inspectFfmpeg } from '../../../core/tools/ffmpeg/ffmpeg-check.ts';
 import { ffmpegAtPath, ffmpegOfSystem } from '../../../core/tools/ffmpeg/ffmpeg-providers.ts';
 import { findOnPath, run } from '../../../core/tools/process/program.ts';
 import { findPython } from '../../../core/tools/process/python.ts';
-import { ytDlpAtPath, ytDlpOfSystem } from '../../../core/tools/yt-dlp/yt-dlp-program.ts';
+import { ytDlpAtPath, ytDlpOfSystem } from '../../../core/tools/yt-dlp/providers.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

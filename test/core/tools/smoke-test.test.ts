@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { smokeTestYtDlp } from '../../../core/tools/runner/smoke-test.ts';
+import { smokeTestYtDlp } from '../../../core/tools/smoke-test.ts';
 import type { YtDlp } from '../../../core/tools/tools.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { misfit } from '../../support/misfit-yt-dlp.ts';

@@ -1,10 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach } from 'vitest';
+import type { ToolsOptions } from '../../../core/tools/install/create-installers.ts';
 import { createTools } from '../../../core/tools/install/create-tools.ts';
-import type { ToolsOptions } from '../../../core/tools/install/tools-options.ts';
-import type { ToolProvider } from '../../../core/tools/tool-provider.ts';
-import type { Activity, Ffmpeg, ToolsInPlace, YtDlp } from '../../../core/tools/tools.ts';
+import type { Activity, Ffmpeg, ToolProvider, ToolsInPlace, YtDlp } from '../../../core/tools/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** `createTools` with fake providers, the real version store and the real lock, in an empty folder for each test. */

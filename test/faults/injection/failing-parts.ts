@@ -97,14 +97,14 @@ export function createFailingStorage({ effect }: FaultInjector, storage: StateSt
 
 /** Starts yt-dlp, whose requests fail. */
 export const createFailingStart =
-  ({ effect }: FaultInjector): NonNullable<ResolverOptions['startWorker']> =>
-  async (options) => {
-    const worker = await startYtDlp(options);
+  ({ effect }: FaultInjector): NonNullable<ResolverOptions['start']> =>
+  async (mode, options) => {
+    const worker = await startYtDlp(mode, options);
     return {
       ...worker,
       request: async (request, signal) =>
         effect('request to yt-dlp')
-          ? { id: '', ok: false, error: { kind: 'crash', message: 'The fork failed' } }
+          ? { id: '', ok: false, error: { kind: 'network', message: 'The fork failed' } }
           : worker.request(request, signal),
     };
   };

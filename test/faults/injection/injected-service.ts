@@ -63,7 +63,7 @@ export async function startInjectedService(): Promise<InjectedService> {
     tools: { ytDlp: () => ytDlp },
     egress,
     state,
-    startWorker: createFailingStart(injector),
+    start: createFailingStart(injector),
     pluginDirs: [resolve(import.meta.dirname, '../../origin/plugin')],
     // A permit that is not released stops all further requests.
     concurrency: 1,

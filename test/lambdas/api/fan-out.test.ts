@@ -61,7 +61,7 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
       state: fixture.state,
       invoke: (event, signal) => fixture.invoker.invoke(FUNCTION, event, signal),
     }),
-    startWorker: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
+    start: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
   });
   try {
     const resolved = await resolver.resolve(page, { deadline: Date.now() + patience });

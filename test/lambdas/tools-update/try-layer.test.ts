@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { smokeTestYtDlp } from '../../../core/tools/runner/smoke-test.ts';
+import { smokeTestYtDlp } from '../../../core/tools/smoke-test.ts';
 import type { YtDlp } from '../../../core/tools/tools.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/try-layer.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';

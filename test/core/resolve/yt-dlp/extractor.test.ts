@@ -3,17 +3,15 @@ import { silentLog } from '../../../../core/log/log.ts';
 import { createExtractor, type ExtractorOptions } from '../../../../core/resolve/yt-dlp/extractor.ts';
 import type { YtDlp } from '../../../../core/tools/tools.ts';
 import { asProblem } from '../../../support/as-problem.ts';
-import { fakeWorkers } from '../fake-workers.ts';
-
-const ytDlp = (version: string): YtDlp => ({ version, command: ['yt-dlp', version], source: 'release' });
+import { fakeWorkers, fakeYtDlp } from '../fake-workers.ts';
 
 function createFixture(options: Partial<ExtractorOptions> = {}) {
   const { workers, start } = fakeWorkers();
   const sessions = { open: 0, refused: false, bytes: 0 };
-  const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: ytDlp('1') };
+  const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: fakeYtDlp('1') };
   const extractor = createExtractor({
     tools: { ytDlp: () => inPlace.ytDlp },
-    startWorker: start,
+    start,
     egress: {
       openProxySession: async () => {
         sessions.open += 1;
@@ -94,7 +92,7 @@ describe('createExtractor', () => {
   it('backs off after a second worker that fails to start', async () => {
     let starts = 0;
     const { extract } = createFixture({
-      startWorker: async () => {
+      start: async () => {
         starts += 1;
         throw new Error('not executable');
       },
@@ -126,7 +124,7 @@ describe('createExtractor', () => {
     const { extract, inPlace, workers } = createFixture({ concurrency: 2 });
     const old = extract();
     await until(() => workers[0]?.pending.length === 1);
-    inPlace.ytDlp = ytDlp('2');
+    inPlace.ytDlp = fakeYtDlp('2');
     const fresh = extract({ client: 'b' });
     await until(() => workers[1]?.pending.length === 1);
     expect(workers.map(({ options }) => options.ytDlp.version)).toEqual(['1', '2']);
@@ -140,7 +138,7 @@ describe('createExtractor', () => {
 
   it('starts the worker of the alternative release for a link that the default one fails, and ends it when idle', async () => {
     const { extract, extractor, workers } = createFixture({
-      tools: { ytDlp: () => ytDlp('1'), alternative: () => ytDlp('2') },
+      tools: { ytDlp: () => fakeYtDlp('1'), alternative: () => fakeYtDlp('2') },
       alternativeIdleMs: 1,
     });
     await extractor.warm();
@@ -164,7 +162,7 @@ describe('createExtractor', () => {
 
   it('does not restart the worker of the alternative release after a crash until a link needs it', async () => {
     const { extract, workers } = createFixture({
-      tools: { ytDlp: () => ytDlp('1'), alternative: () => ytDlp('2') },
+      tools: { ytDlp: () => fakeYtDlp('1'), alternative: () => fakeYtDlp('2') },
     });
     const result = extract();
     await until(() => workers[0]?.pending.length === 1);
@@ -198,7 +196,7 @@ describe('createExtractor', () => {
   });
 
   it('fails with 502 at the deadline when the worker does not start', async () => {
-    const { extract } = createFixture({ startWorker: () => new Promise(() => undefined) });
+    const { extract } = createFixture({ start: () => new Promise(() => undefined) });
     await expect(asProblem(extract({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
   });
 

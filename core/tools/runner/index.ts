@@ -1,2 +1,0 @@
-export { smokeTestYtDlp } from './smoke-test.ts';
-export { startYtDlp } from './start-yt-dlp.ts';

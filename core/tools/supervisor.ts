@@ -1,0 +1,332 @@
+import { abortable, getRetryDelay } from '../concurrency/index.ts';
+import { InMaintenance, UpstreamError } from '../errors/index.ts';
+import { describeError, type Log } from '../log/index.ts';
+import { startLinkProcesses } from './process-per-link/index.ts';
+import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
+import {
+  startWorker,
+  WorkerKilled,
+  type WorkerOptions,
+  type WorkerProcess,
+  type WorkerRequest,
+  type WorkerResponse,
+} from './worker/index.ts';
+import { readYtDlpVersion } from './yt-dlp/index.ts';
+
+export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal' | 'onStderr'> {
+  readonly tools: Pick<Tools, 'ytDlp'>;
+  /** @default startYtDlp */
+  readonly start?: typeof startYtDlp | undefined;
+  /** Ends yt-dlp after this many milliseconds without a task; the next task starts it again. @default never */
+  readonly idleMs?: number | undefined;
+  /** Milliseconds until a worker is tried again in place of processes. @default 10 minutes, doubled after each failure */
+  readonly workerRetryMs?: number | undefined;
+  /** Called with the mode that requests use from now on. */
+  readonly onYtDlpMode?: ((mode: YtDlpMode) => void) | undefined;
+  readonly log: Log;
+}
+
+/**
+ * Keeps yt-dlp running, as one warm worker that forks for each request. It restarts a worker that exits, with exponential
+ * backoff, and replaces it when another version of yt-dlp is installed, while the old one answers its open requests.
+ *
+ * Requests go to processes of their own instead when the worker's plugin does not fit the version: when the worker does not
+ * start, or exits before its first proper answer, or fails a request that a process does not. The worker is tried again later.
+ */
+export interface Supervisor {
+  /**
+   * Starts yt-dlp in the background unless it runs already.
+   * @throws InMaintenance while yt-dlp is not installed; UpstreamError during backoff and after `close`
+   */
+  start(): void;
+  /** Waits until yt-dlp takes requests. @throws as `start`; UpstreamError when it fails to start twice */
+  ready(): Promise<void>;
+  /**
+   * Runs `task` once yt-dlp takes requests. What answers them is not replaced before the task has settled.
+   * @throws as `ready`; the signal's reason when it is aborted before that
+   */
+  use<T>(task: (request: WorkerProcess['request']) => Promise<T>, signal: AbortSignal): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** One build of yt-dlp that runs, or starts. */
+interface Build {
+  readonly ytDlp: YtDlp;
+  /** Rejects with UpstreamError when it runs in neither mode. */
+  started: Promise<void>;
+  /** What answers requests. Undefined until `started`. */
+  process?: WorkerProcess;
+  /** Processes per link, once a request has needed one. */
+  spare?: Promise<WorkerProcess> | undefined;
+  /** Whether requests need no second attempt by a process: the plugin of the worker fits, or they go to processes anyway. */
+  isProven: boolean;
+  /** Whether the worker did not answer an earlier request in time. */
+  isSlow: boolean;
+  /** Epoch milliseconds from which a worker is tried again in place of processes. */
+  workerRetryAt: number;
+  workerRetries: number;
+  tasks: number;
+  isReplaced: boolean;
+  idleTimer?: NodeJS.Timeout;
+}
+
+/** Query strings may hold secrets. */
+const QUERY = /\?\S+/g;
+/** Extractors run JavaScript of sites by this Node. */
+const JS_RUNTIME = `node ${process.versions.node}`;
+const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
+const WORKER_RETRY = { initialDelayMs: 10 * 60_000, maxDelayMs: 6 * 3_600_000 };
+/** Failures that are caused by a plugin that does not fit its yt-dlp. */
+const SUSPECT_KINDS: ReadonlySet<string> = new Set(['bug', 'crash', 'timeout']);
+/** A request with less time left is not repeated. */
+const MIN_REPEAT_SECONDS = 2;
+/** A worker ends its fork at the deadline by itself; its answer is awaited for this much longer. */
+const CANCEL_GRACE_MS = 500;
+
+/** Starts yt-dlp in one mode. @throws WorkerKilled; Error in one line */
+export const startYtDlp = (mode: YtDlpMode, options: WorkerOptions): Promise<WorkerProcess> =>
+  mode === 'worker' ? startWorker(options) : startLinkProcesses(options);
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { tools, log, idleMs, workerRetryMs, onYtDlpMode, start = startYtDlp } = options;
+  const closing = new AbortController();
+  const running = new Set<Build>();
+  let current: Build | undefined;
+  let failures = 0;
+  let nextStartAt = 0;
+
+  const startIn = (mode: YtDlpMode, ytDlp: YtDlp): Promise<WorkerProcess> => {
+    const onStderr = (line: string) => log.warn('yt-dlp stderr', { line: line.replaceAll(QUERY, '?…') });
+    return start(mode, { ...options, ytDlp, signal: closing.signal, onStderr });
+  };
+
+  const switchTo = (build: Build, mode: YtDlpMode, process: WorkerProcess, reason?: string) => {
+    Object.assign(build, { process, isProven: mode !== 'worker', isSlow: false });
+    void process.ended.then(() => onExit(build, process));
+    const { version } = build.ytDlp;
+    if (reason === undefined) log.info('yt-dlp runs as a warm worker', { version, jsRuntime: JS_RUNTIME });
+    else {
+      const fields = { version, jsRuntime: JS_RUNTIME, reason: reason.replaceAll(QUERY, '?…') };
+      log.warn('yt-dlp runs as one process per link', fields);
+    }
+    onYtDlpMode?.(mode);
+  };
+
+  const startSpare = (build: Build): Promise<WorkerProcess> => {
+    build.spare ??= startIn('process-per-link', build.ytDlp).catch((error) => {
+      build.spare = undefined;
+      throw error;
+    });
+    return build.spare;
+  };
+
+  const useProcesses = async (build: Build, reason: string) => {
+    const worker = build.process;
+    const processes = await startSpare(build);
+    if (build.process !== worker) return;
+    switchTo(build, 'process-per-link', processes, reason);
+    if (build.ytDlp.mode === undefined) retryWorkerLater(build);
+    void worker?.close();
+  };
+
+  /** The worker may have failed because of the machine, or of one site. */
+  const retryWorkerLater = (build: Build) => {
+    build.workerRetries += 1;
+    build.workerRetryAt = Date.now() + (workerRetryMs ?? getRetryDelay(build.workerRetries, WORKER_RETRY));
+  };
+
+  const retryWorker = async (build: Build) => {
+    build.workerRetryAt = Number.POSITIVE_INFINITY;
+    const worker = await startIn('worker', build.ytDlp).catch(() => undefined);
+    if (closing.signal.aborted || build.isReplaced) await worker?.close();
+    else if (worker) switchTo(build, 'worker', worker);
+    else retryWorkerLater(build);
+  };
+
+  const startFirst = async (build: Build) => {
+    const { ytDlp } = build;
+    if (ytDlp.mode) return useProcesses(build, 'the smoke test of this version passed in this mode only');
+    try {
+      switchTo(build, 'worker', await startIn('worker', ytDlp));
+    } catch (error) {
+      closing.signal.throwIfAborted();
+      if (error instanceof WorkerKilled) throw error;
+      await readYtDlpVersion(ytDlp, { signal: closing.signal }).catch(() => {
+        throw error;
+      });
+      await useProcesses(build, error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const launch = (ytDlp: YtDlp): Build => {
+    if (Date.now() < nextStartAt)
+      throw new UpstreamError('yt-dlp does not start: waiting before the next attempt', { reason: 'service-failed' });
+    const build: Build = {
+      ...{ ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false, isProven: false, isSlow: false },
+      ...{ workerRetries: 0, workerRetryAt: Number.POSITIVE_INFINITY },
+    };
+    running.add(build);
+    current = build;
+    build.started = startFirst(build).catch((cause) => {
+      running.delete(build);
+      if (!closing.signal.aborted)
+        log.error('yt-dlp worker failed to start', { version: ytDlp.version, error: describeError(cause) });
+      restart(build);
+      throw new UpstreamError('yt-dlp failed to start', { cause, reason: 'service-failed' });
+    });
+    build.started.then(
+      () => endWhenIdle(build),
+      () => undefined, // logged above
+    );
+    return build;
+  };
+
+  const onExit = async (build: Build, exited: WorkerProcess) => {
+    if (build.process !== exited || current !== build) return;
+    if (!build.isProven && !exited.wasKilled()) {
+      const replacing = useProcesses(build, 'the worker exited before it answered a request');
+      const isReplaced = await replacing.then(
+        () => true,
+        () => false,
+      );
+      if (isReplaced) return;
+    }
+    log.error('yt-dlp worker exited', { version: build.ytDlp.version });
+    void end(build);
+    restart(build);
+  };
+
+  /** A build that fails repeatedly without an answer is not started again until the next request. */
+  const restart = (failed: Build) => {
+    if (current !== failed || closing.signal.aborted) return;
+    current = undefined;
+    failures += 1;
+    if (failures > 1) nextStartAt = Date.now() + getRetryDelay(failures, BACKOFF);
+    else if (idleMs === undefined && tools.ytDlp()) getCurrent();
+  };
+
+  /** The installed build. */
+  const getCurrent = (): Build => {
+    const ytDlp = tools.ytDlp();
+    if (closing.signal.aborted) throw new UpstreamError('The resolver is closed', { reason: 'service-failed' });
+    if (!ytDlp) throw new InMaintenance('Fetching yt-dlp');
+    if (current && isSameBuild(current.ytDlp, ytDlp)) return current;
+    const previous = current;
+    if (previous) nextStartAt = 0;
+    const next = launch(ytDlp);
+    if (previous) replace(previous);
+    return next;
+  };
+
+  const replace = (build: Build) => {
+    build.isReplaced = true;
+    if (build.tasks === 0) void end(build);
+  };
+
+  const end = async (build: Build) => {
+    build.isReplaced = true;
+    clearTimeout(build.idleTimer);
+    await build.started.catch(() => undefined);
+    await Promise.all([build.process?.close(), build.spare?.then((processes) => processes.close())]);
+    running.delete(build);
+  };
+
+  const endWhenIdle = (build: Build) => {
+    if (build.tasks > 0) return;
+    if (build.isReplaced) return void end(build);
+    if (idleMs === undefined) return;
+    build.idleTimer = setTimeout(() => {
+      if (current === build) current = undefined;
+      replace(build);
+    }, idleMs).unref();
+  };
+
+  const request = async (build: Build, request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal) => {
+    if (Date.now() >= build.workerRetryAt) void retryWorker(build);
+    const process = build.process as WorkerProcess;
+    const response = build.isProven
+      ? await process.request(request, signal)
+      : await requestUnproven(build, process, request, signal);
+    if (response.ok || response.error.kind !== 'crash') failures = 0;
+    // So that the next task does not get the same worker.
+    else if (process.hasEnded()) await process.ended;
+    return response;
+  };
+
+  /** Sends a request to a worker, and to a process when it fails in a way that may be due to the worker's plugin. */
+  const requestUnproven = async (
+    build: Build,
+    worker: WorkerProcess,
+    request: Omit<WorkerRequest, 'id'>,
+    signal?: AbortSignal,
+  ): Promise<WorkerResponse> => {
+    const startedAt = performance.now();
+    const response = build.isSlow
+      ? await requestWithHalfTime(worker, request, signal)
+      : await worker.request(request, signal);
+    if (response.ok || isClassified(response.error.kind, signal)) {
+      build.isProven ||= build.process === worker;
+      return response;
+    }
+    const { kind, isInterrupted } = response.error;
+    const wasKilled = isInterrupted && (worker.wasKilled() || !worker.hasEnded());
+    if (wasKilled) return response;
+    build.isSlow ||= kind === 'timeout' || isTimeout(signal);
+    const timeoutSeconds = request.timeoutSeconds - (performance.now() - startedAt) / 1000;
+    if (signal?.aborted || timeoutSeconds < MIN_REPEAT_SECONDS) return response;
+    const processes = await startSpare(build);
+    const second = await processes.request({ ...request, timeoutSeconds }, signal);
+    if (second.ok && build.process === worker && !build.isProven)
+      await useProcesses(build, `the worker failed with ${kind}`);
+    return second;
+  };
+
+  const ready = async () => {
+    // After a first failure, the next attempt is under way already.
+    await getCurrent().started.catch(() => getCurrent().started);
+  };
+
+  return {
+    start: () => void getCurrent(),
+    ready,
+    async use(task, signal) {
+      await abortable(ready(), signal);
+      const build = getCurrent();
+      build.tasks += 1;
+      clearTimeout(build.idleTimer);
+      try {
+        await abortable(build.started, signal);
+        return await task((...args) => request(build, ...args));
+      } finally {
+        build.tasks -= 1;
+        endWhenIdle(build);
+      }
+    },
+    async close() {
+      closing.abort();
+      current = undefined;
+      await Promise.all(Array.from(running, end));
+    },
+  };
+}
+
+const isSameBuild = (a: YtDlp, b: YtDlp): boolean =>
+  a.version === b.version && a.command.join('\0') === b.command.join('\0');
+
+/** Whether a worker has classified a failure: its plugin fits. */
+const isClassified = (kind: string, signal?: AbortSignal): boolean =>
+  !SUSPECT_KINDS.has(kind) && !(kind === 'cancelled' && signal?.aborted);
+
+/** After a request that timed out, the worker has half of the time, and a process the rest. */
+function requestWithHalfTime(
+  worker: WorkerProcess,
+  request: Omit<WorkerRequest, 'id'>,
+  signal?: AbortSignal,
+): Promise<WorkerResponse> {
+  const timeoutSeconds = request.timeoutSeconds / 2;
+  const timeout = AbortSignal.timeout(timeoutSeconds * 1000 + CANCEL_GRACE_MS);
+  return worker.request({ ...request, timeoutSeconds }, signal ? AbortSignal.any([signal, timeout]) : timeout);
+}
+
+const isTimeout = (signal: AbortSignal | undefined): boolean =>
+  signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
