@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { writeSandbox } from '../../core/tools/worker/index.ts';
+import { prepareHome } from '../../core/tools/worker/index.ts';
 import { checkSandbox, withProcessLimits } from '../../stream-service/ffmpeg/process-limits.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';
@@ -67,7 +67,8 @@ export const processStart: StandaloneCase = async function* () {
 
   const home = await mkdtemp(join(tmpdir(), 'reelay-sandbox-bench-'));
   try {
-    await writeSandbox(home, { programs: [process.execPath], pluginDirs: [], writable: [join(home, 'tmp')] });
+    const dirs = { ownPlugins: home, temporaryDir: join(home, 'tmp'), cacheDir: join(home, 'cache') };
+    await prepareHome(home, { operator: {}, ...dirs });
     const { stdout } = await promisify(execFile)('python3', ['-c', CONFINE, PLUGIN, home]);
     yield { ...figure('fork of yt-dlp: sandbox', Number(stdout)), atMost: MAX_ADDED_MS };
   } finally {

@@ -9,14 +9,6 @@ export {
   setprivCommand,
   syscallFilter,
 } from './process/index.ts';
-export {
-  createReleases,
-  type Download,
-  downloadFile,
-  type FetchedRelease,
-  type Releases,
-  type ReleasesOptions,
-} from './release/index.ts';
 export { smokeTestYtDlp } from './smoke-test.ts';
 export { createSupervisor, type Supervisor, type SupervisorOptions, startYtDlp } from './supervisor.ts';
 export {
@@ -44,10 +36,16 @@ export type {
 } from './worker/index.ts';
 export {
   assetFor,
+  createReleases,
+  type Download,
+  downloadFile,
+  type FetchedRelease,
   findLayeredYtDlp,
   listImpersonateTargets,
   locateLayeredYtDlp,
   offersTarget,
+  type Releases,
+  type ReleasesOptions,
   readVersion,
   unpackRelease,
   unpackYtDlp,

@@ -1,9 +1,9 @@
 import { abortable, getRetryDelay } from '../concurrency/index.ts';
 import { InMaintenance, UpstreamError } from '../errors/index.ts';
 import { describeError, type Log } from '../log/index.ts';
-import { startLinkProcesses } from './process-per-link/index.ts';
 import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
 import {
+  startLinkProcesses,
   startWorker,
   WorkerKilled,
   type WorkerOptions,

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '../../core/egress/index.ts';
-import { startLinkProcesses } from '../../core/tools/process-per-link/index.ts';
+import { startLinkProcesses } from '../../core/tools/worker/index.ts';
 import { locateLayeredYtDlp } from '../../core/tools/yt-dlp/index.ts';
 
 const [url = '', ytDlpDir = ''] = process.argv.slice(2);

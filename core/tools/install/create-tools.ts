@@ -1,12 +1,68 @@
 import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
-import { silentLog } from '../../log/index.ts';
-import type { Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from '../tools.ts';
+import { type Log, silentLog } from '../../log/index.ts';
+import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
+import type {
+  Activity,
+  Ffmpeg,
+  ToolProvider,
+  ToolSource,
+  Tools,
+  ToolsChannel,
+  ToolsInPlace,
+  YtDlp,
+  YtDlpMode,
+} from '../tools.ts';
 import { compareVersions } from '../versions.ts';
-import { createInstallers, type ToolsOptions } from './create-installers.ts';
-import { reasonOf } from './installer.ts';
+import {
+  type Download,
+  ytDlpAtPath,
+  ytDlpFromPypi,
+  ytDlpInFolder,
+  ytDlpOfSystem,
+  ytDlpRelease,
+} from '../yt-dlp/index.ts';
+import { createInstaller, reasonOf } from './installer.ts';
 import { withLock } from './lock.ts';
-import type { InstalledVersion } from './version-store.ts';
+import { createVersionStore, type InstalledVersion } from './version-store.ts';
+
+export interface ToolsOptions {
+  /** Where versions are installed side by side. Several processes may share it. */
+  readonly dir: string;
+  readonly channel: ToolsChannel;
+  /** The operator's own program: no provider is tried, and it is never updated. */
+  readonly ytDlpPath?: string | undefined;
+  readonly ffmpegPath?: string | undefined;
+  /** A read-only folder with an unpacked release of yt-dlp: the first provider. It is not copied. */
+  readonly ytDlpDir?: string | undefined;
+  /** The guarded HTTP client of core/egress, for downloads by this process. */
+  readonly download: Download;
+  /** Called for each step, and again as bytes arrive. Not called when everything is installed. */
+  readonly onActivity: (activity: Activity) => void;
+  /**
+   * @param onUnsolvedChallenge called with why a candidate that works does not solve JavaScript challenges
+   * @returns the mode in which a candidate works; undefined: to be found out when it starts
+   * @throws when it works in none; the signal is aborted when the tools are closed
+   */
+  readonly smokeTest: (
+    candidate: YtDlp,
+    signal: AbortSignal,
+    onUnsolvedChallenge: (reason: string) => void,
+  ) => Promise<YtDlpMode | undefined>;
+  /** Stores what is installed, for the rest of the instance. */
+  readonly record: (inPlace: ToolsInPlace) => Promise<void>;
+  /** Called with one line when an update failed; the current version stays in use. */
+  readonly onFailure?: (reason: string) => void;
+  /** How often to check what other processes have installed in `dir`. @default never */
+  readonly reloadIntervalMs?: number;
+  readonly log?: Log;
+  /** In the order to try them. @default release, PyPI, system for yt-dlp; release, PyPI for its alternative; system, npm, PyPI for FFmpeg */
+  readonly providers?: {
+    readonly ytDlp?: readonly ToolProvider<YtDlp>[];
+    readonly alternative?: readonly ToolProvider<YtDlp>[];
+    readonly ffmpeg?: readonly ToolProvider<Ffmpeg>[];
+  };
+}
 
 /**
  * yt-dlp and FFmpeg, each from the first provider that has a working version. Calls run one after the other; changes to
@@ -21,7 +77,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   const { ytDlp, ffmpeg, alternative } = createInstallers({ ...options, dir, log, signal });
   // FFmpeg first: streams need no yt-dlp.
   const both = [ffmpeg, ytDlp] as const;
-  const lockFile = join(dir, 'lock');
+  const lockFile = join(dir, 'install.lock');
 
   const runLocked = <T>(work: () => Promise<T>): Promise<T> => {
     const onWait = () => onActivity({ name: 'Waiting for another process that installs the tools' });
@@ -48,25 +104,23 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   };
 
   const reload = async () => {
-    const changes = await Promise.all(both.map((installer) => installer.reloadIfChanged()));
-    await alternative?.reloadIfChanged();
+    const changes = await Promise.all(both.map((installer) => installer.reload({ isKept: true })));
+    await alternative?.reload({ isKept: true });
     if (changes.includes(true)) await recordInstalled();
   };
-  const reloadTimer =
-    reloadIntervalMs === undefined
-      ? undefined
-      : setInterval(() => {
-          // A task that is under way reads the folder itself.
-          if (queue.activeCount + queue.pendingCount > 0) return;
-          enqueue(reload).catch((error) => signal.aborted || log.warn('Failed to reload tools', { error }));
-        }, reloadIntervalMs).unref();
+  const reloadInTurn = () => {
+    // A task that is under way reads the folder itself.
+    if (queue.activeCount + queue.pendingCount > 0) return;
+    enqueue(reload).catch((error) => signal.aborted || log.warn('Failed to reload tools', { error }));
+  };
+  const timer = reloadIntervalMs === undefined ? undefined : setInterval(reloadInTurn, reloadIntervalMs).unref();
 
   /** Has its own queue and lock: its download, which may take minutes, delays nothing else. */
   const alternativeQueue = pLimit(1);
   const updateAlternative = async () => {
     if (!alternative || signal.aborted) return;
     try {
-      await alternative.update((work) => withLock(join(dir, 'nightly.lock'), work, { signal }));
+      await alternative.update((work) => withLock(join(dir, 'install-nightly.lock'), work, { signal }));
     } catch (error) {
       if (!signal.aborted) log.info('The nightly release of yt-dlp is not available', { reason: reasonOf(error) });
     }
@@ -99,10 +153,64 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     updateAlternative: () => alternativeQueue(updateAlternative),
     async close() {
       closing.abort();
-      clearInterval(reloadTimer);
+      clearInterval(timer);
       await Promise.all([queue(() => undefined), alternativeQueue(() => undefined)]);
     },
   };
+}
+
+/** The installers of both tools and of the nightly release beside the stable one, if the settings allow one. */
+function createInstallers(options: ToolsOptions & { readonly log: Log; readonly signal: AbortSignal }) {
+  const { dir, channel, download, smokeTest, providers, ytDlpDir, log, signal } = options;
+  const { onActivity, onFailure = () => undefined } = options;
+  // Absolute: programs are started in other working directories.
+  const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
+  const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
+  const check = async (candidate: YtDlp) => {
+    const { version } = candidate;
+    const mode = await smokeTest(candidate, signal, (reason) =>
+      log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { version, reason }),
+    );
+    if (mode !== 'process-per-link') return undefined;
+    log.warn('yt-dlp works as one process per link only', { version });
+    return { mode } as const;
+  };
+  const published = (channel: 'stable' | 'nightly') => [
+    ytDlpRelease({ download, channel }),
+    ytDlpFromPypi({ channel }),
+  ];
+  const selectYtDlp = (): readonly ToolProvider<YtDlp>[] => {
+    if (ytDlpPath) return [ytDlpAtPath(ytDlpPath)];
+    const selected = providers?.ytDlp ?? [...published(channel === 'nightly' ? 'nightly' : 'stable'), ytDlpOfSystem()];
+    return ytDlpDir ? [ytDlpInFolder(ytDlpDir), ...selected] : selected;
+  };
+  const ytDlp = createInstaller<YtDlp>({
+    name: 'yt-dlp',
+    store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
+    providers: selectYtDlp(),
+    isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
+    ...{ check, onActivity, onFailure, log, signal },
+  });
+  const ffmpeg = createInstaller<Ffmpeg>({
+    name: 'FFmpeg',
+    store: createVersionStore(join(dir, 'ffmpeg'), ({ path }) => [path]),
+    providers: ffmpegPath
+      ? [ffmpegAtPath(ffmpegPath)]
+      : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
+    isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
+    check: async () => undefined, // each provider of FFmpeg has encoded and muxed with it
+    ...{ onActivity, onFailure, log, signal },
+  });
+  if (channel !== 'auto' || ytDlpPath) return { ytDlp, ffmpeg };
+  const alternative = createInstaller<YtDlp>({
+    name: 'yt-dlp nightly',
+    store: createVersionStore(join(dir, 'yt-dlp-nightly'), ({ command }) => command),
+    providers: providers ? (providers.alternative ?? []) : published('nightly'),
+    isAllowed: () => true,
+    // No activity: the instance works meanwhile, and its callers would be told that it is in maintenance.
+    ...{ check, onActivity: () => undefined, onFailure: () => undefined, log, signal },
+  });
+  return { ytDlp, ffmpeg, alternative };
 }
 
 /** How the tools of each source are verified. */

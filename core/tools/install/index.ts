@@ -1,2 +1,1 @@
-export type { ToolsOptions } from './create-installers.ts';
-export { createTools } from './create-tools.ts';
+export { createTools, type ToolsOptions } from './create-tools.ts';

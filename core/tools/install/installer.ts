@@ -1,5 +1,5 @@
 import type { Log } from '../../log/index.ts';
-import { type Activity, type ToolProvider, type ToolSource, ToolUnavailable } from '../tools.ts';
+import { type Activity, type FetchOptions, type ToolProvider, type ToolSource, ToolUnavailable } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
@@ -22,16 +22,18 @@ export interface InstallerOptions<Tool> {
 }
 
 /** Runs work while no other process changes the store. */
-export type RunLocked = <T>(work: () => Promise<T>) => Promise<T>;
+type RunLocked = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Installs one tool and its updates. */
 export interface Installer<Tool> {
   /** The version in use. */
   current(): InstalledVersion<Tool> | undefined;
-  /** Reads the current version from the store. @returns whether it has changed */
-  reload(): Promise<boolean>;
-  /** Like `reload`, but keeps the version in use when the store has no readable one. */
-  reloadIfChanged(): Promise<boolean>;
+  /**
+   * Reads the current version from the store.
+   * @param options.isKept whether the version in use stays while the store has none that is readable
+   * @returns whether it has changed
+   */
+  reload(options?: { readonly isKept: boolean }): Promise<boolean>;
   /** Removes what killed processes have left. Requires the lock. */
   cleanStaged(): Promise<void>;
   /**
@@ -45,11 +47,6 @@ export interface Installer<Tool> {
    * @throws ToolUnavailable when there was none, and no provider has a working one
    */
   update(runLocked: RunLocked): Promise<boolean>;
-}
-
-interface Update<Tool> {
-  readonly provider: ToolProvider<Tool>;
-  readonly version: string;
 }
 
 /** Versions kept for a rollback, besides the current one. */
@@ -97,22 +94,17 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     return undefined;
   };
 
-  const readCurrent = async (): Promise<InstalledVersion<Tool> | undefined> => {
-    const installed = await store.current();
-    return installed && isAllowed(installed.tool) ? installed : undefined;
+  const reload = async ({ isKept } = { isKept: false }) => {
+    const stored = await store.current();
+    const found = stored && isAllowed(stored.tool) ? stored : undefined;
+    if (!found && isKept) return false;
+    const isOther = found?.folder !== current?.folder || found?.installedAt !== current?.installedAt;
+    current = found;
+    return isOther;
   };
-  const isChange = (found: InstalledVersion<Tool> | undefined) =>
-    found?.folder !== current?.folder || found?.installedAt !== current?.installedAt;
   const cleanUp = async () => {
     await store.cleanStaged();
     await store.prune(MAX_PREVIOUS_VERSIONS);
-  };
-
-  const reload = async () => {
-    const found = await readCurrent();
-    const changes = isChange(found);
-    current = found;
-    return changes;
   };
 
   /** Asks one provider after the other. @returns what the first one answers that does not fail; undefined when all fail */
@@ -140,54 +132,43 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     await cleanUp();
   };
 
-  const findUpdate = async ({
-    tool: { version: installed },
-  }: InstalledVersion<Tool>): Promise<Update<Tool> | undefined> => {
+  /** Installs the newest version if it is newer than `kept`, or another that is authoritative. @returns whether it is in use */
+  const updateFrom = async (kept: string, runLocked: RunLocked): Promise<boolean> => {
     const failures: string[] = [];
     const newest = await tryProviders(failures, (provider) =>
       provider.findNewest?.(signal).then((version) => ({ provider, version })),
     );
     if (!newest && failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
-    const difference = newest ? compareVersions(newest.version, installed) : 0;
-    return difference > 0 || (difference < 0 && newest?.provider.authoritative) ? newest : undefined;
-  };
-
-  const switchTo = async ({ provider, version }: Update<Tool>): Promise<boolean> => {
-    const kept = current?.tool.version;
-    try {
-      current = await fetch(provider, `Updating ${name} to ${version}`, provider.authoritative ? undefined : kept);
-      return true;
-    } catch (error) {
-      signal.throwIfAborted();
-      const reason = reasonOf(error);
-      log.error('Update failed, keeping the current version', { tool: name, version, kept, reason });
-      onFailure(`Update of ${name} to ${version} failed, keeping ${kept}: ${reason}`);
-      return false;
-    } finally {
-      await cleanUp();
-    }
+    if (!newest) return false;
+    const { provider, version } = newest;
+    const difference = compareVersions(version, kept);
+    if (difference === 0 || (difference < 0 && !provider.authoritative)) return false;
+    return runLocked(async () => {
+      try {
+        current = await fetch(provider, `Updating ${name} to ${version}`, provider.authoritative ? undefined : kept);
+        return true;
+      } catch (error) {
+        signal.throwIfAborted();
+        const reason = reasonOf(error);
+        log.error('Update failed, keeping the current version', { tool: name, version, kept, reason });
+        onFailure(`Update of ${name} to ${version} failed, keeping ${kept}: ${reason}`);
+        return false;
+      } finally {
+        await cleanUp();
+      }
+    });
   };
 
   return {
     current: () => current,
     cleanStaged: store.cleanStaged,
     reload,
-    async reloadIfChanged() {
-      const found = await readCurrent();
-      const changes = found !== undefined && isChange(found);
-      if (changes) current = found;
-      return changes;
-    },
     installMissing,
     async update(runLocked) {
       const isReloaded = await reload();
-      if (!current) {
-        await runLocked(installMissing);
-        return true;
-      }
-      const update = await findUpdate(current);
-      const isUpdated = update !== undefined && (await runLocked(() => switchTo(update)));
-      return isUpdated || isReloaded;
+      if (current) return (await updateFrom(current.tool.version, runLocked)) || isReloaded;
+      await runLocked(installMissing);
+      return true;
     },
   };
 }
@@ -205,10 +186,7 @@ export function reasonOf(error: unknown): string {
 const REPORT_INTERVAL_BYTES = 2 ** 20;
 
 /** Reports the bytes of a download as an activity: every MiB, and at the end. */
-export function createFetchProgress(
-  name: string,
-  onActivity: (activity: Activity) => void,
-): (bytes: number, totalBytes?: number) => void {
+function createFetchProgress(name: string, onActivity: (activity: Activity) => void): FetchOptions['onBytes'] {
   let reportedBytes = 0;
   return (bytes, totalBytes) => {
     if (bytes - reportedBytes < REPORT_INTERVAL_BYTES && bytes !== totalBytes) return;

@@ -1,20 +1,11 @@
-export {
-  extractionFlags,
-  type OperatorOptions,
-  writeCertificates,
-  writeConfig,
-  writeCookies,
-} from './extraction-options.ts';
-export { CONFINED, writeSandbox, writeSandboxPlugin } from './sandbox-file.ts';
-export { createWorkerDirectory } from './worker-directory.ts';
+export { startLinkProcesses } from './link-processes.ts';
+export { type OperatorOptions, prepareHome } from './process-home.ts';
 export { startWorker, WorkerKilled, type WorkerOptions, type WorkerProcess } from './worker-process.ts';
-export {
-  type LargeResponse,
-  MAX_PARSED_BYTES,
-  type OperatorCookie,
-  type WorkerFailure,
-  type WorkerFailureKind,
-  type WorkerRequest,
-  type WorkerResponse,
-  type WorkerSandbox,
+export type {
+  OperatorCookie,
+  WorkerFailure,
+  WorkerFailureKind,
+  WorkerRequest,
+  WorkerResponse,
+  WorkerSandbox,
 } from './worker-protocol.ts';

@@ -5,22 +5,13 @@ import type { Readable, Writable } from 'node:stream';
 import { PLUGIN_DIR } from '../../../layers/tools/index.ts';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
-import {
-  extractionFlags,
-  type OperatorOptions,
-  writeCertificates,
-  writeConfig,
-  writeCookies,
-} from './extraction-options.ts';
-import { writeSandbox } from './sandbox-file.ts';
+import { type OperatorOptions, prepareHome } from './process-home.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse, WorkerSandbox } from './worker-protocol.ts';
 
 export interface WorkerOptions extends OperatorOptions {
   readonly ytDlp: YtDlp;
-  /** Additional plugin folders: those of the operator, and of tests. */
-  readonly pluginDirs?: readonly string[];
   /** Maximum number of forks. */
   readonly concurrency: number;
   /** Address space of one fork. */
@@ -56,7 +47,6 @@ export class WorkerKilled extends Error {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-const CACHE = 'cache';
 /** A first start on a cold disk compiles yt-dlp, which takes seconds. */
 const START_TIMEOUT_MS = 60_000;
 /** Time to end itself and its forks before it is killed. Its forks end with it in both cases. */
@@ -137,42 +127,21 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
 }
 
 async function spawnWorker(options: WorkerOptions, home: string): Promise<Child> {
-  const flags = await flagsOf(options, home);
-  await writeSandbox(home, {
-    programs: [process.execPath],
-    pluginDirs: options.pluginDirs ?? [],
-    extractorArgs: options.extractorArgs,
-    writable: [join(home, 'tmp'), join(home, CACHE)],
+  const { flags, env } = await prepareHome(home, {
+    operator: options,
+    ownPlugins: PLUGIN_DIR,
+    temporaryDir: join(home, 'tmp'),
+    cacheDir: join(home, 'cache'),
   });
   const [program, ...before] = options.ytDlp.command;
-  return spawn(program, [...before, ...flags], {
-    cwd: home,
-    // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
-    env: {
-      PATH: '/nonexistent',
-      HOME: home,
-      TMPDIR: home,
-      LANG: 'C.UTF-8',
-      ...(await writeCertificates(home, options)),
-    },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const args = [
+    ...[...before, ...flags, '--abort-on-error'],
+    // Nothing listens there: a request without its own proxy cannot connect.
+    ...['--proxy', 'http://127.0.0.1:9'],
+    `reelay-worker:concurrency=${options.concurrency}&memory=${options.memoryBytes}&node=${process.versions.node}`,
+  ];
+  return spawn(program, args, { cwd: home, env, stdio: ['pipe', 'pipe', 'pipe'] });
 }
-
-const flagsOf = async (options: WorkerOptions, home: string): Promise<string[]> => [
-  ...extractionFlags({
-    cacheDir: join(home, CACHE),
-    pluginDirs: [PLUGIN_DIR, ...(options.pluginDirs ?? [])],
-    jsRuntime: process.execPath,
-    cookiesFile: await writeCookies(home, options),
-    hasExtraCa: options.extraCaFile !== undefined,
-  }),
-  ...(await writeConfig(home, options)),
-  '--abort-on-error',
-  // Nothing listens there: a request without its own proxy cannot connect.
-  ...['--proxy', 'http://127.0.0.1:9'],
-  `reelay-worker:concurrency=${options.concurrency}&memory=${options.memoryBytes}&node=${process.versions.node}`,
-];
 
 /** Resolves when the process is gone and its output is read; with an error when it could not be spawned. */
 function endOf(child: Child): Promise<Error | undefined> {

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOnPath, findPython, type InstallOptions, run } from '../process/index.ts';
-import { createReleases, type ReleasesOptions } from '../release/index.ts';
 import type { ToolProvider, YtDlp } from '../tools.ts';
 import { findLayeredYtDlp } from './layered-yt-dlp.ts';
 import { queryYtDlp, readYtDlpVersion } from './query-yt-dlp.ts';
 import { assetFor, unpackYtDlp } from './release-archive.ts';
+import { createReleases, type ReleasesOptions } from './releases.ts';
 
 export interface ReleaseOptions extends ReleasesOptions {
   /** The release file for this machine; undefined where there is none. */

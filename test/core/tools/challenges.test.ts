@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { startLinkProcesses } from '../../../core/tools/process-per-link/link-processes.ts';
+import { startLinkProcesses } from '../../../core/tools/worker/link-processes.ts';
 import { startWorker, type WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
 import { startYtDlpFixture } from './yt-dlp-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readFailure } from '../../../core/tools/process-per-link/failure-report.ts';
-import { isEmptyPlaylist, readInfo } from '../../../core/tools/process-per-link/read-info.ts';
+import { readFailure } from '../../../core/tools/worker/failure-report.ts';
+import { isEmptyPlaylist, readInfo } from '../../../core/tools/worker/link-processes.ts';
 
 /** A report as `yt-dlp --verbose` writes it. */
 const report = (message: string, { frames = ['extract'], error = 'yt_dlp.utils._utils.ExtractorError: x' } = {}) =>

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLinkProcesses } from '../../../core/tools/process-per-link/link-processes.ts';
+import { startLinkProcesses } from '../../../core/tools/worker/link-processes.ts';
 import type { WorkerOptions, WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
 import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
 

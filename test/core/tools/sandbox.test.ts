@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLinkProcesses } from '../../../core/tools/process-per-link/link-processes.ts';
+import { startLinkProcesses } from '../../../core/tools/worker/link-processes.ts';
 import { startWorker, type WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
 import { descendantsOf } from '../../support/processes.ts';
 import { startYtDlpFixture, until } from './yt-dlp-fixture.ts';

@@ -1,8 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach } from 'vitest';
-import type { ToolsOptions } from '../../../core/tools/install/create-installers.ts';
-import { createTools } from '../../../core/tools/install/create-tools.ts';
+import { createTools, type ToolsOptions } from '../../../core/tools/install/create-tools.ts';
 import type { Activity, Ffmpeg, ToolProvider, ToolsInPlace, YtDlp } from '../../../core/tools/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

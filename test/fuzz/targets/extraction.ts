@@ -6,7 +6,7 @@ import { selectRenditions } from '../../../core/resolve/renditions/select-rendit
 import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
-import { hasTimedOut, readFailure } from '../../../core/tools/process-per-link/failure-report.ts';
+import { hasTimedOut, readFailure } from '../../../core/tools/worker/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';

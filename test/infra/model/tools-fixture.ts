@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
-import type { Releases } from '../../../core/tools/release/releases.ts';
+import type { Releases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createArchive } from '../../../lambdas/tools-update/aws/archive.ts';
 import { createCanary } from '../../../lambdas/tools-update/aws/canary.ts';
 import { createFunctionLayers } from '../../../lambdas/tools-update/aws/function-layers.ts';

@@ -12,7 +12,7 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
-import { createReleases } from '../../../core/tools/release/releases.ts';
+import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';

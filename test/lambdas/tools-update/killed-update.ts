@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
-import { createReleases } from '../../../core/tools/release/releases.ts';
+import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';

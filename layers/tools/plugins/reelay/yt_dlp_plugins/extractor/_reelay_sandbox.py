@@ -1,7 +1,7 @@
 """Confines a process by what Linux offers without privileges: no_new_privs, Landlock and a filter of system calls.
 
 It imports nothing of yt-dlp: it also confines versions that the worker does not fit (`process-per-link`). The file
-`sandbox.json` in the home of the process says what is permitted (`sandbox-file.ts`).
+`sandbox.json` in the home of the process says what is permitted (`process-home.ts`).
 """
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-import type { WorkerFailure, WorkerFailureKind } from '../worker/index.ts';
+import type { WorkerFailure, WorkerFailureKind } from './worker-protocol.ts';
 
 const MAX_MESSAGE_LENGTH = 600;
 /** Of stderr: yt-dlp writes a few lines of diagnostics, and one report per failed entry. */

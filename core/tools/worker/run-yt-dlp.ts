@@ -1,24 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { endWithParent, killWhenStopped } from '../process/index.ts';
-import type { YtDlp } from '../tools.ts';
-import {
-  CONFINED,
-  extractionFlags,
-  type OperatorOptions,
-  type WorkerRequest,
-  writeCertificates,
-  writeConfig,
-  writeCookies,
-  writeSandbox,
-} from '../worker/index.ts';
+import { CONFINED, prepareHome } from './process-home.ts';
+import type { WorkerOptions } from './worker-process.ts';
+import type { WorkerRequest } from './worker-protocol.ts';
 
-export interface RunOptions {
-  readonly ytDlp: YtDlp;
-  /** Address space. */
-  readonly memoryBytes: number;
-  readonly pluginDirs: readonly string[];
-  readonly operator: OperatorOptions;
+export interface RunOptions extends WorkerOptions {
   /** For the cache, and for the folder of this process. */
   readonly dir: string;
   /** A plugin folder that limits and confines the process. */
@@ -37,8 +24,6 @@ export interface RunResult {
   readonly wasKilled: boolean;
   /** Its plugin has limited and confined it. */
   readonly isConfined: boolean;
-  /** Why it could not be started. */
-  readonly spawnError?: string;
 }
 
 /** Of stdout and of stderr each: as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
@@ -55,38 +40,38 @@ interface ProcessResult {
   readonly originalMessage?: string;
 }
 
-/** Runs yt-dlp for one request, in a process group of its own, and waits until all of it has ended. Never rejects. */
+/**
+ * Runs yt-dlp for one request, in a process group of its own, and waits until all of it has ended.
+ * @throws Error when it cannot be started
+ */
 export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
   const home = await mkdtemp(join(options.dir, 'link-'));
   try {
     return await runIn(home, request, options);
-  } catch (error) {
-    return {
-      stdout: '',
-      stderr: '',
-      isTooLarge: false,
-      wasKilled: false,
-      isConfined: false,
-      spawnError: String(error),
-    };
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
 }
 
 async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
-  const { ytDlp, signal } = options;
-  const flags = await prepareFlags(home, request, options);
-  const certificates = await writeCertificates(home, options.operator);
+  const { ytDlp, signal, dir, memoryBytes } = options;
+  const { flags, env } = await prepareHome(home, {
+    operator: options,
+    ownPlugins: options.sandboxPlugin,
+    temporaryDir: home,
+    cacheDir: join(dir, 'cache'),
+    proxy: request.proxy,
+    limits: { memoryBytes, cpuSeconds: Math.ceil(request.timeoutSeconds + EXTRA_CPU_SECONDS) },
+  });
+  const target = await writeTarget(home, request);
   // The plugin does the same, but only once it is loaded.
-  const [program = '', ...args] = [...endWithParent(), ...ytDlp.command];
+  const [program = '', ...args] = [...endWithParent(), ...ytDlp.command, ...flags, ...flagsOf(request), ...target];
   // Loaded on first use: a worker that fits needs none of it.
   const { create } = await import('yt-dlp-exec');
   signal.throwIfAborted();
-  const child = create(program).exec([...args, ...flags] as never, undefined, {
+  const child = create(program).exec(args as never, undefined, {
     cwd: home,
-    // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
-    env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8', ...certificates },
+    env,
     extendEnv: false,
     stdin: 'ignore',
     maxBuffer: MAX_OUTPUT_BYTES,
@@ -99,11 +84,11 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
   signal.addEventListener('abort', kill, { once: true });
   try {
     const { stdout = '', stderr = '', signal: endedBy, code, originalMessage = '' }: ProcessResult = await child;
+    if (child.pid === undefined) throw new Error(originalMessage);
     const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
     return {
       ...{ stdout, stderr: stderr.replace(CONFINED, ''), isTooLarge, isConfined: stderr.includes(CONFINED) },
       wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
-      ...(child.pid === undefined && { spawnError: originalMessage }),
     };
   } finally {
     signal.removeEventListener('abort', kill);
@@ -111,47 +96,20 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
   }
 }
 
-/**
- * The options on the command line. Other users of the machine see it: the link and the credentials of its proxy are in files
- * of the folder, which only this user can read.
- */
-async function prepareFlags(
-  home: string,
-  { url, entry, proxy, timeoutSeconds, flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>,
-  options: RunOptions,
-): Promise<string[]> {
-  const { dir, memoryBytes, sandboxPlugin, operator } = options;
-  const jsRuntime = process.execPath;
-  const cacheDir = join(dir, 'cache');
-  await writeSandbox(home, {
-    programs: [jsRuntime],
-    pluginDirs: options.pluginDirs,
-    extractorArgs: operator.extractorArgs,
-    writable: [home, cacheDir],
-    proxies: [proxy],
-    limits: { memoryBytes, cpuSeconds: Math.ceil(timeoutSeconds + EXTRA_CPU_SECONDS) },
-  });
-  // A copy: yt-dlp writes the file when it ends.
-  const cookiesFile = await writeCookies(home, operator);
-  const config = await writeConfig(home, operator, [['--proxy', proxy]]);
+const flagsOf = ({ flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>): string[] => [
+  ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
+  ...['--playlist-end', String(playlistLimit)],
+  ...(impersonate ? ['--impersonate', impersonate] : []),
+  // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
+  ...['--ignore-errors', '--verbose'],
+];
+
+/** Writes the link into a file, which other users of the machine do not see. @returns the options that read it */
+async function writeTarget(home: string, { url, entry }: Omit<WorkerRequest, 'id'>): Promise<string[]> {
   const target = join(home, 'target');
   // An entry by its list's metadata, and not by its URL alone: this keeps its title, duration and thumbnail.
   await writeFile(target, entry === undefined ? url.replaceAll(/[\r\n]/g, '') : JSON.stringify(entry));
-  return [
-    ...extractionFlags({
-      cacheDir,
-      pluginDirs: [sandboxPlugin, ...options.pluginDirs],
-      jsRuntime,
-      cookiesFile,
-      hasExtraCa: operator.extraCaFile !== undefined,
-    }),
-    ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
-    ...['--playlist-end', String(playlistLimit)],
-    ...(impersonate ? ['--impersonate', impersonate] : []),
-    // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
-    ...['--ignore-errors', '--verbose', ...config],
-    ...(entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target]),
-  ];
+  return entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target];
 }
 
 /** @param pid of the leader of the group; undefined when it could not be started */

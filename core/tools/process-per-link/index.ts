@@ -1,1 +1,0 @@
-export { startLinkProcesses } from './link-processes.ts';
