@@ -3,7 +3,7 @@ import { createToolsLayer, createToolsUpdate, readToolsEnvironment } from '../to
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
-const { dependencies: parts } = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
+const parts = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
 const { provide, remove } = createToolsLayer({ ...parts, layerName: environment.layerName });
 
 /** Custom resource: provides each deployment with the newest working version of the tools layer. */

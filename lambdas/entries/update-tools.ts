@@ -23,7 +23,7 @@ interface UpdateEvent {
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
-const { dependencies: parts } = createToolsUpdate({
+const parts = createToolsUpdate({
   environment,
   metrics: createToolMetrics(environment.stage),
   log,

@@ -9,8 +9,7 @@ import { createReleases, type Releases } from '../../core/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 import { createArchive, createCanary, createFunctionLayers, createLayers, createLiveFunction } from './aws/index.ts';
 import type { ToolsEnvironment } from './tools-environment.ts';
-import type { LiveFunction, Step } from './types.ts';
-import type { UpdateToolsDependencies } from './update-tools.ts';
+import type { Step, UpdateToolsDependencies } from './types.ts';
 
 export interface ToolsUpdateOptions {
   readonly environment: ToolsEnvironment;
@@ -24,10 +23,6 @@ export interface ToolsUpdateOptions {
   readonly pollIntervalSeconds?: number;
 }
 
-export interface ToolsUpdate {
-  readonly dependencies: UpdateToolsDependencies;
-}
-
 /** Longer than the canary may run, since its response is awaited. */
 const CALL_TIMEOUT_MS = 150_000;
 /** The alias of the resolver that the HTTP API invokes. */
@@ -36,7 +31,7 @@ const LIVE_ALIAS = 'live';
 const MAX_ATTEMPTS = 6;
 
 /** Creates the dependencies of an update, with AWS clients from the environment. */
-export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
+export function createToolsUpdate(options: ToolsUpdateOptions): UpdateToolsDependencies {
   const { environment, metrics, log, leaseSeconds, pollIntervalSeconds: interval } = options;
   const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, resolverFunction, tableName } =
     environment;
@@ -44,19 +39,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
   const lambda = new LambdaClient({ maxAttempts: MAX_ATTEMPTS, requestHandler: bounds });
   const s3 = new S3Client({ requestHandler: bounds });
   const functionLayers = (functionName: string) =>
-    createFunctionLayers({
-      client: lambda,
-      functionName,
-      pollIntervalSeconds: interval,
-    });
-  const resolver: LiveFunction = createLiveFunction({
-    client: lambda,
-    functionName: resolverFunction,
-    alias: LIVE_ALIAS,
-    provisioned: environment.provisioned,
-    latest: functionLayers(resolverFunction),
-    pollIntervalSeconds: interval,
-  });
+    createFunctionLayers({ client: lambda, functionName, pollIntervalSeconds: interval });
   const onStep = (step: Step) => {
     log.info('Tools update step completed', { step });
     options.onStep?.(step);
@@ -64,19 +47,19 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
   const { request: download } = createEgress({ allow: [], log });
   const releasesOf = (channel: 'stable' | 'nightly') => createReleases({ channel, download });
   return {
-    dependencies: {
-      releases: options.releases ?? releasesOf(channel === 'nightly' ? 'nightly' : 'stable'),
-      layers: createLayers({ client: lambda, layerName, bucket, architecture }),
-      archive: createArchive({ client: s3, bucket }),
-      canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
-      state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
-      scratchDir: tmpdir(),
-      resolver,
-      nightly: channel === 'auto' ? releasesOf('nightly') : undefined,
-      canaryLinks: environment.canaryLinks,
-      ...{ asset, metrics, log, onStep },
-      pinned,
-      leaseSeconds,
-    },
+    releases: options.releases ?? releasesOf(channel === 'nightly' ? 'nightly' : 'stable'),
+    nightly: channel === 'auto' ? releasesOf('nightly') : undefined,
+    layers: createLayers({ client: lambda, layerName, bucket, architecture }),
+    archive: createArchive({ client: s3, bucket }),
+    canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
+    resolver: createLiveFunction({
+      ...{ client: lambda, functionName: resolverFunction, alias: LIVE_ALIAS, pollIntervalSeconds: interval },
+      provisioned: environment.provisioned,
+      latest: functionLayers(resolverFunction),
+    }),
+    canaryLinks: environment.canaryLinks,
+    state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
+    scratchDir: tmpdir(),
+    ...{ asset, pinned, metrics, log, onStep, leaseSeconds },
   };
 }

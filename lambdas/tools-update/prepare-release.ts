@@ -1,20 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FetchedRelease, Releases } from '../../core/tools/index.ts';
+import type { FetchedRelease } from '../../core/tools/index.ts';
 import { archiveKey, describeLayer, publishedOf, wrongVersion } from './plan.ts';
-import type { Archive, Canary, Layers, LayerVersion, Pointer, Step } from './types.ts';
-
-export interface PrepareDependencies {
-  readonly releases: Releases;
-  readonly layers: Layers;
-  readonly archive: Archive;
-  readonly canary: Canary;
-  /** The release file for the architecture of the resolver. */
-  readonly asset: string;
-  /** For the archive between download and upload. */
-  readonly scratchDir: string;
-  readonly onStep: (step: Step) => void;
-}
+import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
 
 /**
  * Verifies a release, archives it, publishes it as a layer version, and tests it in the canary. Continues what an earlier
@@ -25,7 +13,7 @@ export interface PrepareDependencies {
 export async function prepareRelease(
   version: string,
   versions: readonly LayerVersion[],
-  parts: PrepareDependencies,
+  parts: UpdateToolsDependencies,
   signal: AbortSignal,
 ): Promise<Pointer> {
   const { layers, archive, canary, asset, onStep } = parts;
@@ -54,7 +42,7 @@ export async function prepareRelease(
 
 async function fetchAndKeep(
   version: string,
-  { releases, archive, asset, scratchDir, onStep }: PrepareDependencies,
+  { releases, archive, asset, scratchDir, onStep }: UpdateToolsDependencies,
   signal: AbortSignal,
 ): Promise<FetchedRelease> {
   const folder = await mkdtemp(join(scratchDir, 'release-'));

@@ -1,6 +1,7 @@
 import { releaseInUse } from './plan.ts';
 import { switchRelease } from './switch-release.ts';
-import { recordTools, type UpdateToolsDependencies, withUpdateLease } from './update-tools.ts';
+import type { UpdateToolsDependencies } from './types.ts';
+import { recordTools, withUpdateLease } from './update-tools.ts';
 
 /** After this an alarm on failed resolves has other causes than the switch, most likely the sites. */
 const MAX_SWITCH_AGE_SECONDS = 3_600;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { replaceLayer, wrongVersion } from './plan.ts';
-import type { Pointer } from './types.ts';
-import type { UpdateToolsDependencies } from './update-dependencies.ts';
+import type { Pointer, UpdateToolsDependencies } from './types.ts';
 import { LEASE_SECONDS, withLease } from './with-lease.ts';
 
 /**

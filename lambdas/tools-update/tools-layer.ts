@@ -2,8 +2,8 @@ import type { ResourceAnswer, ResourceRequest } from '../runtime/index.ts';
 import { ageInHours, releaseInUse, succeed } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease, switchWithoutTools } from './switch-release.ts';
-import type { Pointer } from './types.ts';
-import { findRelease, recordTools, type UpdateToolsDependencies, withUpdateLease } from './update-tools.ts';
+import type { Pointer, UpdateToolsDependencies } from './types.ts';
+import { findRelease, recordTools, withUpdateLease } from './update-tools.ts';
 import { LeaseTaken } from './with-lease.ts';
 
 export interface ToolsLayerDependencies extends UpdateToolsDependencies {

@@ -1,4 +1,7 @@
-import type { FetchedRelease } from '../../core/tools/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { State } from '../../core/state/index.ts';
+import type { FetchedRelease, Releases } from '../../core/tools/index.ts';
+import type { ToolMetrics } from '../runtime/index.ts';
 
 /** One version of the tools layer. */
 export interface LayerVersion {
@@ -27,7 +30,8 @@ export interface Layers {
 export interface FunctionLayers {
   /** Waits for a change in progress. */
   read(): Promise<{
-    readonly layers: readonly string[] /** Whether its last change took effect. */;
+    readonly layers: readonly string[];
+    /** Whether its last change took effect. */
     readonly inForce: boolean;
   }>;
   /**
@@ -68,7 +72,7 @@ export interface Archive {
   /** Size in bytes of an archive with this checksum; undefined when there is none. */
   sizeOf(key: string, sha256: string): Promise<number | undefined>;
   put(key: string, path: string, fetched: FetchedRelease): Promise<void>;
-  /** Of every archive. */
+  /** The keys of all archives. */
   keys(): Promise<string[]>;
   remove(keys: readonly string[]): Promise<void>;
 }
@@ -116,3 +120,31 @@ export type Step =
   | 'recorded'
   | 'cleared'
   | 'pruned';
+
+/** What an update works with. */
+export interface UpdateToolsDependencies {
+  readonly releases: Releases;
+  /** Nightly releases, of which one replaces a stable release that fails canary links. @default none */
+  readonly nightly?: Releases | undefined;
+  /** The release to run instead of the newest, also when it is older than the one in use. */
+  readonly pinned?: string;
+  /** The release file for the architecture of the resolver. */
+  readonly asset: string;
+  /** For the archive between download and upload. */
+  readonly scratchDir: string;
+  readonly layers: Layers;
+  readonly archive: Archive;
+  readonly canary: Canary;
+  readonly resolver: LiveFunction;
+  /** Links that the resolver must resolve with another release before it is switched to. @default none */
+  readonly canaryLinks?: readonly string[];
+  readonly state: Pick<
+    State,
+    'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
+  >;
+  /** Leases of a killed run expire after this time. @default 60 */
+  readonly leaseSeconds?: number;
+  readonly metrics: ToolMetrics;
+  readonly onStep: (step: Step) => void;
+  readonly log: Log;
+}

@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ageInHours, isNightly, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease } from './switch-release.ts';
-import type { LayerVersion, Pointer } from './types.ts';
-import type { UpdateDependencies, UpdateToolsDependencies } from './update-dependencies.ts';
+import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
 import { LEASE_SECONDS, LeaseTaken, withLease } from './with-lease.ts';
-
-export type { UpdateDependencies, UpdateToolsDependencies };
 
 /** The outcome of a run. */
 export type UpdateOutcome =
@@ -46,9 +43,23 @@ export async function updateTools(parts: UpdateToolsDependencies, signal: AbortS
   }
 }
 
+/**
+ * Updates the tools only while no release is in use, as after a deployment whose first fetch failed: until then the
+ * instance is in maintenance. Cheap otherwise, so that it can run every few minutes.
+ * @throws Error when no release can be installed
+ */
+export async function installMissingTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
+  const { layers, archive, asset, metrics } = parts;
+  const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
+  const inUse = releaseInUse(pointer, versions, asset);
+  if (inUse) return { outcome: 'current', version: inUse.version };
+  metrics.missing();
+  return updateTools(parts, signal);
+}
+
 /** Runs work in one run at a time. @param maxWaitMs how long to wait for another run to end */
 export function withUpdateLease<T>(
-  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateDependencies,
+  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateToolsDependencies,
   signal: AbortSignal,
   maxWaitMs: number,
   work: (signal: AbortSignal) => Promise<T>,
@@ -194,7 +205,7 @@ async function putInPlace(
 /** Records the release in the table. @returns whether it was recorded already */
 export async function recordTools(
   { version, publishedAt }: Pointer,
-  { state, onStep }: UpdateDependencies,
+  { state, onStep }: UpdateToolsDependencies,
 ): Promise<boolean> {
   if ((await state.getTools())?.ytDlp === version) return true;
   await state.putTools({
@@ -208,7 +219,7 @@ export async function recordTools(
   return false;
 }
 
-async function prune({ layers, archive, asset, log }: UpdateDependencies, inUse: Pointer): Promise<void> {
+async function prune({ layers, archive, asset, log }: UpdateToolsDependencies, inUse: Pointer): Promise<void> {
   try {
     const old = planPruning(await layers.versions(), await archive.keys(), inUse, asset, await archive.deployed());
     for (const number of old.layers) await layers.remove(number);

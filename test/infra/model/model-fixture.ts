@@ -1,6 +1,5 @@
 import { afterAll } from 'vitest';
-import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
-import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { installMissingTools, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { PINNED_RELEASE } from '../deployment-settings.ts';
 import type { Template } from '../permissions.ts';
 import { expectWorkingStack, type StackStatus, startHost } from './checks.ts';

@@ -6,12 +6,11 @@ import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
 import type { Releases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createArchive } from '../../../lambdas/tools-update/aws/archive.ts';
-import { createCanary } from '../../../lambdas/tools-update/aws/canary.ts';
 import { createFunctionLayers } from '../../../lambdas/tools-update/aws/function-layers.ts';
+import { createCanary, createLiveFunction } from '../../../lambdas/tools-update/aws/functions.ts';
 import { createLayers } from '../../../lambdas/tools-update/aws/layers.ts';
-import { createLiveFunction } from '../../../lambdas/tools-update/aws/live-function.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
-import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/update-tools.ts';
+import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { findResource, type World } from './world.ts';
 

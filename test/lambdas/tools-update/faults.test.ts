@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => lambda.close());
 
 const versionOf = async (arns: readonly string[]) => {
-  const versions = await fixture.assemble().dependencies.layers.versions();
+  const versions = await fixture.assemble().layers.versions();
   return versions.filter(({ arn }) => arns.includes(arn)).map(({ description }) => description.split(' ')[1]);
 };
 /** Asserts the invariants that hold after every run. */
@@ -69,7 +69,7 @@ describe('updateTools with failures of AWS', () => {
   });
 
   it('reports both failures when the alias cannot be moved back either', async () => {
-    const { dependencies: parts } = fixture.assemble();
+    const parts = fixture.assemble();
     const movePointer = () => {
       lambda.fail('PUT resolver alias', { status: 400, type: 'InvalidParameterValueException' });
       return Promise.reject(new Error('Access Denied'));
@@ -131,7 +131,7 @@ describe('updateTools with failures of AWS', () => {
   it('removes a published version whose CodeSha256 differs from the verified archive', async () => {
     lambda.publishedDigest = Buffer.alloc(32).toString('base64');
     await failsWith(/another archive than the verified one/);
-    expect(await fixture.assemble().dependencies.layers.versions()).toHaveLength(1);
+    expect(await fixture.assemble().layers.versions()).toHaveLength(1);
     lambda.publishedDigest = undefined;
     await goesOn();
   });
@@ -153,12 +153,12 @@ describe('updateTools with failures of AWS', () => {
 
   it('times out when the update of the canary does not complete', async () => {
     lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
-    const { canary } = fixture.assemble().dependencies;
+    const { canary } = fixture.assemble();
     await expect(canary.try(fixture.others[0], AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
   });
 
   it('restores the previous version of the resolver when the pointer cannot be moved', async () => {
-    const { dependencies: parts } = fixture.assemble();
+    const parts = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('Access Denied'));
     const failing = { ...parts, archive: { ...parts.archive, movePointer } };
     await expect(updateTools(failing, new AbortController().signal)).rejects.toThrow('Access Denied');
@@ -168,7 +168,7 @@ describe('updateTools with failures of AWS', () => {
   });
 
   it('restores the release in use when a new one fails after a deployment had deployed an old one', async () => {
-    const { resolver } = fixture.assemble().dependencies;
+    const { resolver } = fixture.assemble();
     await resolver.switchTo(await resolver.publish(() => [...fixture.others], new AbortController().signal));
     lambda.check = { payload: { ok: true, version: OLD } };
     lambda.canary = { payload: { ok: false, reason: 'broken' } };
@@ -181,7 +181,7 @@ describe('provisioned concurrency', () => {
   /** One deployment that wants as many environments. */
   const deploy = (provisioned: number) => {
     Object.assign(fixture.environment, { RESOLVER_PROVISIONED: String(provisioned) });
-    return createToolsLayer({ ...fixture.assemble().dependencies, layerName: 'x' }).provide(new AbortController());
+    return createToolsLayer({ ...fixture.assemble(), layerName: 'x' }).provide(new AbortController());
   };
 
   it('is what the last deployment wants, and survives updates', async () => {

@@ -14,15 +14,10 @@ import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-sto
 import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
 import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
-import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
-import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
-import {
-  type UpdateOutcome,
-  type UpdateToolsDependencies,
-  updateTools,
-} from '../../../lambdas/tools-update/update-tools.ts';
+import type { Pointer, Step, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
+import { installMissingTools, type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { type ReleasePages, startReleasePages } from '../../core/tools/release-pages.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
@@ -127,7 +122,7 @@ export async function createFixture({
   const steps: Step[] = [];
   const egress = createEgress({ allow: [pages.host] });
   const assemble = () => {
-    const { dependencies } = createToolsUpdate({
+    const parts = createToolsUpdate({
       environment: readToolsEnvironment(environment),
       metrics: {
         updated: () => figures.push('updated'),
@@ -142,17 +137,17 @@ export async function createFixture({
       pollIntervalSeconds: 0.01,
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     });
-    return { dependencies: lambdaEndpoint ? dependencies : withCheck(dependencies, names.resolver) };
+    return lambdaEndpoint ? parts : withCheck(parts, names.resolver);
   };
-  const { dependencies: parts } = assemble();
+  const parts = assemble();
 
   return {
     ...{ environment, others: [one, two], figures, steps, assemble },
     state: createState({ storage: createDynamoDbStorage({ client: table, tableName: names.table }) }),
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
-    update: (signal = new AbortController().signal) => updateTools(assemble().dependencies, signal),
-    installMissing: () => installMissingTools(assemble().dependencies, new AbortController().signal),
-    rollBack: () => rollBack(assemble().dependencies, new AbortController().signal),
+    update: (signal = new AbortController().signal) => updateTools(assemble(), signal),
+    installMissing: () => installMissingTools(assemble(), new AbortController().signal),
+    rollBack: () => rollBack(assemble(), new AbortController().signal),
     async attached() {
       return [...(await parts.resolver.read()).layers];
     },

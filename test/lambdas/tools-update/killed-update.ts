@@ -13,7 +13,7 @@ import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
-const { dependencies: parts } = createToolsUpdate({
+const parts = createToolsUpdate({
   environment: readToolsEnvironment(process.env),
   metrics: { updated: ignore, updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
   log: silentLog,

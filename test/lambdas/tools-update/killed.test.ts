@@ -40,10 +40,7 @@ async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
 }
 
 const versionsAttached = async (fixture: ToolsUpdateFixture) => {
-  const [attached, versions] = await Promise.all([
-    fixture.attached(),
-    fixture.assemble().dependencies.layers.versions(),
-  ]);
+  const [attached, versions] = await Promise.all([fixture.attached(), fixture.assemble().layers.versions()]);
   return versions.filter(({ arn }) => attached.includes(arn)).map(({ description }) => description.split(' ')[1]);
 };
 
@@ -79,7 +76,7 @@ describe('updateTools when its process is killed', () => {
     expect(await fixture.state.getTools()).toMatchObject({ ytDlp: NEW });
     expect(await fixture.state.getMaintenance()).toBeUndefined();
     // What was published is used, not published again.
-    expect(await fixture.assemble().dependencies.layers.versions()).toHaveLength(2);
+    expect(await fixture.assemble().layers.versions()).toHaveLength(2);
     expect(await fixture.archives()).toHaveLength(2);
   });
 });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import type { Releases } from '../../../core/tools/yt-dlp/releases.ts';
 import type { ToolsInPlace } from '../../../core/tools/tools.ts';
-import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/types.ts';
-import { type UpdateToolsDependencies, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import type { Releases } from '../../../core/tools/yt-dlp/releases.ts';
+import type { LayerVersion, Pointer, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
+import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 
 const ASSET = 'yt-dlp_linux.zip';
 const LINKS = ['https://site.example/watch'];

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { switchRelease } from '../../../lambdas/tools-update/switch-release.ts';
-import type { LiveFunction, Pointer } from '../../../lambdas/tools-update/types.ts';
-import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/update-tools.ts';
+import type { LiveFunction, Pointer, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 
 const LINKS = ['https://site.example/watch'];
 const next = { version: '2026.11.20', layerVersionArn: 'arn:layer:2' } as Pointer;

@@ -20,7 +20,7 @@ const release = async (version: string, said = version) => {
 const deploy = async (patience = 0) => {
   const layerName = fixture.environment.LAYER_NAME ?? '';
   const { physicalId } = await createToolsLayer({
-    ...fixture.assemble().dependencies,
+    ...fixture.assemble(),
     layerName,
     maxWaitMs: patience,
   }).provide({
@@ -31,7 +31,7 @@ const deploy = async (patience = 0) => {
   expect([one, two, others]).toEqual([...fixture.others, []]);
   return arn;
 };
-const versions = () => fixture.assemble().dependencies.layers.versions();
+const versions = () => fixture.assemble().layers.versions();
 
 describe('createToolsLayer', () => {
   it('provides the newest release in the first deployment and points the tasks to it', async () => {
@@ -81,14 +81,14 @@ describe('createToolsLayer', () => {
     await release('2026.11.05');
     await fixture.update();
     expect(await described()).toContain('2026.10.01');
-    expect(await fixture.assemble().dependencies.archive.deployed()).toHaveLength(2);
+    expect(await fixture.assemble().archive.deployed()).toHaveLength(2);
   });
 
   it('provides what a killed update had published when releases are unavailable', async () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
-    const { dependencies: parts } = fixture.assemble();
+    const parts = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('killed'));
     const unfinished = { ...parts, archive: { ...parts.archive, movePointer } };
     await expect(updateTools(unfinished, signal)).rejects.toThrow('killed');
@@ -175,7 +175,7 @@ describe('createToolsLayer', () => {
   it('fails the deployment instead of downgrading when the release in use is unknown', async () => {
     await release('2026.11.20');
     await deploy();
-    const { dependencies: parts } = fixture.assemble();
+    const parts = fixture.assemble();
     const archive = { ...parts.archive, pointer: () => Promise.reject(new Error('Access Denied')) };
     const layer = createToolsLayer({ ...parts, archive, layerName: 'x' });
     await expect(layer.provide({ signal })).rejects.toThrow('Access Denied');
@@ -187,7 +187,7 @@ describe('createToolsLayer', () => {
     await release('2026.11.20');
     await deploy();
     expect(await versions()).toHaveLength(2);
-    const layer = createToolsLayer({ ...fixture.assemble().dependencies, layerName: 'x' });
+    const layer = createToolsLayer({ ...fixture.assemble(), layerName: 'x' });
     await layer.remove();
     expect(await versions()).toEqual([]);
     await layer.remove();

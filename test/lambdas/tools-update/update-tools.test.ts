@@ -86,7 +86,7 @@ describe('an update', () => {
       await fixture.update();
     }
     expect(await inPlace()).toBe('2026.11.04');
-    const versions = await fixture.assemble().dependencies.layers.versions();
+    const versions = await fixture.assemble().layers.versions();
     expect(versions.map(({ description }) => description.split(' ')[1])).toEqual([
       '2026.11.04',
       '2026.11.03',
@@ -110,7 +110,7 @@ describe('an update', () => {
   it('attaches a layer again that has been detached', async () => {
     await release('2026.11.20');
     await fixture.update();
-    const { resolver } = fixture.assemble().dependencies;
+    const { resolver } = fixture.assemble();
     await resolver.switchTo(await resolver.publish(() => [...fixture.others], new AbortController().signal));
     expect(await fixture.update()).toMatchObject({ outcome: 'updated' });
     expect(await fixture.attached()).toEqual([...fixture.others, (await fixture.pointer())?.layerVersionArn]);
@@ -165,7 +165,7 @@ describe('rollBack', () => {
   });
 
   it('keeps a release that was switched to more than an hour ago', async () => {
-    const { archive } = fixture.assemble().dependencies;
+    const { archive } = fixture.assemble();
     const pointer = await fixture.pointer();
     if (pointer) await archive.movePointer({ ...pointer, publishedAt: pointer.publishedAt - 3_601 });
     expect(await fixture.rollBack()).toMatchObject({ outcome: 'kept' });
@@ -257,7 +257,7 @@ describe('updateTools with an untrusted release', () => {
     await works('2026.11.01');
     await expect(fixture.update()).rejects.toThrow(/reports version 2026\.11\.01/);
     expect(await inPlace()).toBe('2026.11.01');
-    expect(await fixture.assemble().dependencies.layers.versions()).toHaveLength(1);
+    expect(await fixture.assemble().layers.versions()).toHaveLength(1);
     expect(await fixture.archives()).toHaveLength(1);
   });
 

@@ -4,6 +4,7 @@ import {
   GetAliasCommand,
   GetFunctionConfigurationCommand,
   InvokeCommand,
+  type InvokeCommandInput,
   type LambdaClient,
   ProvisionedConcurrencyConfigNotFoundException,
   PublishVersionCommand,
@@ -12,9 +13,8 @@ import {
   UpdateAliasCommand,
   waitUntilPublishedVersionActive,
 } from '@aws-sdk/client-lambda';
-import type { CheckEvent } from '../check-resolver.ts';
-import type { FunctionLayers, LiveFunction } from '../types.ts';
-import { verdictIn } from './canary.ts';
+import type { CheckEvent } from '../check-release.ts';
+import type { Canary, CanaryVerdict, FunctionLayers, LiveFunction } from '../types.ts';
 
 export interface LiveFunctionOptions {
   readonly client: LambdaClient;
@@ -69,10 +69,8 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
     },
     async check(version, signal, links) {
       const event: CheckEvent = { kind: 'check', links };
-      const invoke = new InvokeCommand({ FunctionName, Qualifier: version, Payload: JSON.stringify(event) });
-      const { FunctionError, Payload } = await client.send(invoke, { abortSignal: signal });
-      const text = Payload?.transformToString() ?? '';
-      return FunctionError ? { ok: false, reason: text.slice(0, 200) } : verdictIn(text);
+      const answer = await invoke(client, { FunctionName, Qualifier: version, Payload: JSON.stringify(event) }, signal);
+      return answer.hasFailed ? { ok: false, reason: answer.text.slice(0, 200) } : readVerdict(answer.text);
     },
     async switchTo(FunctionVersion) {
       if ((await live()) === undefined) {
@@ -101,4 +99,44 @@ function unlessNotProvisioned(error: unknown): undefined {
   const isGone =
     error instanceof ProvisionedConcurrencyConfigNotFoundException || error instanceof ResourceNotFoundException;
   if (!isGone) throw error;
+}
+
+export interface CanaryOptions {
+  readonly client: LambdaClient;
+  readonly functionName: string;
+  readonly layers: FunctionLayers;
+}
+
+/** The canary function: attaches the layer to it and invokes it. The layer stays attached. */
+export const createCanary = ({ client, functionName: FunctionName, layers }: CanaryOptions): Canary => ({
+  async try(layerVersionArn, signal) {
+    await layers.change(() => [layerVersionArn], signal);
+    const { text, hasFailed } = await invoke(client, { FunctionName, Payload: '{}' }, signal);
+    if (hasFailed) throw new Error(`Canary failed: ${text.slice(0, 200)}`);
+    return readVerdict(text);
+  },
+});
+
+async function invoke(client: LambdaClient, input: InvokeCommandInput, abortSignal: AbortSignal) {
+  const { FunctionError, Payload } = await client.send(new InvokeCommand(input), { abortSignal });
+  return { text: Payload?.transformToString() ?? '', hasFailed: FunctionError !== undefined };
+}
+
+/** Parses the payload of a canary's response. @throws Error when it is no verdict */
+function readVerdict(text: string): CanaryVerdict {
+  const verdict = parse(text);
+  const mode = verdict.mode === 'process-per-link' ? verdict.mode : undefined;
+  if (verdict.ok === true && typeof verdict.version === 'string')
+    return { ok: true, version: verdict.version, ...(mode && { mode }) };
+  if (verdict.ok === false && typeof verdict.reason === 'string')
+    return { ok: false, reason: verdict.reason.slice(0, 200) };
+  throw new Error(`Invalid response of the canary: ${text.slice(0, 200)}`);
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {}; // reported as an invalid response
+  }
 }
