@@ -16,7 +16,7 @@ export interface SmokeTestOptions {
 }
 
 const MEMORY_BYTES = 2 ** 30;
-/** For each request. */
+/** Time that each request may take. */
 const TIMEOUT_SECONDS = 20;
 /** For a worker that is killed from outside meanwhile. */
 const MAX_ATTEMPTS = 3;

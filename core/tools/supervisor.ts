@@ -1,5 +1,5 @@
 import { abortable, getRetryDelay } from '../concurrency/index.ts';
-import { InMaintenance, UpstreamError } from '../errors/index.ts';
+import { InMaintenance, messageOf, UpstreamError } from '../errors/index.ts';
 import { describeError, type Log } from '../log/index.ts';
 import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
 import {
@@ -8,9 +8,8 @@ import {
   WorkerKilled,
   type WorkerOptions,
   type WorkerProcess,
-  type WorkerRequest,
-  type WorkerResponse,
 } from './worker/index.ts';
+import { tryWorker, type WorkerTrial } from './worker-trial.ts';
 import { readYtDlpVersion } from './yt-dlp/index.ts';
 
 export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal' | 'onStderr'> {
@@ -56,12 +55,10 @@ interface Build {
   started: Promise<void>;
   /** What answers requests. Undefined until `started`. */
   process?: WorkerProcess;
+  /** Sends the requests to `process` while that is a worker. */
+  trial?: WorkerTrial | undefined;
   /** Processes per link, once a request has needed one. */
   spare?: Promise<WorkerProcess> | undefined;
-  /** Whether requests need no second attempt by a process: the plugin of the worker fits, or they go to processes anyway. */
-  isProven: boolean;
-  /** Whether the worker did not answer an earlier request in time. */
-  isSlow: boolean;
   /** Epoch milliseconds from which a worker is tried again in place of processes. */
   workerRetryAt: number;
   workerRetries: number;
@@ -70,19 +67,12 @@ interface Build {
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Query strings may hold secrets. */
+/** Query strings are not logged, because they may hold secrets. */
 const QUERY = /\?\S+/g;
 /** Extractors run JavaScript of sites by this Node. */
 const JS_RUNTIME = `node ${process.versions.node}`;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
 const WORKER_RETRY = { initialDelayMs: 10 * 60_000, maxDelayMs: 6 * 3_600_000 };
-/** Failures that are caused by a plugin that does not fit its yt-dlp. */
-const SUSPECT_KINDS: ReadonlySet<string> = new Set(['bug', 'crash', 'timeout']);
-/** A request with less time left is not repeated. */
-const MIN_REPEAT_SECONDS = 2;
-/** A worker ends its fork at the deadline by itself; its answer is awaited for this much longer. */
-const CANCEL_GRACE_MS = 500;
-
 /** Starts yt-dlp in one mode. @throws WorkerKilled; Error in one line */
 export const startYtDlp = (mode: YtDlpMode, options: WorkerOptions): Promise<WorkerProcess> =>
   mode === 'worker' ? startWorker(options) : startLinkProcesses(options);
@@ -101,7 +91,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   const switchTo = (build: Build, mode: YtDlpMode, process: WorkerProcess, reason?: string) => {
-    Object.assign(build, { process, isProven: mode !== 'worker', isSlow: false });
+    const onMisfit = async (reason: string) => {
+      if (build.process === process) await useProcesses(build, reason);
+    };
+    build.process = process;
+    build.trial =
+      mode === 'worker' ? tryWorker(process, { startProcesses: () => startSpare(build), onMisfit }) : undefined;
     void process.ended.then(() => onExit(build, process));
     const { version } = build.ytDlp;
     if (reason === undefined) log.info('yt-dlp runs as a warm worker', { version, jsRuntime: JS_RUNTIME });
@@ -154,7 +149,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await readYtDlpVersion(ytDlp, { signal: closing.signal }).catch(() => {
         throw error;
       });
-      await useProcesses(build, error instanceof Error ? error.message : String(error));
+      await useProcesses(build, messageOf(error));
     }
   };
 
@@ -162,7 +157,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (Date.now() < nextStartAt)
       throw new UpstreamError('yt-dlp does not start: waiting before the next attempt', { reason: 'service-failed' });
     const build: Build = {
-      ...{ ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false, isProven: false, isSlow: false },
+      ...{ ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false },
       ...{ workerRetries: 0, workerRetryAt: Number.POSITIVE_INFINITY },
     };
     running.add(build);
@@ -183,9 +178,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   const onExit = async (build: Build, exited: WorkerProcess) => {
     if (build.process !== exited || current !== build) return;
-    if (!build.isProven && !exited.wasKilled()) {
-      const replacing = useProcesses(build, 'the worker exited before it answered a request');
-      const isReplaced = await replacing.then(
+    if (build.trial?.isProven() === false && !exited.wasKilled()) {
+      const isReplaced = await useProcesses(build, 'the worker exited before it answered a request').then(
         () => true,
         () => false,
       );
@@ -241,44 +235,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }, idleMs).unref();
   };
 
-  const request = async (build: Build, request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal) => {
+  const request = async (build: Build, ...args: Parameters<WorkerProcess['request']>) => {
     if (Date.now() >= build.workerRetryAt) void retryWorker(build);
     const process = build.process as WorkerProcess;
-    const response = build.isProven
-      ? await process.request(request, signal)
-      : await requestUnproven(build, process, request, signal);
+    const response = await (build.trial ?? process).request(...args);
     if (response.ok || response.error.kind !== 'crash') failures = 0;
     // So that the next task does not get the same worker.
     else if (process.hasEnded()) await process.ended;
     return response;
-  };
-
-  /** Sends a request to a worker, and to a process when it fails in a way that may be due to the worker's plugin. */
-  const requestUnproven = async (
-    build: Build,
-    worker: WorkerProcess,
-    request: Omit<WorkerRequest, 'id'>,
-    signal?: AbortSignal,
-  ): Promise<WorkerResponse> => {
-    const startedAt = performance.now();
-    const response = build.isSlow
-      ? await requestWithHalfTime(worker, request, signal)
-      : await worker.request(request, signal);
-    if (response.ok || isClassified(response.error.kind, signal)) {
-      build.isProven ||= build.process === worker;
-      return response;
-    }
-    const { kind, isInterrupted } = response.error;
-    const wasKilled = isInterrupted && (worker.wasKilled() || !worker.hasEnded());
-    if (wasKilled) return response;
-    build.isSlow ||= kind === 'timeout' || isTimeout(signal);
-    const timeoutSeconds = request.timeoutSeconds - (performance.now() - startedAt) / 1000;
-    if (signal?.aborted || timeoutSeconds < MIN_REPEAT_SECONDS) return response;
-    const processes = await startSpare(build);
-    const second = await processes.request({ ...request, timeoutSeconds }, signal);
-    if (second.ok && build.process === worker && !build.isProven)
-      await useProcesses(build, `the worker failed with ${kind}`);
-    return second;
   };
 
   const ready = async () => {
@@ -312,21 +276,3 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
 const isSameBuild = (a: YtDlp, b: YtDlp): boolean =>
   a.version === b.version && a.command.join('\0') === b.command.join('\0');
-
-/** Whether a worker has classified a failure: its plugin fits. */
-const isClassified = (kind: string, signal?: AbortSignal): boolean =>
-  !SUSPECT_KINDS.has(kind) && !(kind === 'cancelled' && signal?.aborted);
-
-/** After a request that timed out, the worker has half of the time, and a process the rest. */
-function requestWithHalfTime(
-  worker: WorkerProcess,
-  request: Omit<WorkerRequest, 'id'>,
-  signal?: AbortSignal,
-): Promise<WorkerResponse> {
-  const timeoutSeconds = request.timeoutSeconds / 2;
-  const timeout = AbortSignal.timeout(timeoutSeconds * 1000 + CANCEL_GRACE_MS);
-  return worker.request({ ...request, timeoutSeconds }, signal ? AbortSignal.any([signal, timeout]) : timeout);
-}
-
-const isTimeout = (signal: AbortSignal | undefined): boolean =>
-  signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';

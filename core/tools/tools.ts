@@ -44,7 +44,7 @@ export type ToolSource = 'path' | 'release' | 'pypi' | 'system' | 'npm';
 /** A source of a tool, with its own rule of trust. */
 export interface ToolProvider<Tool> {
   readonly name: ToolSource;
-  /** For messages to the operator. */
+  /** The name in messages to the operator. */
   readonly label: string;
   /** The newest version available. Absent for providers that offer one version only. @throws Error in one line */
   readonly findNewest?: (signal: AbortSignal) => Promise<string>;

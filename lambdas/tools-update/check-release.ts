@@ -43,7 +43,7 @@ export interface CheckResolverOptions {
   readonly log: Log;
 }
 
-/** Below the timeout of the resolver. */
+/** Shorter than the timeout of the resolver. */
 const RESOLVE_TIMEOUT_MS = 20_000;
 
 /** Whether this version of the resolver works: its worker starts, and the links of the event resolve. */

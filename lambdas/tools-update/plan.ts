@@ -8,7 +8,7 @@ const DESCRIPTION = /^yt-dlp (\S+) of (\S+) sha256 ([0-9a-f]{64})$/;
 
 /** A layer version with a release for our architecture. */
 export interface Published extends LayerVersion {
-  /** Of yt-dlp. */
+  /** The version of yt-dlp. */
   readonly version: string;
   readonly sha256: string;
 }

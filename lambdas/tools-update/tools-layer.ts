@@ -26,7 +26,7 @@ export interface ToolsLayer {
 }
 
 const MAX_WAIT_MS = 2 * 60_000;
-/** To fetch and try a release. With the wait above, this stays within the timeout of the function. */
+/** Time to fetch and try a release. With the wait above, it stays within the timeout of the function. */
 const PREPARE_TIMEOUT_MS = 6 * 60_000;
 
 /**

@@ -80,7 +80,7 @@ export interface Archive {
 /** The release in use: `current.json`. */
 export interface Pointer {
   readonly version: string;
-  /** Of the archive, in the same bucket. */
+  /** Key of the archive, in the same bucket. */
   readonly key: string;
   /** Hex. */
   readonly sha256: string;
@@ -130,7 +130,7 @@ export interface UpdateToolsDependencies {
   readonly pinned?: string;
   /** The release file for the architecture of the resolver. */
   readonly asset: string;
-  /** For the archive between download and upload. */
+  /** Folder of the archive between download and upload. */
   readonly scratchDir: string;
   readonly layers: Layers;
   readonly archive: Archive;

@@ -20,7 +20,7 @@ export class LeaseTaken extends Error {
 
 /** Time to live of the leases of an update, in seconds. */
 export const LEASE_SECONDS = 60;
-/** Between attempts to take the lease of another owner. */
+/** Time between attempts to take the lease of another owner. */
 const MAX_POLL_INTERVAL_MS = 5_000;
 
 /**
@@ -50,7 +50,7 @@ export async function withLease<T>(options: LeaseOptions, work: (signal: AbortSi
   } finally {
     clearInterval(timer);
     await renewing;
-    // Not thrown: the lease expires soon, and the result or the error of the work matters more.
+    // This is not thrown: the lease expires soon, and the result or the error of the work matters more.
     await end().catch((error) => log.warn('Failed to release lease', { error }));
   }
 }

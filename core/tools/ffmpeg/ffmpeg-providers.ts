@@ -1,8 +1,9 @@
-import { access, chmod, readdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOnPath, findPython } from '../process/index.ts';
 import type { Ffmpeg, ToolProvider, ToolSource } from '../tools.ts';
 import { inspectFfmpeg } from './ffmpeg-check.ts';
+import { findWheelProgram, PACKAGE } from './pinned-ffmpeg.ts';
 
 /** The FFmpeg at the path that the operator sets. */
 export const ffmpegAtPath = (path: string): ToolProvider<Ffmpeg> =>
@@ -36,13 +37,10 @@ export const ffmpegFromPypi = (): ToolProvider<Ffmpeg> => ({
   label: 'PyPI',
   async fetch(folder, { signal }) {
     const python = await findPython();
-    await python.install('imageio-ffmpeg', folder, { signal });
-    const inside = join('imageio_ffmpeg', 'binaries');
-    const name = (await readdir(join(folder, inside))).find((file) => file.startsWith('ffmpeg-'));
-    if (!name) throw new Error('its wheel has no build for this machine');
-    await chmod(join(folder, inside, name), 0o755);
-    const tool = await inspectFfmpeg(join(folder, inside, name), 'pypi', signal);
-    return (place) => ({ ...tool, path: join(place, inside, name) });
+    await python.install(PACKAGE, folder, { signal });
+    const program = await findWheelProgram(folder);
+    const tool = await inspectFfmpeg(join(folder, program), 'pypi', signal);
+    return (place) => ({ ...tool, path: join(place, program) });
   },
 });
 

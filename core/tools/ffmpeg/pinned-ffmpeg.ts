@@ -6,7 +6,7 @@ import { findPython } from '../process/index.ts';
 export type ImageArchitecture = 'x86_64' | 'arm64';
 
 /** PyPI's package with builds of FFmpeg that need nothing but glibc, and the version of it that images contain. */
-const PACKAGE = 'imageio-ffmpeg';
+export const PACKAGE = 'imageio-ffmpeg';
 const VERSION = '0.8.1';
 /** Its package URL, for bills of materials. */
 export const PINNED_FFMPEG_PURL = `pkg:pypi/${PACKAGE}@${VERSION}`;
@@ -36,9 +36,17 @@ export async function installPinnedFfmpeg(folder: string, architecture: ImageArc
   // The last part of the name of a wheel is its platform (PEP 427).
   const [, platform] = /-([^-]+)\.whl$/.exec(file) ?? [];
   await python.install(`${PACKAGE}==${VERSION}`, folder, { sha256, platform });
+  return findWheelProgram(folder);
+}
+
+/**
+ * Finds the program of the wheel that was installed into a folder, and makes it executable.
+ * @returns its path within the folder
+ */
+export async function findWheelProgram(folder: string): Promise<string> {
   const binaries = join('imageio_ffmpeg', 'binaries');
   const name = (await readdir(join(folder, binaries))).find((entry) => entry.startsWith('ffmpeg-'));
-  if (!name) throw new Error('its wheel has no program');
+  if (!name) throw new Error('its wheel has no build for this machine');
   await chmod(join(folder, binaries, name), 0o755);
   return join(binaries, name);
 }

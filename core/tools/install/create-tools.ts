@@ -56,7 +56,7 @@ export interface ToolsOptions {
   /** How often to check what other processes have installed in `dir`. @default never */
   readonly reloadIntervalMs?: number;
   readonly log?: Log;
-  /** In the order to try them. @default release, PyPI, system for yt-dlp; release, PyPI for its alternative; system, npm, PyPI for FFmpeg */
+  /** They are tried in this order. @default release, PyPI, system for yt-dlp; release, PyPI for its alternative; system, npm, PyPI for FFmpeg */
   readonly providers?: {
     readonly ytDlp?: readonly ToolProvider<YtDlp>[];
     readonly alternative?: readonly ToolProvider<YtDlp>[];

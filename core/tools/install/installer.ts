@@ -4,10 +4,10 @@ import { compareVersions } from '../versions.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
 export interface InstallerOptions<Tool> {
-  /** For messages: `yt-dlp`, `FFmpeg`. */
+  /** The name in messages: `yt-dlp`, `FFmpeg`. */
   readonly name: string;
   readonly store: VersionStore<Tool>;
-  /** In the order to try them. */
+  /** They are tried in this order. */
   readonly providers: readonly ToolProvider<Tool>[];
   /** Whether the settings allow an installed version. */
   readonly isAllowed: (tool: Tool) => boolean;

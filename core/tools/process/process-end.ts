@@ -69,7 +69,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Of util-linux; undefined where the system has none. */
+/** The program of util-linux; undefined where the system has none. */
 export const SETPRIV: string | undefined =
   process.platform === 'linux' ? ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) : undefined;
 const OPTIONS = ['--pdeathsig', 'KILL', '--no-new-privs'];

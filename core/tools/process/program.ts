@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of stdout and stderr each. */
+/** Stdout and stderr may have this much each. */
 const MAX_OUTPUT_BYTES = 2 ** 24;
 const MAX_REASON_LENGTH = 200;
 /** Runs of a program that is killed from outside: by the system when memory is short, or by an operator. */
@@ -86,13 +86,3 @@ export const isExecutable = async (path: string): Promise<boolean> => {
     return false; // missing, or not executable by this user
   }
 };
-
-/** Whether no process has this id on this machine. False for a process of another user (EPERM). */
-export function isProcessGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-}

@@ -9,7 +9,7 @@ const DESCRIBE_SCRIPT = `
 import sys, importlib.util
 print(sys.executable, '%d.%d.%d' % sys.version_info[:3], importlib.util.find_spec('pip') is not None, sep='\\n')`;
 
-/** For packages of some 90 MB on a slow connection. */
+/** Packages of some 90 MB take minutes on a slow connection. */
 const PIP_TIMEOUT_MS = 10 * 60_000;
 
 /** The variables that configure how pip reaches its registry. No others are passed on. */

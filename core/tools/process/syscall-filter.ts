@@ -1,83 +1,78 @@
-/** The numbers of system calls on x86-64 and on ARM64, which has some only in a newer form. */
-const SYSCALLS = {
-  add_key: [248, 217],
-  bpf: [321, 280],
-  chroot: [161, 51],
-  clone: [56, 220],
-  clone3: [435, 435],
-  delete_module: [176, 106],
-  fanotify_init: [300, 262],
-  finit_module: [313, 273],
-  fork: [57, undefined],
-  fsconfig: [431, 431],
-  fsmount: [432, 432],
-  fsopen: [430, 430],
-  fspick: [433, 433],
-  init_module: [175, 105],
-  io_uring_enter: [426, 426],
-  io_uring_register: [427, 427],
-  io_uring_setup: [425, 425],
-  kcmp: [312, 272],
-  kexec_file_load: [320, 294],
-  kexec_load: [246, 104],
-  keyctl: [250, 219],
-  kill: [62, 129],
-  mount: [165, 40],
-  mount_setattr: [442, 442],
-  move_mount: [429, 429],
-  open_by_handle_at: [304, 265],
-  open_tree: [428, 428],
-  perf_event_open: [298, 241],
-  pidfd_getfd: [438, 438],
-  pidfd_send_signal: [424, 424],
-  pivot_root: [155, 41],
-  process_vm_readv: [310, 270],
-  process_vm_writev: [311, 271],
-  ptrace: [101, 117],
-  reboot: [169, 142],
-  request_key: [249, 218],
-  rt_sigqueueinfo: [129, 138],
-  rt_tgsigqueueinfo: [297, 240],
-  sendmmsg: [307, 269],
-  sendmsg: [46, 211],
-  sendto: [44, 206],
-  setns: [308, 268],
-  setpgid: [109, 154],
-  setsid: [112, 157],
-  socket: [41, 198],
-  tgkill: [234, 131],
-  tkill: [200, 130],
-  umount2: [166, 39],
-  unshare: [272, 97],
-  userfaultfd: [323, 282],
-  vfork: [58, undefined],
-} as const satisfies Record<string, readonly [x64: number, arm64: number | undefined]>;
-
-type Syscall = keyof typeof SYSCALLS;
+/** The number of a system call on x86-64, and on ARM64, which has some only in a newer form. */
+type Syscall = readonly [x64: number, arm64: number | undefined];
+type Syscalls = Readonly<Record<string, Syscall>>;
 
 /** Other processes, kernel objects and privileges: neither extraction nor media need them. */
-const DENIED: readonly Syscall[] = [
-  ...(['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'pidfd_getfd'] as const),
-  ...(['add_key', 'request_key', 'keyctl', 'bpf', 'perf_event_open', 'userfaultfd'] as const),
-  ...(['io_uring_setup', 'io_uring_enter', 'io_uring_register'] as const),
-  ...(['unshare', 'setns', 'chroot', 'mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount'] as const),
-  ...(['fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'open_by_handle_at', 'fanotify_init'] as const),
-  ...(['init_module', 'finit_module', 'delete_module', 'kexec_load', 'kexec_file_load', 'reboot'] as const),
-];
+const DENIED: Syscalls = {
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  pidfd_getfd: [438, 438],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  unshare: [272, 97],
+  setns: [308, 268],
+  chroot: [161, 51],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_by_handle_at: [304, 265],
+  fanotify_init: [300, 262],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  reboot: [169, 142],
+};
+
+/** Whatever is started stays in its process group, which is killed as a whole. */
+const GROUPS: Syscalls = { setpgid: [109, 154], setsid: [112, 157] };
 
 /** yt-dlp starts a JavaScript runtime, FFmpeg only threads. */
 export type FilteredProgram = 'yt-dlp' | 'ffmpeg';
 
-const DENIED_TO: Readonly<Record<FilteredProgram, readonly Syscall[]>> = {
-  // Whatever yt-dlp starts stays in its process group, which is killed as a whole.
-  'yt-dlp': ['setpgid', 'setsid'],
-  ffmpeg: [
-    ...(['setpgid', 'setsid', 'fork', 'vfork', 'kill', 'tkill', 'tgkill'] as const),
-    ...(['rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'] as const),
-  ],
+const DENIED_TO: Readonly<Record<FilteredProgram, Syscalls>> = {
+  'yt-dlp': GROUPS,
+  ffmpeg: {
+    ...GROUPS,
+    fork: [57, undefined],
+    vfork: [58, undefined],
+    kill: [62, 129],
+    tkill: [200, 130],
+    tgkill: [234, 131],
+    rt_sigqueueinfo: [129, 138],
+    rt_tgsigqueueinfo: [297, 240],
+    pidfd_send_signal: [424, 424],
+  },
 };
 
-/** Of linux/audit.h. */
+/** Calls that are allowed by their arguments. */
+const EXAMINED = {
+  clone: [56, 220],
+  clone3: [435, 435],
+  socket: [41, 198],
+  sendto: [44, 206],
+  sendmsg: [46, 211],
+  sendmmsg: [307, 269],
+} as const satisfies Syscalls;
+
+/** The numbers that linux/audit.h gives to processors. */
 const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 /** Calls from here on have the x32 ABI of x86-64. */
 const X32 = 0x40000000;
@@ -94,7 +89,7 @@ const CLONE_NAMESPACES = 0x7e020000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
-/** Without SOCK_NONBLOCK and SOCK_CLOEXEC. */
+/** Leaves out SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const SOCKET_TYPE = 0xf;
 const IPPROTO_TCP = 6;
 /** Connects while it sends, past Landlock. */
@@ -121,8 +116,8 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
   const audit = ARCHITECTURES[architecture];
   if (audit === undefined) return undefined;
   const column = architecture === 'x64' ? 0 : 1;
-  const when = (name: Syscall, ...instructions: readonly Instruction[]): Instruction[] => {
-    const number = SYSCALLS[name][column];
+  const when = (syscall: Syscall, ...instructions: readonly Instruction[]): Instruction[] => {
+    const number = syscall[column];
     return number === undefined ? [] : [skipUnless(EQUAL, number, instructions.length), ...instructions];
   };
   const instructions: readonly Instruction[] = [
@@ -131,22 +126,22 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
     fail(EPERM),
     load(NUMBER),
     ...(architecture === 'x64' ? [skipUnless(AT_LEAST, X32, 1), fail(EPERM)] : []),
-    ...[...DENIED, ...DENIED_TO[program]].flatMap((name) => when(name, fail(EPERM))),
+    ...Object.values({ ...DENIED, ...DENIED_TO[program] }).flatMap((syscall) => when(syscall, fail(EPERM))),
     // Its flags are in memory, which a filter does not read: the C library continues with `clone`.
-    ...when('clone3', fail(ENOSYS)),
+    ...when(EXAMINED.clone3, fail(ENOSYS)),
     ...when(
-      'clone',
+      EXAMINED.clone,
       load(argument(0)),
       ...(program === 'ffmpeg' ? ([[ANY_BIT, 1, 0, CLONE_THREAD], fail(EPERM)] as const) : []),
       skipUnless(ANY_BIT, CLONE_NAMESPACES, 1),
       fail(EPERM),
       ALLOW,
     ),
-    ...when('socket', ...SOCKET),
+    ...when(EXAMINED.socket, ...SOCKET),
     // `send` has its flags in the fourth argument, sendmsg(2) in the third.
-    ...when('sendto', load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
-    ...when('sendmsg', load(argument(2)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
-    ...when('sendmmsg', load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    ...when(EXAMINED.sendto, load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    ...when(EXAMINED.sendmsg, load(argument(2)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    ...when(EXAMINED.sendmmsg, load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
     ALLOW,
   ];
   const filter = Buffer.alloc(instructions.length * 8);

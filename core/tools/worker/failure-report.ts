@@ -1,14 +1,14 @@
 import type { WorkerFailure, WorkerFailureKind } from './worker-protocol.ts';
 
 const MAX_MESSAGE_LENGTH = 600;
-/** Of stderr: yt-dlp writes a few lines of diagnostics, and one report per failed entry. */
+/** Limits what is read of stderr: yt-dlp writes a few lines of diagnostics, and one report per failed entry. */
 const MAX_REPORT_LENGTH = 256 * 1024;
 
 const ERROR = /^ERROR: /m;
-/** Of `ExtractorError`: `[Site] id: message`. */
+/** The beginning of the message of an `ExtractorError`: `[Site] id: message`. */
 const EXTRACTOR = /^\[([^\]\s]+)\] (?:[^\s:]+: )?/;
 const CAUSE = / \(caused by .*$/s;
-/** Of a video that has storyboards alone. */
+/** yt-dlp says this of a video that has storyboards alone. */
 const IMAGES_ALONE = /^Requested format is not available/;
 const BUG_REPORT = /[;.]? please report this issue on .*$/is;
 /** A frame of a Python traceback. */
@@ -136,7 +136,7 @@ const KINDS: readonly (readonly [WorkerFailureKind, (report: Report) => boolean]
   ],
   ['bad_scheme', has('UnsupportedRequest', 'NoSupportingHandlers')],
   ['http', ({ httpStatus, classes, text }) => httpStatus !== undefined && isOf(classes, text, 'HTTPError')],
-  // Before `proxy`: a proxy that times out raises both.
+  // Tested before `proxy`, because a proxy that times out raises both.
   ['timeout', ({ classes, text }) => classes.some((name) => name.includes('Timeout')) || /\btimed out\b/.test(text)],
   ['proxy', ({ classes, text }) => isOf(classes, text, 'ProxyError') || TUNNEL_STATUS.test(text)],
   ['dns', ({ classes, text }) => classes.includes('gaierror') || /UnicodeError: .{0,200}idna|'idna' codec/.test(text)],
@@ -153,7 +153,7 @@ function has(...names: readonly string[]): (report: Report) => boolean {
   return ({ classes }) => names.some((name) => classes.includes(name));
 }
 
-/** On a traceback, or as the cause that an ExtractorError names: `(caused by <HTTPError 404: Not Found>)`. */
+/** Whether a class is on a traceback, or is the cause that an ExtractorError names: `(caused by <HTTPError 404: Not Found>)`. */
 const isOf = (classes: readonly string[], text: string, name: string): boolean =>
   classes.includes(name) || new RegExp(`\\(caused by <?${name}\\b`).test(text);
 

@@ -22,13 +22,13 @@ export interface ProcessHomeOptions {
   readonly operator: OperatorOptions;
   /** The plugin folder that yt-dlp loads first. */
   readonly ownPlugins: string;
-  /** For temporary files. Created if necessary. */
+  /** Folder of temporary files. Created if necessary. */
   readonly temporaryDir: string;
-  /** For what yt-dlp keeps between extractions. Created if necessary. */
+  /** Folder of what yt-dlp keeps between extractions. Created if necessary. */
   readonly cacheDir: string;
   /** The proxy of all requests, which may be reached. @default to be added by the caller */
   readonly proxy?: string;
-  /** For the plugin of `writeSandboxPlugin`, which sets them. */
+  /** The plugin of `writeSandboxPlugin` sets them. */
   readonly limits?: ProcessLimits;
 }
 
@@ -80,7 +80,7 @@ export async function prepareHome(home: string, options: ProcessHomeOptions): Pr
   };
 }
 
-/** Of bgutil-ytdlp-pot-provider, which connects to it where no argument names another. */
+/** The plugin bgutil-ytdlp-pot-provider connects to it where no argument names another port. */
 const PROVIDER_PORT = 4416;
 
 /** Writes `sandbox.json`, which `_reelay_sandbox.py` reads. */
@@ -141,7 +141,7 @@ async function writeConfig(home: string, { operator, proxy }: ProcessHomeOptions
   return ['--config-locations', file];
 }
 
-/** For `shlex.split` of Python. */
+/** Quotes as `shlex.split` of Python reads it. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 
 const EXTRACTORS = join('yt_dlp_plugins', 'extractor');

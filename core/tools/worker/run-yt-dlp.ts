@@ -6,7 +6,7 @@ import type { WorkerOptions } from './worker-process.ts';
 import type { WorkerRequest } from './worker-protocol.ts';
 
 export interface RunOptions extends WorkerOptions {
-  /** For the cache, and for the folder of this process. */
+  /** Folder of the cache and of the folders of processes. */
   readonly dir: string;
   /** A plugin folder that limits and confines the process. */
   readonly sandboxPlugin: string;
@@ -26,7 +26,7 @@ export interface RunResult {
   readonly isConfined: boolean;
 }
 
-/** Of stdout and of stderr each: as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
+/** Stdout and stderr may have this much each, as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
 const MAX_OUTPUT_BYTES = 16 * 2 ** 20;
 /** Processor time beyond the deadline, after which the system kills a process that its parent has not killed. */
 const EXTRA_CPU_SECONDS = 2;

@@ -116,7 +116,7 @@ const isAnswer = (message: Record<string, unknown>): message is Record<string, u
   typeof message.id === 'string' && (message.ok === true ? isObject(message.info) : isObject(message.error));
 
 interface BoundedLinesOptions {
-  /** Of a line, without its line feed. */
+  /** Length of a line without its line feed. */
   readonly maxBytes: number;
   readonly onLine: (line: Buffer) => void;
   /** Called once for each longer line, with its first `maxBytes`; the rest is dropped. */

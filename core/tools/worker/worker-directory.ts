@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isProcessGone } from '../process/index.ts';
 
 /** The name contains the id of the process that created the directory. */
 const NAME = /^reelay-worker-(\d+)-/;
@@ -28,5 +27,15 @@ export async function removeStaleWorkerDirectories(dir: string): Promise<void> {
     // Fails for directories of other users, which stay.
     if (Date.now() - changed > MIN_STALE_AGE_MS)
       await rm(home, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** Whether no process has this id on this machine. False for a process of another user (EPERM). */
+function isProcessGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

@@ -12,14 +12,14 @@ export type Download = (
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** After redirects. */
+  /** The URL after redirects. */
   readonly url: string;
   readonly body: Readable;
 }>;
 
 export interface DownloadLimits {
   readonly maxBytes: number;
-  /** For the whole download. */
+  /** Time that the whole download may take. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

@@ -11,7 +11,7 @@ export interface FunctionLayersOptions {
   readonly client: LambdaClient;
   /** Name or ARN. */
   readonly functionName: string;
-  /** For a change to take effect. @default 120 */
+  /** Time in which a change must take effect. @default 120 */
   readonly timeoutSeconds?: number;
   /** @default 1 */
   readonly pollIntervalSeconds?: number;

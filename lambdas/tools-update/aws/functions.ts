@@ -19,7 +19,7 @@ import type { Canary, CanaryVerdict, FunctionLayers, LiveFunction } from '../typ
 export interface LiveFunctionOptions {
   readonly client: LambdaClient;
   readonly functionName: string;
-  /** Of `$LATEST`. */
+  /** The layers of `$LATEST`. */
   readonly latest: FunctionLayers;
   /** Name of the alias that the HTTP API invokes. */
   readonly alias: string;
@@ -29,7 +29,7 @@ export interface LiveFunctionOptions {
   readonly pollIntervalSeconds?: number;
 }
 
-/** For a published version to become active. */
+/** Time in which a published version must become active. */
 const ACTIVE_TIMEOUT_SECONDS = 60;
 
 /**

@@ -11,7 +11,7 @@ import type { Layers, LayerVersion } from '../types.ts';
 export interface LayersOptions {
   readonly client: LambdaClient;
   readonly layerName: string;
-  /** With the archives to publish. */
+  /** It holds the archives to publish. */
   readonly bucket: string;
   readonly architecture: Architecture;
 }
