@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { defineParser, SettingError } from './parsers.ts';
+import { defineParser, readPath, SettingError } from './parsers.ts';
 
 /** A key of a private instance, of which only the hash is kept. */
 export interface AccessKey {
@@ -29,9 +29,12 @@ export const accessKeys = defineParser(
   (name, text): AccessKey[] => parseKeys(name, text.split(',')),
 );
 
+const KEYS_FILE = 'a file with one key per line';
+
 /** Path of a file with one key per line; blank lines and lines that start with # are skipped. */
-export const accessKeysFile = defineParser('a file with one key per line', (name, path): AccessKey[] => {
-  const lines = readText(name, resolve(path)).split(/\r?\n/);
+export const accessKeysFile = defineParser(KEYS_FILE, (name, path): AccessKey[] => {
+  const text = readPath(name, { accepts: KEYS_FILE, path: resolve(path), read: (file) => readFileSync(file, 'utf8') });
+  const lines = text.split(/\r?\n/);
   const keys = parseKeys(
     name,
     lines.filter((line) => line.trim() !== '' && !line.startsWith('#')),
@@ -56,13 +59,4 @@ export function parseKeys(name: string, entries: readonly string[]): AccessKey[]
     seen.add(hashed.id);
     return hashed;
   });
-}
-
-function readText(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new SettingError(`${name} must be a file that can be read: ${file} (${code})`, { cause });
-  }
 }

@@ -1,6 +1,6 @@
+import { settingsTable } from './deployment-settings.ts';
 import { SettingError } from './parsers.ts';
 import type { ContextValues, Recipient, Setting } from './setting.ts';
-import { settingsTable } from './settings-table.ts';
 
 /** The settings of a deployment, by context name, with the constant defaults. */
 export type ContextSettings = ContextValues<typeof settingsTable>;

@@ -1,5 +1,6 @@
 import { matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
-import type { SettingsTable } from './setting.ts';
+import { serviceSettings } from './service-settings.ts';
+import type { Setting } from './setting.ts';
 
 /** CPU units of a Fargate task (1,024 are one core). */
 const TASK_CPU_UNITS = [256, 512, 1024, 2048, 4096, 8192, 16_384];
@@ -7,23 +8,20 @@ const TASK_CPU_UNITS = [256, 512, 1024, 2048, 4096, 8192, 16_384];
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
 /** Settings of a deployment alone, read from CDK context. */
-export const deploymentSettings = {
+const deploymentSettings = {
   profile: {
-    scope: 'aws',
     parse: oneOf('hobby', 'team', 'public'),
     default: 'team',
     description:
       'Size and cost of the deployment; keep it in `cdk.json`, since a deployment does not remember the last one',
   },
   streamHost: {
-    scope: 'aws',
     parse: oneOf('fargate', 'lambda'),
     default: 'fargate',
     description:
       'Where `hobby` streams: a Fargate task that the first request starts, or a Lambda Web Function, which answers within seconds and ends each response after 15 minutes',
   },
   stage: {
-    scope: 'aws',
     parse: matching(
       // The firewall stack of another stage is called reelay-STAGE-edge-REGION.
       /^(?!.*-edge(?:-|$))[a-z][a-z0-9-]{0,18}[a-z0-9]$/,
@@ -33,51 +31,43 @@ export const deploymentSettings = {
     description: 'Name of the deployment; several stages fit in one account',
   },
   architecture: {
-    scope: 'aws',
     parse: oneOf('x86_64', 'arm64'),
     default: 'arm64',
     description: 'Processor of functions and tasks; `arm64` costs about a fifth less. Never taken from the builder',
   },
   domain: {
-    scope: 'aws',
     parse: matching(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'a host name'),
     defaultText: "CloudFront's",
     description:
       'Host name of the base URL; needs `certificateArn`, and a DNS record that the deployment does not create',
   },
   certificateArn: {
-    scope: 'aws',
     parse: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'the ARN of a certificate in us-east-1'),
     description: 'Certificate for `domain`, in us-east-1, the only region that CloudFront reads certificates from',
   },
   originSecretRotation: {
-    scope: 'aws',
     parse: matching(/^[\w.-]{1,40}$/, 'up to 40 letters, digits, dots, hyphens and underscores, such as a date'),
     description:
       'Any new value rotates the secret by which functions recognize the edge; the previous one is accepted until the next rotation',
   },
   accessKeysSecret: {
-    scope: 'aws',
     parse: secretArn,
     description:
       'Makes the instance private: secret with access keys of 16 characters or more, one per line or separated by commas',
   },
   outgoingProxiesSecret: {
-    scope: 'aws',
     variable: 'OUTGOING_PROXIES_SECRET',
     parse: secretArn,
     description: 'Secret with proxies for resolves and streams, one per line or separated by commas',
     passedTo: ['resolver', 'stream-task'],
   },
   cookiesSecret: {
-    scope: 'aws',
     variable: 'COOKIES_SECRET',
     parse: secretArn,
     description: 'Secret with a Netscape cookies file; every client of the service can fetch what its account may see',
     passedTo: ['resolver', 'stream-task'],
   },
   pluginsLayerArn: {
-    scope: 'aws',
     parse: matching(
       /^arn:aws[\w-]*:lambda:[a-z0-9-]+:\d{12}:layer:[\w-]+:\d+$/,
       'the ARN of a version of a Lambda layer, such as arn:aws:lambda:eu-central-1:111111111111:layer:plugins:1',
@@ -86,88 +76,85 @@ export const deploymentSettings = {
       'Lambda layer with a folder `yt-dlp-plugins` of yt-dlp plugins, which run with the rights of the function that resolves links',
   },
   alarmEmail: {
-    scope: 'aws',
     parse: matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address'),
     description: 'Recipient of alarms and budget warnings; without it both are only shown',
   },
   monthlyBudget: {
-    scope: 'aws',
     parse: wholeNumber(1, 1_000_000),
     defaultText: 'by profile',
     description: 'US dollars a month of the whole account above which the budget warns',
   },
   toolsVersion: {
-    scope: 'aws',
     parse: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
     defaultText: 'the newest that works',
     description: 'Release of yt-dlp to run, within `toolsChannel`; updates are suspended while it is set',
   },
   taskCpu: {
-    scope: 'aws',
     parse: oneOfNumbers(...TASK_CPU_UNITS),
     defaultText: 'by profile',
     description: 'CPU units of a stream task, 1,024 per core; needs `taskMemory`',
   },
   taskMemory: {
-    scope: 'aws',
     parse: wholeNumber(512, 122_880),
     defaultText: 'by profile',
     description: 'MiB of a stream task; needs `taskCpu`, which bounds it',
   },
   minTasks: {
-    scope: 'aws',
     parse: wholeNumber(1, 500),
     defaultText: 'by profile',
     description: 'Stream tasks that always run; not for `hobby`',
   },
   maxTasks: {
-    scope: 'aws',
     parse: wholeNumber(1, 500),
     defaultText: 'by profile',
     description: 'Maximum number of stream tasks; not for `hobby`',
   },
   entriesAtOnce: {
-    scope: 'aws',
     parse: wholeNumber(1, 100),
     defaultText: 'by profile',
     description: "Playlist entries resolved concurrently; each uses one of the account's concurrent Lambda executions",
   },
   resolverConcurrency: {
-    scope: 'aws',
     parse: wholeNumber(2, 10_000),
     defaultText: "the account's quota",
     description:
       'Executions of the resolver at once, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack',
   },
   resolverProvisioned: {
-    scope: 'aws',
     parse: wholeNumber(0, 1_000),
     default: 0,
     description:
       'Environments of the resolver that Lambda keeps initialized, so that no resolve waits for a cold start; at most `resolverConcurrency`. $18 a month each at 2,048 MB on ARM; not for `hobby`',
   },
   resolverMemory: {
-    scope: 'aws',
     parse: wholeNumber(1024, 10_240),
     default: 2048,
     description: 'MB of the resolver function; Lambda assigns CPU in proportion',
   },
   idleMinutes: {
-    scope: 'aws',
     parse: wholeNumber(1, 24 * 60),
     default: 15,
     description: 'Minutes without a stream after which the on-demand task of `hobby` ends',
   },
   logDays: {
-    scope: 'aws',
     parse: oneOfNumbers(...LOG_RETENTION_DAYS),
     default: 30,
     description: 'Days that logs are retained',
   },
   zones: {
-    scope: 'aws',
     parse: zoneIds,
     defaultText: 'two of the region',
     description: 'Availability zones of the stream tasks, where the default ones lack a feature',
   },
-} as const satisfies SettingsTable;
+} as const satisfies Readonly<Record<string, Omit<Setting<unknown>, 'scope'>>>;
+
+type InAws<Rows> = { readonly [Name in keyof Rows]: Rows[Name] & { readonly scope: 'aws' } };
+
+const inAws = <Rows extends object>(rows: Rows): InAws<Rows> =>
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, scope: 'aws' }])) as InAws<Rows>;
+
+/**
+ * Every setting, once. It drives reading the environment (`readSettings`), CDK context (`readContextSettings`), the
+ * variables that the stack sets (`variablesFor`) and `docs/settings.md`.
+ */
+export const settingsTable = { ...serviceSettings, ...inAws(deploymentSettings) } as const;

@@ -1,11 +1,21 @@
 export { type AccessKey, parseKeys } from './access-keys.ts';
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
-export { readCertificates } from './extra-ca-file.ts';
+export { readCertificates } from './file-settings.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
 export { readSettingsInAws } from './secret-settings.ts';
-export { readSettings, type Settings, setting, settingVariables } from './settings.ts';
+export {
+  type Environment,
+  optional,
+  readSettings,
+  readVariables,
+  required,
+  type Settings,
+  setting,
+  settingVariables,
+  type ValuesOf,
+} from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export {
   type ImpersonationRule,
@@ -16,4 +26,3 @@ export {
   parseSitePattern,
   siteOf,
 } from './site-rules.ts';
-export { type Environment, optional, readVariables, required, type ValuesOf } from './variables.ts';

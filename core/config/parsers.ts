@@ -37,6 +37,36 @@ export const splitList = (text: string): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
+/** A parser of a list of what may contain secrets: the error line names an item by its number alone. */
+export const secretList = <T>(
+  accepts: string,
+  readItem: (item: string) => T | undefined,
+  split = splitList,
+): Parser<T[]> =>
+  defineParser(accepts, (name, text) =>
+    split(text).map((item, index) => {
+      const value = readItem(item);
+      if (value !== undefined) return value;
+      throw new SettingError(`${name} must be ${accepts}; entry ${index + 1} is something else`);
+    }),
+  );
+
+/** Reads a file or folder that a setting names. @throws SettingError with the code of the failure */
+export function readPath<T>(name: string, { accepts, path, read }: NamedPath<T>): T {
+  try {
+    return read(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new SettingError(`${name} must be ${accepts}: ${path} cannot be read (${code})`, { cause });
+  }
+}
+
+interface NamedPath<T> {
+  readonly accepts: string;
+  readonly path: string;
+  readonly read: (path: string) => T;
+}
+
 /** Text that is used as it is. */
 export const anyText = (accepts: string): Parser<string> => single(accepts, (text) => text);
 
@@ -133,16 +163,17 @@ export const hostNames: Parser<string[]> = listOf('a comma list of host names wi
   /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+)$/i.test(item) && URL.canParse(`http://${item}/`) ? item : undefined,
 );
 
-const PROXY_URLS =
-  'a comma list of http://, https:// or socks5://user:password@host:port, special characters percent-encoded, or of host:port:user:password';
+/** Outgoing proxies, as URLs. */
+export const proxyUrls: Parser<string[]> = secretList(
+  'a comma list of http://, https:// or socks5://user:password@host:port, special characters percent-encoded, or of host:port:user:password',
+  normalizeProxyUrl,
+);
 
-/** Outgoing proxies, as URLs. The error line names an entry by its number alone: the entry may contain a password. */
-export const proxyUrls: Parser<string[]> = defineParser(PROXY_URLS, (name, text) =>
-  splitList(text).map((item, index) => {
-    const url = normalizeProxyUrl(item);
-    if (url !== undefined) return url;
-    throw new SettingError(`${name} must be ${PROXY_URLS}; entry ${index + 1} is something else`);
-  }),
+/** As `--extractor-args` of yt-dlp, which may contain tokens. */
+export const ytDlpExtractorArgs: Parser<string[]> = secretList(
+  'arguments such as youtube:player_client=web;skip=dash, those of several extractors separated by blanks',
+  (item) => (/^[\w.+-]+:[\w.-]+=./.test(item) ? item : undefined),
+  (text) => text.split(/\s+/).filter((item) => item !== ''),
 );
 
 /** The ARN of a secret, with the six random characters at its end that IAM policies need. */

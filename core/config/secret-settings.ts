@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkCookies } from './cookies-file.ts';
+import { checkCookies } from './file-settings.ts';
 import { proxyUrls, SettingError } from './parsers.ts';
 import { readSettings, type Settings } from './settings.ts';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
-import { cookiesDir, cookiesFile } from './cookies-file.ts';
-import { extraCaFile } from './extra-ca-file.ts';
+import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
-import { otlpEndpoint, otlpHeaders } from './otlp.ts';
+import { otlpEndpoint, otlpHeaders, sourceAddresses } from './network-settings.ts';
 import {
   anyText,
   contacts,
@@ -17,11 +16,10 @@ import {
   ratio,
   webOrigin,
   wholeNumber,
+  ytDlpExtractorArgs,
 } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 import { impersonate, proxyRules } from './site-rules.ts';
-import { sourceAddresses } from './source-addresses.ts';
-import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
 
 /** Holds some hundred resources of average size. */
 const MIN_DATA_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
+import { settingsTable } from './deployment-settings.ts';
 import type { Setting } from './setting.ts';
-import { settingsTable } from './settings-table.ts';
 
 const HEAD = `# Settings
 

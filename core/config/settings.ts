@@ -1,8 +1,7 @@
-import { SettingError } from './parsers.ts';
+import { anyText, type Parser, SettingError } from './parsers.ts';
 import { serviceSettings } from './service-settings.ts';
 import type { HostValues, Setting } from './setting.ts';
 import { checkProxyRules } from './site-rules.ts';
-import type { Environment, Variable } from './variables.ts';
 
 /** The environment of a running host, read once and validated. All other code receives values as arguments. */
 export type Settings = HostValues<typeof serviceSettings>;
@@ -42,3 +41,47 @@ function readRow(
 /** The environment variables of a host. */
 export const settingVariables = (): ReadonlySet<string> =>
   new Set(Object.values(serviceSettings).map(({ variable }) => variable));
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads one environment variable; a blank one counts as unset. @throws SettingError in one line that names it */
+export type Variable<T> = (environment: Environment) => T;
+
+const text = anyText('text');
+
+/** A variable without which the process does not start. */
+export function required(name: string): Variable<string>;
+export function required<T>(name: string, parse: Parser<T>): Variable<T>;
+export function required(name: string, parse: Parser<unknown> = text): Variable<unknown> {
+  return (environment) => {
+    const value = environment[name]?.trim();
+    if (!value) throw new SettingError(`${name} must be set`);
+    return parse(name, value);
+  };
+}
+
+/** A variable that may be absent, with the value that it then has. */
+export function optional(name: string): Variable<string | undefined>;
+export function optional(name: string, absent: string): Variable<string>;
+export function optional<T>(name: string, absent: T, parse: Parser<T>): Variable<T>;
+export function optional(name: string, absent?: unknown, parse: Parser<unknown> = text): Variable<unknown> {
+  return (environment) => {
+    const value = environment[name]?.trim();
+    return value ? parse(name, value) : absent;
+  };
+}
+
+/** The values of a table of variables. */
+export type ValuesOf<Table extends Readonly<Record<string, Variable<unknown>>>> = {
+  readonly [Name in keyof Table]: ReturnType<Table[Name]>;
+};
+
+/**
+ * Reads the variables that the stack or AWS sets for one process. What an operator can set is in the settings table instead.
+ * @throws SettingError in one line that names the first variable that is missing or invalid
+ */
+export const readVariables = <Table extends Readonly<Record<string, Variable<unknown>>>>(
+  environment: Environment,
+  table: Table,
+): ValuesOf<Table> =>
+  Object.fromEntries(Object.entries(table).map(([name, read]) => [name, read(environment)])) as ValuesOf<Table>;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { defineParser, SettingError, splitList } from './parsers.ts';
+import { defineParser, SettingError, secretList } from './parsers.ts';
 
 /** A site in a rule: `host`, which includes its subdomains, or `*.host`. */
 export interface SitePattern {
@@ -41,14 +41,8 @@ export function parseProxyRule(text: string): ProxyRule | undefined {
 
 const PROXY_RULES = 'a comma list of host=position in OUTGOING_PROXIES, from 1, or host=direct';
 
-/** Rules for the outgoing proxies of single sites, as text. The error line names an entry by its number alone. */
-export const proxyRules = defineParser(PROXY_RULES, (name, text): string[] =>
-  splitList(text).map((item, index) => {
-    if (parseProxyRule(item)) return item;
-    // An entry may be a proxy that was put into the wrong variable.
-    throw new SettingError(`${name} must be ${PROXY_RULES}; entry ${index + 1} is something else`);
-  }),
-);
+/** Rules for the outgoing proxies of single sites, as text. An entry may be a proxy that was put into the wrong variable. */
+export const proxyRules = secretList(PROXY_RULES, (item) => (parseProxyRule(item) ? item : undefined));
 
 /** @throws SettingError when a rule names a position that has no proxy */
 export function checkProxyRules(name: string, rules: readonly string[], proxyCount: number): void {
@@ -78,14 +72,14 @@ export function parseImpersonationRule(text: string): ImpersonationRule | undefi
 const IMPERSONATE =
   'a comma list of browsers such as chrome or site=chrome-131:macos, at most one of them without a site';
 
+const impersonationRules = secretList(IMPERSONATE, (item) => (parseImpersonationRule(item) ? item : undefined));
+
 /** Rules for impersonation, as text. */
 export const impersonate = defineParser(IMPERSONATE, (name, text): string[] => {
-  const items = splitList(text);
-  const rules = items.map(parseImpersonationRule);
-  const invalid = rules.findIndex((rule) => !rule);
-  if (invalid >= 0) throw new SettingError(`${name} must be ${IMPERSONATE}; entry ${invalid + 1} is something else`);
-  if (rules.filter((rule) => !rule?.site).length > 1) throw new SettingError(`${name} must be ${IMPERSONATE}`);
-  return items;
+  const rules = impersonationRules(name, text);
+  if (rules.filter((rule) => !parseImpersonationRule(rule)?.site).length > 1)
+    throw new SettingError(`${name} must be ${IMPERSONATE}`);
+  return rules;
 });
 
 /** Second-level labels under which countries register names: `co.uk`, `com.br`. */

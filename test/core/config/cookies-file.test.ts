@@ -70,7 +70,7 @@ describe('COOKIES_FILE', () => {
     const file = join(dir, 'missing.txt');
     expect(() => cookiesOf(file)).toThrow(
       expect.objectContaining({
-        message: `COOKIES_FILE must be a file that can be read: ${file} (ENOENT)`,
+        message: `COOKIES_FILE must be a Netscape cookies file: ${file} cannot be read (ENOENT)`,
         cause: expect.objectContaining({ code: 'ENOENT' }),
       }),
     );
@@ -132,7 +132,7 @@ describe('COOKIES_DIR', () => {
     const { folder, read } = await sitesOf({});
     expect(read).toThrow(/^COOKIES_DIR must be a folder [^\n]+ has no \.txt file$/);
     await mkdir(join(folder, 'site.txt'));
-    expect(read).toThrow(/^COOKIES_DIR must be [^\n]+\(EISDIR\)$/);
+    expect(read).toThrow(/^COOKIES_DIR\/site.txt must be [^\n]+\(EISDIR\)$/);
     expect(() => readSettings({ COOKIES_DIR: join(folder, 'missing') })).toThrow(
       /^COOKIES_DIR must be [^\n]+\(ENOENT\)$/,
     );

@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { ytDlpPlugins } from '../../../core/config/yt-dlp-options.ts';
+import { ytDlpPlugins } from '../../../core/config/file-settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startResolver } from './start-resolver.ts';
 

@@ -1,10 +1,10 @@
-import { checkCookies } from '../../../core/config/cookies-file.ts';
+import { checkCookies } from '../../../core/config/file-settings.ts';
 import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
-import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
+import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/worker/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
