@@ -85,7 +85,7 @@ const workers = async () => {
   };
 };
 const resolveLink = (path: string) =>
-  resolver.resolve(origin.url(path), { deadline: Date.now() + 25_000, client: 'client' });
+  resolver.resolve(origin.url(path), { deadline: Date.now() + 100_000, client: 'client' });
 const signalled = async (pid: number | undefined, signal: NodeJS.Signals) => {
   if (pid === undefined) throw new Error('No such process');
   process.kill(pid, signal);
@@ -160,7 +160,7 @@ describe('a link that its client no longer waits for', () => {
     pages.set('left', page);
     const leaving = new AbortController();
     const resolving = resolver.resolve(origin.url('/slow/left'), {
-      ...{ deadline: Date.now() + 25_000, client: 'client', signal: leaving.signal },
+      ...{ deadline: Date.now() + 100_000, client: 'client', signal: leaving.signal },
     });
     await page.arrived.promise;
     const { forks } = await workers();

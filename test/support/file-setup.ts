@@ -2,10 +2,12 @@ import { afterAll, expect, vi } from 'vitest';
 import { endFile } from './after-file.ts';
 import { takeCrashReports, watchCrashes } from './crash-reports.ts';
 import { watchLeftovers } from './leftovers.ts';
+import { keepPriorities } from './priorities.ts';
 
 // Vitest runs this before each file, so its hook is the last one of the file.
 const findLeftovers = watchLeftovers();
 watchCrashes();
+keepPriorities();
 const environment = { ...process.env };
 const directory = process.cwd();
 

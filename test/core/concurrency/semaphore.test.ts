@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSemaphore, type Permit } from '../../../core/concurrency/limits.ts';
 
 const REVOKE_AFTER_MS = 20;
@@ -16,7 +16,10 @@ function createFixture(permits: number, maxPerClient?: number) {
   return { granted, acquire };
 }
 const settled = () => new Promise(setImmediate);
-const revocationDelay = () => new Promise((resolve) => setTimeout(resolve, 5 * REVOKE_AFTER_MS));
+const revocationDelay = () => vi.advanceTimersByTimeAsync(5 * REVOKE_AFTER_MS);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
 
 describe('createSemaphore', () => {
   it('grants one client all permits while no other client waits', async () => {

@@ -62,7 +62,7 @@ describe('request to a failing upstream', () => {
       for (const byte of 'drop by drop') await new Promise((next) => response.write(byte, next));
       response.end();
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 500 });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 30_000 });
     expect(await text(body)).toBe('drop by drop');
   });
 });

@@ -7,6 +7,7 @@ import { ParsingLimitExceeded } from '../../../core/errors/index.ts';
 import { createParsingProcess, type ParsingProcessOptions } from '../../../core/parsing/parsing-process.ts';
 import { readResponse } from '../../../core/parsing/task.ts';
 import { failStarts } from '../../faults/injection/failing-parts.ts';
+import { changePriorities } from '../../support/priorities.ts';
 import { descendants, descendantsOf, isRunning } from '../../support/processes.ts';
 
 const PROGRAM = join(import.meta.dirname, 'program.ts');
@@ -31,6 +32,7 @@ describe('createParsingProcess', () => {
   });
 
   it('gives way to the process that serves streams', async () => {
+    changePriorities();
     await create().run({ name: 'echo', input: 1 });
     const [parser] = await rows();
     expect(getPriority(parser?.pid)).toBe(Math.min(19, getPriority() + 10));

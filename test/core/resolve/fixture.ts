@@ -78,7 +78,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     ...options,
   });
   const resolve = (url = PAGE, more: Partial<ResolveOptions> = {}) =>
-    resolver.resolve(url, { deadline: Date.now() + 20_000, ...more });
+    resolver.resolve(url, { deadline: Date.now() + 60_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);
     if (resolved.type !== 'Media') throw new Error('Not one item');

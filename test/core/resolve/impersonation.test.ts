@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { listImpersonateTargets } from '../../../core/tools/yt-dlp/impersonate-targets.ts';
@@ -58,6 +58,9 @@ describe.each([
 });
 
 describe('a subtitle file', () => {
+  // A start that a busy machine delays would take the time for the file.
+  beforeAll(() => plain.resolver.warm());
+
   const read = ({ origin, resolver }: typeof warm, path: string) => {
     const track = trackAt(origin.url(path));
     return resolver.readAsBrowser(resourceWith(track), track, new AbortController().signal, '');
@@ -81,7 +84,6 @@ describe('a subtitle file', () => {
 
 describe('a build of yt-dlp without curl_cffi', () => {
   it('resolves without impersonation, which the log says once', async () => {
-    await plain.resolver.warm();
     const [first] = await headersOf(plain, '/pages/video');
     expect(first).not.toHaveProperty('sec-ch-ua');
     await headersOf(plain, '/files/clip.mp4');

@@ -23,7 +23,7 @@ afterAll(() => {
   ]);
 });
 
-const resolve = (path: string, seconds = 30) =>
+const resolve = (path: string, seconds = 100) =>
   resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
 const single = async (path: string) => {
   const resolved = await resolve(path);
@@ -48,12 +48,12 @@ it('resolves an item with headers, cookies and several formats, and refreshes it
 });
 
 it('resolves the entries of a list, without those that are gone', async () => {
-  const resolved = await resolve('/site/list/mixed?n=2&dead=2', 60);
+  const resolved = await resolve('/site/list/mixed?n=2&dead=2');
   expect(resolved).toMatchObject({ type: 'PlayList', items: [{ resource: {} }] });
 });
 
 // Of each way in which a failure is found: what yt-dlp writes, what its proxy refuses and limits, and how it ends. All kinds
-// of failures are in link-processes.test.ts, and their statuses, which do not depend on the mode, in real-links.test.ts.
+// of failures are in link-processes.test.ts, and their statuses, which do not depend on the mode, in test/contract/failures.test.ts.
 it.each([
   ['/trouble/404', 404],
   ['/inward/redirect?to=http://10.1.2.3/x.mp4', 404],

@@ -12,6 +12,7 @@ import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service
 import { firstBytes } from '../../../stream-service/source/read-ahead-stream.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { changePriorities } from '../../support/priorities.ts';
 import { descendantsOf, isRunning } from '../../support/processes.ts';
 import { sendRequest } from '../../support/request.ts';
 import { until } from '../fixture.ts';
@@ -84,6 +85,7 @@ describe('runFfmpeg', () => {
   });
 
   it('has a lower priority than this process', async () => {
+    changePriorities();
     const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
     await firstBytes(output);
     const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));

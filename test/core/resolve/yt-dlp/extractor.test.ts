@@ -46,8 +46,7 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
   return { extract, extractor, inPlace, sessions, workers };
 }
 
-const until = (condition: () => boolean | undefined) =>
-  expect.poll(condition, { interval: 5, timeout: 10_000 }).toBe(true);
+const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
 describe('createExtractor', () => {
