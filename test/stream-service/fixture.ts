@@ -74,6 +74,13 @@ export interface Service {
   close(): Promise<void>;
 }
 
+export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions, 'state'>> {
+  /** Calls of the table that differ. */
+  readonly state?: Partial<StreamServiceOptions['state']>;
+  /** The attachments of the table, by resource id and name. @default none */
+  readonly attachments?: Map<string, Buffer>;
+}
+
 /**
  * Starts the service on a free port, with sources by the format id of their track.
  * @param resource the only one in its table, or what finds one by its id
@@ -81,12 +88,11 @@ export interface Service {
 export async function startService(
   resource: Resource | ((id: string) => Resource | undefined),
   sources: Readonly<Record<string, Source | OpenSource>>,
-  options: Partial<StreamServiceOptions> = {},
+  { state, attachments = new Map(), ...options }: ServiceFixtureOptions = {},
 ): Promise<Service> {
   const find = typeof resource === 'function' ? resource : (id: string) => (id === resource.id ? resource : undefined);
   const touched: string[] = [];
   const sizes = new Map<string, number>();
-  const attachments = new Map<string, Buffer>();
   const service = await createStreamService({
     state: {
       getResource: async (id) => find(id),
@@ -99,6 +105,7 @@ export async function startService(
         if (!attachments.has(id + name)) attachments.set(id + name, bytes);
         return attachments.get(id + name) ?? bytes;
       },
+      ...state,
     },
     openSource: async (of, track, signal, first) => {
       const source = sources[track.formatId];

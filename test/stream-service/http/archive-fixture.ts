@@ -81,10 +81,6 @@ async function startArchive(
     },
     state: {
       getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
-      touchResource: async () => undefined,
-      putExactSize: async () => undefined,
-      getAttachment: async () => undefined,
-      putAttachment: async (_id: string, _name: string, bytes: Buffer) => bytes,
       getArchivedList: async (key) => (key === KEY ? stored : undefined),
       touchArchivedList: async ({ id }) => void touched.push(id),
     },

@@ -97,7 +97,6 @@ export async function startCounted(durationSeconds: number) {
     ...{ id: keys.archive, url: LIST, title: 'A list', author: null, expiresAt: 2e9 },
     entries: [entry, entry, entry],
   };
-  const attachments = new Map<string, Buffer>();
   /** Several times in a row, for requests that are on their way. */
   const settle = async () => {
     let calm = 0;
@@ -113,13 +112,7 @@ export async function startCounted(durationSeconds: number) {
       openSource: upstream.reader(),
       peekSource: upstream.reader(),
       state: {
-        getResource: async () => resource,
-        touchResource: async () => undefined,
-        putExactSize: async () => undefined,
         getArchivedList: async () => list,
-        touchArchivedList: async () => undefined,
-        getAttachment: async (id, name) => attachments.get(id + name),
-        putAttachment: async (id, name, bytes) => attachments.set(id + name, bytes).get(id + name) ?? bytes,
       },
     },
   );

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
+import { expectSeekable } from '../../../support/seekable.ts';
 import {
   AUDIO_RATE,
   decode,
@@ -58,12 +59,7 @@ describe('a clip of Media', () => {
     const { url } = await start(...files);
     const { status, headers, body, file } = await fetchClip(media, url, `start=${from}&end=${to}`);
     expect([status, status === 200 ? '' : body.toString()]).toEqual([200, '']);
-    expect(headers).toMatchObject({
-      'content-type': 'video/mp4',
-      'content-length': String(body.length),
-      'accept-ranges': 'bytes',
-      etag: expect.stringMatching(/^"[\w-]{22}"$/),
-    });
+    expect(headers['content-type']).toBe('video/mp4');
     const clip = await decode([file]);
     expect(clip.complaints).toBe('');
 
@@ -94,24 +90,10 @@ describe('a clip of Media', () => {
   it('assembles from ranges, and answers HEAD, If-Range and 416 as files do', async () => {
     const { url: whole } = await start('indexed.mp4', 'indexed.m4a');
     const url = `${whole}?start=20&end=40.5`;
-    const { body, headers: full } = await sendRequest(url);
+    const { headers: full } = await expectSeekable(url);
     expect(full['content-disposition']).toContain(
       "filename*=UTF-8''Someone%20-%20A%20clip%20%280-20%E2%80%930-40.5%29.mp4",
     );
-    const parts: Buffer[] = [];
-    for (let first = 0, bytes = 1; first < body.length; first += bytes, bytes = Math.ceil(bytes * 1.9)) {
-      const last = Math.min(first + bytes, body.length) - 1;
-      const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
-      expect([part.status, part.headers.etag]).toEqual([206, full.etag]);
-      parts.push(part.body.subarray(0, bytes));
-    }
-    expect(Buffer.concat(parts).equals(body)).toBe(true);
-    const head = await sendRequest(url, { method: 'HEAD' });
-    expect(head.headers).toMatchObject({ 'content-length': String(body.length), etag: full.etag });
-    const range = 'bytes=100-199';
-    expect((await sendRequest(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
-    expect((await sendRequest(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
-    expect((await sendRequest(url, { headers: { range: `bytes=${body.length}-` } })).status).toBe(416);
     const others = await Promise.all(['', '?start=20', '?start=20&end=40'].map((query) => sendRequest(whole + query)));
     expect(new Set([full.etag, ...others.map(({ headers }) => headers.etag)]).size).toBe(4);
   });

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
-import { complaintsOf, probe, runProgram } from '../../../support/media-tools.ts';
+import { complaintsOf, probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
+import { expectSeekable } from '../../../support/seekable.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
 import { decodedPackets, packetDigests, usePairMedia } from './pair-fixture.ts';
 
@@ -46,15 +47,8 @@ describe('Media with the key of a pair', () => {
     ['unindexed-short.mp4', 'ladder/aac-128.m4a', 8],
     ['ladder/both-720.mp4', 'ladder/both-360.mp4', 8],
   ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
-    const { status, headers, body } = await sendRequest((await startFiles(video, audio)).media);
-    expect(status).toBe(200);
-    expect(headers).toMatchObject({
-      'content-type': 'video/mp4',
-      'content-length': String(body.length),
-      'accept-ranges': 'bytes',
-      etag: expect.stringMatching(/^"[\w-]{22}"$/),
-      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
-    });
+    const { headers, body } = await sendRequest((await startFiles(video, audio)).media);
+    expect(headers['content-length']).toBe(String(body.length));
     const file = join(media.folder, 'ours.mp4');
     await writeFile(file, body);
     const { packets: got, complaints } = await decodedPackets(file);
@@ -74,17 +68,8 @@ describe('Media with the key of a pair', () => {
     ['long-video.mp4', 'long-audio.m4a'],
     ['long-video.mp4', 'indexed.m4a'],
   ])('assembles the whole file of %s and %s from ranges of any size', async (video, audio) => {
-    const { media: url } = await startFiles(video, audio);
-    const { body: whole } = await sendRequest(url);
-    for (let first = 0, bytes = 1; first < whole.length; first += bytes, bytes = Math.ceil(bytes * 1.7)) {
-      const last = Math.min(first + bytes, whole.length) - 1;
-      const { status, headers, body } = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
-      expect(status).toBe(206);
-      expect(headers['content-range']).toBe(`bytes ${first}-${last}/${whole.length}`);
-      expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
-    }
-    const { body: tail } = await sendRequest(url, { headers: { range: 'bytes=-100' } });
-    expect(tail.equals(whole.subarray(-100))).toBe(true);
+    const { body, headers } = await expectSeekable((await startFiles(video, audio)).media);
+    expect([body.length > 1_000_000, headers['content-type']]).toEqual([true, 'video/mp4']);
   });
 
   it('stores its size with the resource', async () => {
@@ -92,24 +77,6 @@ describe('Media with the key of a pair', () => {
     await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     const size = Number((await sendRequest(url, { method: 'HEAD' })).headers['content-length']);
     expect([...sizes].map(([, bytes]) => bytes)).toEqual([size]);
-  });
-
-  it('answers 416, If-Range and HEAD as for files', async () => {
-    const { media: url } = await startFiles();
-    const { headers } = await sendRequest(url, { method: 'HEAD' });
-    const { body: whole, headers: full } = await sendRequest(url);
-    expect((await sendRequest(url, { method: 'HEAD' })).headers).toMatchObject({
-      'content-length': String(whole.length),
-      etag: full.etag,
-      'accept-ranges': 'bytes',
-    });
-    expect(headers['content-type']).toBe('video/mp4');
-    const beyond = await sendRequest(url, { headers: { range: `bytes=${whole.length}-` } });
-    expect(beyond.status).toBe(416);
-    expect(beyond.headers['content-range']).toBe(`bytes */${whole.length}`);
-    const range = 'bytes=1000-1999';
-    expect((await sendRequest(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
-    expect((await sendRequest(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
   });
 
   it('reads the headers once, and then only the fragments of a range', async () => {
@@ -183,22 +150,8 @@ describe('Combined with a layout', () => {
   });
 });
 
-describe('download programs', () => {
-  it.each([
-    ['aria2c with 8 connections', 'aria2c', ['-q', '-x', '8', '-s', '8', '-k', '1M', '--allow-overwrite=true']],
-    ['curl continuing a part', 'curl', ['-s', '-C', '-']],
-  ])('assemble the identical file: %s', async (_name, program, args) => {
-    const { media: url } = await startFiles();
-    const { body: whole } = await sendRequest(url);
-    const file = `${program}.mp4`;
-    if (program === 'curl') await writeFile(join(media.folder, file), whole.subarray(0, 1_234_567));
-    const target = program === 'curl' ? ['-o', join(media.folder, file)] : ['-d', media.folder, '-o', file];
-    const { code, output } = await runProgram(program, [...args, ...target, url]);
-    expect([code, output]).toEqual([0, '']);
-    expect((await readFile(join(media.folder, file))).equals(whole)).toBe(true);
-  });
-
-  it('get another ETag when a source has changed between two ranges', async () => {
+describe('a range of a pair', () => {
+  it('has another ETag when a source has changed since the last one', async () => {
     let validator = '"one"';
     const video = await media.load('indexed.mp4');
     const { media: url } = await start(async () => ({ ...video, validator }), await media.load('indexed.m4a'));
