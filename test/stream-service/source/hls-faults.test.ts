@@ -16,7 +16,7 @@ import {
   useSegmentedSite,
   whole,
 } from './segmented-fixture.ts';
-import { bytesOf, resourceWith, sha256, trackAt } from './upstream.ts';
+import { bytesOf, limitsFor, resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
 
@@ -62,15 +62,24 @@ describe('HLS source faults', () => {
     ['never says a length', { name: 'ignore-range', length: false }],
     ['throttles', { name: 'throttle', bytesPerSecond: 2_000_000 }],
     ['tells its end by the end of the connection', { name: 'unframed', after: 0, times: 0 }],
+    ['drops before the first byte', { name: 'drop', after: 0, times: 3 }],
+    ['stalls before the first byte', { name: 'stall', after: 0, times: 2 }],
+    ['resets', { name: 'reset', times: 3 }],
+    ['starts slowly', { name: 'slow-start', milliseconds: 20 }],
+    ['answers 429 with Retry-After', { name: 'status', status: 429, times: 2, retryAfter: '1' }],
+    ['uses chunked coding', { name: 'chunked' }],
   ])('an upstream that %s in a segment loses no byte', async (_, fault) => {
     const files = segments.map((bytes, index) => (index === 1 ? createFaultHandler({ bytes, fault }) : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open({ limits: limitsFor(fault) })).readFrom(0).stream)).toBe(whole);
   });
 
   it.each<[string, Fault, string]>([
     ['stays dead', { name: 'status', status: 500, times: 99 }, 'broken 502'],
     ['is gone', { name: 'status', status: 404, times: 99 }, 'broken 404'],
+    ['was removed', { name: 'status', status: 410, times: 99 }, 'broken 404'],
+    ['requires a login', { name: 'status', status: 401, times: 99 }, 'broken 502'],
+    ['requires payment', { name: 'status', status: 402, times: 99 }, 'broken 502'],
     ['changes while it is read', { name: 'drop', after: 100_000, times: 99 }, 'broken 502'],
   ])('a segment that %s fails the stream instead of being skipped', async (_, fault, outcome) => {
     let count = 0;
@@ -164,7 +173,7 @@ describe('HLS source faults', () => {
     });
   });
 
-  it('URLs that expire midway are renewed, and reading continues at the same byte', async () => {
+  it.each([401, 403, 404, 410])('URLs that expire midway (%d) are renewed, and reading continues', async (status) => {
     const bytes = segments[2] ?? init;
     const dying = createFaultHandler({ bytes, fault: { name: 'drop', after: 50_000, times: 1 } });
     let isDead = false;
@@ -176,7 +185,7 @@ describe('HLS source faults', () => {
     };
     files['/2.ts'] = Object.assign(
       (...[request, response]: Parameters<FaultHandler>) => {
-        if (isDead) return void response.writeHead(403).end();
+        if (isDead) return void response.writeHead(status).end();
         isDead = true;
         dying(request, response);
       },

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
+import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createSourceOpeners, type OpenSourceOptions } from '../../../stream-service/source/open-source.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
+import type { Fault } from '../../origin/faults.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -45,7 +47,8 @@ export async function startUpstream(): Promise<Upstream> {
           initialBackoffMs: 1,
           maxBackoffMs: 2,
           maxRetryAfterMs: 5,
-          stallTimeoutMs: 250,
+          // Long, so that a busy machine is not taken for a source that stalls.
+          stallTimeoutMs: 10_000,
           minReloadMs: 5,
           ...options.limits,
         },
@@ -58,6 +61,10 @@ export async function startUpstream(): Promise<Upstream> {
     },
   };
 }
+
+/** Limits at which a source that stalls is noticed soon. */
+export const limitsFor = (fault: Fault | undefined): Partial<SourceLimits> =>
+  fault?.name === 'stall' ? { stallTimeoutMs: 250 } : {};
 
 /** A track as resolving returns it. */
 export const trackAt = (url: string, more: Partial<Track> = {}): Track => ({
