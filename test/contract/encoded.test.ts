@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { inspect } from '../support/media-tools.ts';
 import { openResponse } from '../support/request.ts';
-import { conversionOf, itemOf, renditionOf } from './stream-helpers.ts';
+import { conversionOf, itemOf, renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
@@ -148,7 +148,7 @@ describe('format=mp3', () => {
     ['/hls/master.m3u8', SECONDS.ladder],
     ['/dash/number/manifest.mpd', SECONDS.ladder],
   ])('of %s has the promised size and the duration of the source', async (link, seconds) => {
-    const { path, fileSizeBytes } = await conversionOf(target, link);
+    const { path, fileSizeBytes } = await sizedConversionOf(target, link);
     const { status, headers, body } = await target.get(path);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('audio/mpeg');

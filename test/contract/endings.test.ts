@@ -4,77 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { inspect } from '../support/media-tools.ts';
 import { descendants } from '../support/processes.ts';
 import { openResponse } from '../support/request.ts';
-import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** The routes that stream an item of the watch site. */
-const ROUTES: [name: string, path: (link: string) => Promise<string>][] = [
-  ['Media', async (link) => (await renditionOf(target, link, 'audio')).path],
-  ['mp3', async (link) => (await conversionOf(target, link)).path],
-  ['Combined', async (link) => (await renditionOf(target, link, 'video')).path],
-];
-
 const file = (name: string) => readFile(join(target.origin.mediaDir, name));
 
-describe('source that is gone before the first byte', () => {
-  it.each(ROUTES)('is answered with 404 on %s', async (name, pathFor) => {
-    const path = await pathFor(`/site/gone-later/${name}`);
-    target.origin.expireUrls();
-    const { status, headers, body } = await target.get(path);
-    expect(status).toBe(404);
-    expect(headers['content-type']).toBe('application/json; charset=utf-8');
-    expectProblem(404, JSON.parse(body.toString()));
-  });
-
-  it.each(['/hls/dead-variant.m3u8'])('is answered with 404 or 502: %s', async (link) => {
-    const { status, resource } = await target.resolve(link);
+// Sources that are gone, expire, or fail before or after the first byte of each kind of stream: test/faults.
+describe('HLS', () => {
+  it('is answered with 404 or 502 when its variant is gone', async () => {
+    const { status, resource } = await target.resolve('/hls/dead-variant.m3u8');
     if (status !== 200) return expect([404, 502]).toContain(status);
     const { key, urlType } = resource.mediaItems[0]?.video?.renditions[0] ?? expect.fail('No video');
     expect([404, 502]).toContain((await target.get(`/api/Stream/${urlType}/${key}`)).status);
-  });
-});
-
-describe('source with expired URLs', () => {
-  it.each(ROUTES)('is resolved again on %s', async (name, pathFor) => {
-    const path = await pathFor(`/site/watch/expired-${name}`);
-    const before = await target.get(path);
-    target.origin.expireUrls();
-    const after = await target.get(path);
-    expect(after.status).toBe(200);
-    expect(after.body.equals(before.body)).toBe(true);
-  });
-
-  it('continues at the exact byte when they expire midway', async () => {
-    const { path } = await renditionOf(target, '/site/long-strict/middle', 'audio');
-    const { status, body } = await openResponse(target.baseUrl + path);
-    expect(status).toBe(200);
-    const pieces: Buffer[] = [];
-    for await (const piece of body) {
-      if (pieces.length === 0) target.origin.expireUrls();
-      pieces.push(piece);
-    }
-    expect(Buffer.concat(pieces).equals(await file('long-audio.m4a'))).toBe(true);
-  });
-
-  it('is requested with bounded ranges and the cookies of its host only', async () => {
-    const { path } = await renditionOf(target, '/site/watch/rules', 'audio');
-    const seen = target.origin.requestsTo('/site-media/strict/').length;
-    expect((await target.get(path)).status).toBe(200);
-    for (const { method, headers } of target.origin.requestsTo('/site-media/strict/').slice(seen)) {
-      expect(method).toBe('GET');
-      expect(headers.range).toMatch(/^bytes=\d+-\d+$/);
-      expect(headers.cookie).not.toContain('elsewhere');
-    }
-  });
-});
-
-describe('failure after the first byte', () => {
-  it('breaks the connection when the source is truncated', async () => {
-    const { path } = await renditionOf(target, '/truncated/long.mp4');
-    await expect(target.get(path)).rejects.toThrow();
   });
 
   it('breaks the connection, or is answered with 404 or 502, when a segment is missing', async () => {
@@ -87,36 +30,35 @@ describe('failure after the first byte', () => {
   });
 });
 
-describe('client that disconnects', () => {
-  it.each([
-    ['Media', () => renditionOf(target, '/slow/long.mp4?rate=400000')],
-    ['mp3', () => conversionOf(target, '/slow/long.mp4?rate=400000')],
-    ['Combined', () => renditionOf(target, '/site/long-strict/leave')],
-    ['HLS', () => renditionOf(target, '/hls/long/index.m3u8')],
-    ['live', () => renditionOf(target, '/live/index.m3u8')],
-  ])('ends its requests and processes on %s', async (_, find) => {
-    const { path } = await find();
-    const leaving = new AbortController();
-    const { status, body } = await openResponse(target.baseUrl + path, { signal: leaving.signal });
-    expect(status).toBe(200);
-    await new Promise((resolve) => body.once('data', resolve));
-    body.on('error', () => undefined);
-    leaving.abort();
+it('breaks the connection when the source is truncated', async () => {
+  const { path } = await renditionOf(target, '/truncated/long.mp4');
+  await expect(target.get(path)).rejects.toThrow();
+});
 
-    const unfinished = () => target.origin.requests.filter(({ state }) => state === 'open');
-    await expect.poll(unfinished).toEqual([]);
-    if (!isRemote) await expect.poll(() => descendants('ffmpeg')).toEqual([]);
-  });
+it('continues at the exact byte of a source whose URLs expire midway', async () => {
+  const { path } = await renditionOf(target, '/site/long-strict/middle', 'audio');
+  const { status, body } = await openResponse(target.baseUrl + path);
+  expect(status).toBe(200);
+  const pieces: Buffer[] = [];
+  for await (const piece of body) {
+    if (pieces.length === 0) target.origin.expireUrls();
+    pieces.push(piece);
+  }
+  expect(Buffer.concat(pieces).equals(await file('long-audio.m4a'))).toBe(true);
+});
 
-  it('during a resolve does not affect later requests', async () => {
-    const leaving = new AbortController();
-    const link = encodeURIComponent(target.origin.url('/site/sleep/leaves'));
-    const answer = target.get(`/api/Fetch/GetResource?url=${link}`, { signal: leaving.signal });
-    await expect.poll(() => target.origin.requestsTo('/site-api/sleep/leaves').length).toBe(1);
-    leaving.abort();
-    await expect(answer).rejects.toThrow();
-    expect((await target.resolve('/site/combined/still-well')).status).toBe(200);
-  });
+it('ends the requests and processes of a live stream whose client disconnects', async () => {
+  const { path } = await renditionOf(target, '/live/index.m3u8');
+  const leaving = new AbortController();
+  const { status, body } = await openResponse(target.baseUrl + path, { signal: leaving.signal });
+  expect(status).toBe(200);
+  await new Promise((resolve) => body.once('data', resolve));
+  body.on('error', () => undefined);
+  leaving.abort();
+
+  const unfinished = () => target.origin.requests.filter(({ state }) => state === 'open');
+  await expect.poll(unfinished).toEqual([]);
+  if (!isRemote) await expect.poll(() => descendants('ffmpeg')).toEqual([]);
 });
 
 describe('concurrent requests', () => {

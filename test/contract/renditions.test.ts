@@ -70,6 +70,7 @@ describe('renditions of a direct file', () => {
     ['/files/clip.mp4', ['Media 180p .mp4 video/mp4'], ['Media 180p .mp4 video/mp4', MP3]],
     ['/files/clip-tail.mp4', ['Media 180p .mp4 video/mp4'], ['Media 180p .mp4 video/mp4', MP3]],
     ['/files/clip.webm', ['Media 180p .webm video/webm'], ['Media 180p .webm video/webm', MP3]],
+    ['/files/clip.mkv', ['Media 180p .mkv video/x-matroska'], ['Media 180p .mkv video/x-matroska', MP3]],
     ['/plain/video', ['Media 180p .mp4 video/mp4'], ['Media 180p .mp4 video/mp4', MP3]],
     ['/plain/octets', ['Media 180p .mp4 video/mp4'], ['Media 180p .mp4 video/mp4', MP3]],
     ['/plain/video-as-text', ['Media 180p .mp4 video/mp4'], ['Media 180p .mp4 video/mp4', MP3]],
@@ -219,6 +220,7 @@ describe('renditions of HLS and DASH', () => {
     ['/hls/aes/index.m3u8', ['Media']],
     ['/hls/muxed.m3u8', ['Media', 'Media']],
     ['/site/hls-referer/x', ['Media']],
+    ['/live/index.m3u8', ['Media']],
   ])('of %s are MP4', async (link, types) => {
     const item = await itemOf(link);
     expect(item.video?.renditions.map(({ urlType }) => urlType)).toEqual(types);

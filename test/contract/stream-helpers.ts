@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { MediaInformation, MediaRendition } from '../../lambdas/api/get-resource.ts';
 import type { Target } from './target.ts';
 
@@ -28,3 +28,17 @@ export async function renditionOf(
 /** The MP3 conversion of a link with its stream path. */
 export const conversionOf = (target: Target, link: string) =>
   renditionOf(target, link, 'audio', ({ convertTo }) => convertTo === 'mp3');
+
+/**
+ * The same with its size. On a busy machine the file may not be read in time: then it is resolved again half a minute
+ * later.
+ */
+export const sizedConversionOf = (target: Target, link: string) =>
+  vi.waitFor(
+    async () => {
+      const conversion = await conversionOf(target, link);
+      expect(conversion.fileSizeBytes, `size of the conversion of ${link}`).not.toBeNull();
+      return conversion;
+    },
+    { timeout: 150_000, interval: 5_000 },
+  );

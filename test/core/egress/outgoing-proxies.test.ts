@@ -95,19 +95,6 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  it.each(['http', 'https'])(
-    'rejects with UpstreamError when the proxy is down or rejects the credentials (%s)',
-    async (scheme) => {
-      const proxy = await serveProxy({});
-      const wrong = proxy.url.replace('user:', 'stranger:');
-      for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
-        const egress = egressFor({ outgoingProxies: [url], names: NAMES });
-        const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity() });
-        await expect(request).rejects.toThrow(UpstreamError);
-      }
-    },
-  );
-
   it.each(['http', 'https'])('rejects with UpstreamError when the proxy does not respond (%s)', async (scheme) => {
     const silent = await serveTcp((socket) => void socket.resume());
     const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: NAMES, connectTimeoutMs: 100 });
@@ -178,18 +165,6 @@ describe('a proxy session through an outgoing proxy', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  it.each(REQUEST_METHODS)(
-    'answers 502 when the proxy is down or rejects the credentials (%s)',
-    async (_way, flags) => {
-      const proxy = await serveProxy({});
-      for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
-        const egress = egressFor({ outgoingProxies: [url], names: NAMES });
-        const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-        expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
-      }
-    },
-  );
-
   it('closes its connections above maxBytes', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
@@ -248,7 +223,8 @@ describe('nextIdentity after a failure', () => {
       await serveSocks({}, { silentAt: 'request' }),
     ];
     for (const proxy of proxies) {
-      const egress = egressFor({ outgoingProxies: [proxy.url, GOOD], names: NAMES, connectTimeoutMs: 500 });
+      // Long enough to connect to the proxy itself on a busy machine.
+      const egress = egressFor({ outgoingProxies: [proxy.url, GOOD], names: NAMES, connectTimeoutMs: 2_000 });
       const identity = egress.nextIdentity();
       await expect(egress.request(url, { identity })).rejects.toThrow(UpstreamError);
       expect(isLeftOut(egress, identity)).toBe(false);

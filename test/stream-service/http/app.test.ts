@@ -7,75 +7,41 @@ import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf 
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const source = () => fileSource(Buffer.from('some media'));
-const PAGE = 'https://page.example';
 let service: Service;
 let media: string;
 beforeAll(async () => {
-  service = await startService(resourceOf([trackOf('file')]), { file: source() }, { corsAllowedOrigins: [PAGE] });
+  service = await startService(
+    resourceOf([trackOf('file')]),
+    { file: source() },
+    { corsAllowedOrigins: ['https://page.example'] },
+  );
   media = `/api/Stream/Media/${mediaKey('file')}`;
 });
 afterAll(() => service.close());
 
-const at = (path: string, method = 'GET', headers = {}) => sendRequest(service.url + path, { method, headers });
-const NOT_FOUND = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
+const at = (path: string, method = 'GET') => sendRequest(service.url + path, { method });
 
+// What the API answers too is in test/contract: paths, keys, methods, CORS, content types.
 describe('404', () => {
   it.each([
-    ['an unknown path', '/api/Stream/Other/x'],
-    ['no key', '/api/Stream/Media/'],
-    ['another path below a key', `/api/Stream/Media/${mediaKey('file')}/more`],
-    ['an unknown key', `/api/Stream/Media/${'A'.repeat(33)}`],
-    ['a key in the wrong case', `/api/Stream/Media/${mediaKey('file').toLowerCase()}`],
-    ['a malformed key', '/api/Stream/Media/not!a*key'],
-    ['an undecodable key', '/api/Stream/Media/%ZZ'],
     ['an undecodable path', '/%ZZ/%'],
     ['a truncated UTF-8 character', '/api/Stream/Media/%C3'],
-    ['a NUL', '/api/Stream/Media/%00'],
-    ['an overlong key', `/api/Stream/Media/${'A'.repeat(5000)}`],
-    ['dots', '/api/Stream/Media/../../etc/passwd'],
-    ['encoded slashes', '/api/Stream/Media/%2e%2e%2fpasswd'],
     ['a property of Object.prototype', '/api/Stream/Media/__proto__'],
-  ])('answers %s', async (_name, path) => {
-    const { status, headers, body } = await at(path);
+  ])('answers %s, which no cache keeps', async (_name, path) => {
+    const { status, headers } = await at(path);
     expect(status).toBe(404);
-    expect(JSON.parse(body.toString())).toEqual(NOT_FOUND);
     expect(headers).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
       vary: 'Origin, Accept',
     });
   });
-
-  it('has the content type that the client prefers', async () => {
-    const { headers, body } = await at('/nothing', 'GET', { accept: 'text/plain;q=0.9, text/json' });
-    expect(headers['content-type']).toBe('text/json; charset=utf-8');
-    expect(JSON.parse(body.toString())).toEqual(NOT_FOUND);
-  });
-
-  it('has no body for HEAD', async () => {
-    const { status, body } = await at('/api/Stream/Media/unknown', 'HEAD');
-    expect(status).toBe(404);
-    expect(body.length).toBe(0);
-  });
 });
 
 describe('methods', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])(
-    'answers %s on a stream with 405',
-    async (method) => {
-      const { status, headers, body } = await at(media, method);
-      expect(status).toBe(405);
-      expect(headers.allow).toBe('GET, HEAD, OPTIONS');
-      expect(JSON.parse(body.toString())).toEqual({
-        type: '/problems/method-not-allowed',
-        title: 'Method Not Allowed',
-        status: 405,
-      });
-    },
-  );
-
-  it.each(['POST', 'PROPFIND'])('answers %s on an unknown path with 404', async (method) => {
+  it.each(['TRACE', 'PROPFIND'])('answers %s on a stream with 405, and on an unknown path with 404', async (method) => {
+    const { status, headers } = await at(media, method);
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
     expect((await at('/nothing', method)).status).toBe(404);
   });
 
@@ -108,43 +74,10 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('CORS', () => {
-  it('lets listed origins read streams and failures', async () => {
-    for (const path of [media, '/nothing']) {
-      const { headers } = await at(path, 'GET', { origin: PAGE });
-      expect(headers['access-control-allow-origin']).toBe(PAGE);
-      expect(headers['access-control-expose-headers']).toContain('Content-Range');
-      expect(headers.vary).toContain('Origin');
-    }
-  });
-
-  it('sends no CORS headers to other origins', async () => {
-    const { status, headers, body } = await at(media, 'GET', { origin: 'https://other.example' });
-    expect(status).toBe(200);
-    expect(body.toString()).toBe('some media');
-    expect(headers).not.toHaveProperty('access-control-allow-origin');
-  });
-
-  it('allows Range in a preflight', async () => {
-    const asked = { origin: PAGE, 'access-control-request-method': 'GET', 'access-control-request-headers': 'range' };
-    const { status, headers } = await at(media, 'OPTIONS', asked);
-    expect(status).toBe(204);
-    expect(headers['access-control-allow-headers']).toMatch(/range/i);
-  });
-});
-
 describe('an unavailable state table', () => {
   it('answers 502', async () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
-    const lists = { getArchivedList: failing, touchArchivedList: failing };
-    const state = {
-      getResource: failing,
-      touchResource: failing,
-      putExactSize: failing,
-      getAttachment: failing,
-      putAttachment: failing,
-      ...lists,
-    };
+    const state = { getResource: failing };
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
@@ -159,9 +92,7 @@ describe('an unavailable state table', () => {
   it('sends the stream when extending the expiry fails', async () => {
     const resource = resourceOf([trackOf('file')]);
     const throttle = () => Promise.reject(new Error('throttled'));
-    const lists = { getArchivedList: throttle, touchArchivedList: throttle };
-    const write = { touchResource: throttle, putExactSize: throttle, putAttachment: throttle };
-    const state = { getResource: async () => resource, getAttachment: async () => undefined, ...write, ...lists };
+    const state = { touchResource: throttle, putExactSize: throttle, putAttachment: throttle };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();

@@ -104,7 +104,7 @@ describe('client limits and disconnects', () => {
 
   it('ends a stream whose client accepts no byte, and no stream of a slow client', async () => {
     const { source, counts } = countedSource();
-    const url = await start(source, { clientTimeoutMs: 1000 });
+    const url = await start(source, { clientTimeoutMs: 2000 });
     const slow = await openResponse(url);
     const reading = setInterval(() => slow.read(256 * 1024), 20);
     // While two others reach the limit one after the other, the slow one is open for twice as long.
@@ -118,23 +118,6 @@ describe('client limits and disconnects', () => {
     expect(slow.destroyed).toBe(false);
     slow.destroy();
     await until(() => counts.open === 0);
-  });
-
-  it('answers 429 at the limit of a client until one of its streams ends', async () => {
-    const { source } = countedSource();
-    const url = await start(source, { limits: { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
-    const answer = await openResponse(url);
-    const refused = await sendRequest(url);
-    expect(refused.status).toBe(429);
-    expect(refused.headers['retry-after']).toBe('10');
-    expect(JSON.parse(refused.body.toString())).toEqual({
-      type: '/problems/too-many',
-      title: 'Too Many Requests',
-      status: 429,
-    });
-    expect((await sendRequest(url, { method: 'HEAD' })).status).toBe(200);
-    answer.destroy();
-    await until(async () => (await sendRequest(url, { headers: { range: 'bytes=0-0' } })).status === 206);
   });
 
   it('releases the slot of a request that fails', async () => {
