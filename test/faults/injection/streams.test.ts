@@ -11,7 +11,8 @@ const LINKS = {
   hls: '/hls/ts/index.m3u8',
   encrypted: '/hls/aes/index.m3u8',
   site: '/site/open/1',
-  detailed: '/site/detailed/1',
+  detailed: '/site/small-detailed/1',
+  sound: '/files/tone.m4a',
 } as const;
 
 let service: InjectedService;
@@ -57,7 +58,7 @@ const media = async (name: keyof typeof LINKS, traits: Partial<Rendition>, query
   `/api/Stream/Media/${keyIn(await copyOf(name), traits)}${query}`;
 
 /** The URL of a small stream, which shows that the service still serves. */
-const fileUrl = async () => service.baseUrl + (await media('file', { urlType: 'Media' }));
+const fileUrl = async () => service.baseUrl + (await media('sound', { urlType: 'Media' }));
 
 interface Flow {
   /** Prepares a new item and returns the path of its stream. */

@@ -30,6 +30,7 @@ const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>>
   'mp3-256': { file: 'ladder/mp3-256.mp3', vcodec: 'none', acodec: 'mp3', asr: 48000 },
   'both-720': { file: 'ladder/both-720.mp4', height: 720, width: 1280, vcodec: 'avc1.42c01f', acodec: 'mp4a.40.2' },
   'both-360': { file: 'ladder/both-360.mp4', height: 360, width: 640, vcodec: 'avc1.42c01e', acodec: 'mp4a.40.2' },
+  clip: { file: 'clip.mp4', height: 180, width: 320, vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2' },
   'long-video': { file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
   'long-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 },
 };
@@ -84,7 +85,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   watch: { formats: SEPARATE, rule: 'strict' },
   /** The same without rules. */
   open: { formats: SEPARATE },
-  'gone-later': { formats: SEPARATE },
   'slow-once': { formats: ['both-360'] },
   unsized: { formats: SEPARATE, unsized: true },
   'opus-only': { formats: ['h264-360', 'opus-96'] },
@@ -112,6 +112,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'only-odd': { formats: [] },
   embedded: { formats: ['both-360'] },
   detailed: { formats: ['both-360'], info: DETAILS },
+  /** The same of a small file. */
+  'small-detailed': { formats: ['clip'], seconds: SECONDS.clip, info: DETAILS },
   live: { formats: [], info: { is_live: true } },
   'hls-referer': { formats: [], seconds: SECONDS.clip },
 };
@@ -143,7 +145,7 @@ function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.la
       { url: `${origin}/files/wide.jpg`, width: 1280, height: 720, preference: 1 },
     ],
     ...info,
-    ...(kind === 'detailed' && subtitlesOf(origin)),
+    ...(kind.endsWith('detailed') && subtitlesOf(origin)),
   };
 }
 

@@ -70,7 +70,6 @@ export function createWatch(): Watch {
     const firstTime = !seen.has(path);
     seen.add(path);
     if (kind === 'slow-once' && firstTime) return answer({ act: 'sleep' });
-    if (kind === 'gone-later' && !firstTime) return answer({ act: 'expected', message: 'This video has been deleted' });
     const client = exchange.request.socket.remoteAddress ?? '';
     const block = url.searchParams.get('at')?.split(',').includes(client) ? url.searchParams.get('block') : undefined;
     if (block && Number(block)) return send(exchange, 'text/plain', 'Blocked', Number(block));

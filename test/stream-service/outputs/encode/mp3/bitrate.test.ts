@@ -7,10 +7,10 @@ import { id3Tag } from '../../../../../core/media/id3/id3-tag.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { probe } from '../../../../support/media-tools.ts';
 import { randomFrom } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
+import { fastLame, fileSource, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
 
 /** With the boundary of two segments at 24 s. */
-const SECONDS = 40;
+const SECONDS = 30;
 const tagBytes = id3Tag({ title: 'Title', artist: 'Artist' }).length;
 
 describe('mp3FrameBytes', () => {
@@ -30,7 +30,7 @@ describe('an MP3 conversion with a bit rate', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-bitrate-'));
     source = await readFile(join(await ensureMedia(), 'long-audio.m4a'));
-    mp3 = await startMp3({}, shortSegments);
+    mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
   }, 120_000);
   afterAll(async () => {
     await mp3.close();

@@ -6,7 +6,7 @@ import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/
 import { mp3Encoding } from '../../../../../stream-service/outputs/encode/mp3.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { inspect } from '../../../../support/media-tools.ts';
-import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
+import { fastLame, fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
 
 /** An ID3 tag has a header of 10 bytes with its size in four times seven bits. */
 const tagBytesOf = (file: Buffer) => 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + file.readUInt8(at), 0);
@@ -18,7 +18,7 @@ describe('a clip of an MP3 conversion', () => {
   let mp3: Awaited<ReturnType<typeof startMp3>>;
   beforeAll(async () => {
     source = await readFile(join(await ensureMedia(), 'long-audio.m4a'));
-    mp3 = await startMp3();
+    mp3 = await startMp3({}, fastLame);
     whole = await readRange(await mp3.open(resource, track, fileSource(source)), 0);
   }, 120_000);
   afterAll(() => mp3.close());
