@@ -15,7 +15,7 @@ export const openApiDocument = {
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
 };
 
-/** Of a private instance: every operation but GetAppInfo needs a key, in either header. */
+/** The description of a private instance: every operation but GetAppInfo needs a key, in either header. */
 export const privateOpenApiDocument = {
   ...openApiDocument,
   security: [{ bearer: [] }, { apiKey: [] }],

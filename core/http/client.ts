@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 
 /** Where a request came from. */
 export interface RequestAddress {
-  /** Of the connection. Undefined once it is closed. */
+  /** The other end of the connection. Undefined once it is closed. */
   readonly remoteAddress: string | undefined;
   readonly forwardedFor: string | undefined;
   /** Proxies in front whose entry in X-Forwarded-For is trusted. */
@@ -224,10 +224,8 @@ export type SignKey = (key: string) => string;
  * @returns the identity for an open instance
  */
 export function signerFor(accessHeader: string | undefined, now = Date.now()): SignKey {
-  const hash = accessHeader ?? '';
-  if (!HASH.test(hash)) return (key) => key;
-  const expiry = Math.ceil((now / 1000 + LINK_TTL_SECONDS) / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS;
-  return (key) => `${key}.${accessKeyId(hash)}.${expiry}.${signatureOf(hash, key, String(expiry))}`;
+  const sign = proofFor(accessHeader, now / 1000 + LINK_TTL_SECONDS, EXPIRY_STEP_SECONDS);
+  return sign ? (key) => `${key}.${sign(key)}` : (key) => key;
 }
 
 /**
@@ -235,11 +233,14 @@ export function signerFor(accessHeader: string | undefined, now = Date.now()): S
  * @param accessHeader value of `ACCESS_HEADER`
  * @returns from a link to the `access` parameter; undefined for an open instance
  */
-export function linkSignerFor(accessHeader: string | undefined, now = Date.now()): SignKey | undefined {
-  const hash = accessHeader ?? '';
+export const linkSignerFor = (accessHeader: string | undefined, now = Date.now()): SignKey | undefined =>
+  proofFor(accessHeader, now / 1000 + FEED_TTL_SECONDS, DAY_SECONDS);
+
+/** From a text to `<id of the access key>.<expiry>.<signature>`, with an expiry that is a multiple of the step. */
+function proofFor(hash = '', expirySeconds: number, stepSeconds: number): SignKey | undefined {
   if (!HASH.test(hash)) return undefined;
-  const expiry = String(Math.ceil((now / 1000 + FEED_TTL_SECONDS) / DAY_SECONDS) * DAY_SECONDS);
-  return (link) => `${accessKeyId(hash)}.${expiry}.${signatureOf(hash, link, expiry)}`;
+  const expiry = String(Math.ceil(expirySeconds / stepSeconds) * stepSeconds);
+  return (text) => `${accessKeyId(hash)}.${expiry}.${signatureOf(hash, text, expiry)}`;
 }
 
 /**

@@ -5,9 +5,9 @@ import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
 import { parseKey } from './keys.ts';
-import { createLeaseItem, readLease, readMaintenance, readStreamTask, rotateOriginSecret } from './leases.ts';
+import { createLeaseItem, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { State, ToolsRecord } from './state.ts';
+import type { Lease, MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
@@ -32,9 +32,18 @@ const ARCHIVED_LIST_PREFIX = 'resource#archive#';
 /** Creates the state over a table. Reads are consistent; every call throws `StateUnavailable` if the table fails. */
 export function createState({ storage, now = Date.now, log = silentLog }: StateOptions): State {
   const seconds = () => Math.floor(now() / 1000);
-  const maintenance = createLeaseItem({ storage, now: seconds, pk: 'maintenance', read: readMaintenance });
-  const streamTask = createLeaseItem({ storage, now: seconds, pk: 'stream-task', read: readStreamTask });
-  const toolsUpdate = createLeaseItem({ storage, now: seconds, pk: 'tools-update', read: readLease });
+  const leases = { storage, now: seconds };
+  const maintenance = createLeaseItem<MaintenanceLease>({
+    ...leases,
+    pk: 'maintenance',
+    attributes: { activity: 'string' },
+  });
+  const streamTask = createLeaseItem<StreamTaskLease>({
+    ...leases,
+    pk: 'stream-task',
+    attributes: { startedAt: 'number' },
+  });
+  const toolsUpdate = createLeaseItem<Lease>({ ...leases, pk: 'tools-update' });
 
   /** A table that was lost does not take the tools with it. */
   let recordedTools: ToolsRecord | undefined;

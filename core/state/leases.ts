@@ -1,4 +1,4 @@
-import type { Lease, MaintenanceLease, OriginSecrets, StreamTaskLease } from './state.ts';
+import type { Lease, OriginSecrets } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** One lease, stored as an item of the table. */
@@ -14,45 +14,30 @@ export interface LeaseItem<T extends Lease> {
   release(owner: string): Promise<void>;
 }
 
-/** Options of `createLeaseItem`. */
 export interface LeaseItemOptions<T extends Lease> {
   readonly storage: StateStorage;
   readonly pk: string;
-  /** Parses an item; undefined if it is no such lease. */
-  readonly read: (item: StoredItem) => T | undefined;
+  /** Types of the attributes that a lease of this kind has besides those of every lease. */
+  readonly attributes?: Readonly<Partial<Record<keyof T, 'string' | 'number'>>>;
   /** Epoch seconds. */
   readonly now: () => number;
 }
 
-/** Creates access to one lease. */
-export const createLeaseItem = <T extends Lease>({ storage, pk, read, now }: LeaseItemOptions<T>): LeaseItem<T> => ({
-  get: async () => {
-    const item = await storage.get(pk);
-    const lease = item && read(item);
-    return lease && lease.expiresAt > now() ? lease : undefined;
-  },
-  acquire: (lease, from = lease.owner) => {
-    const { owner, expiresAt, ...attributes } = lease;
-    return storage.putIf({ ...attributes, pk, owner, expiresAt }, { expiredAt: now(), owners: [owner, from] });
-  },
-  release: (owner) => storage.deleteOwned(pk, owner),
-});
-
-/** Parses a lease without further attributes. */
-export function readLease({ owner, expiresAt }: StoredItem): Lease | undefined {
-  return typeof owner === 'string' && typeof expiresAt === 'number' ? { owner, expiresAt } : undefined;
-}
-
-/** Parses the maintenance lease. */
-export function readMaintenance({ activity, owner, expiresAt }: StoredItem): MaintenanceLease | undefined {
-  if (typeof activity !== 'string' || typeof owner !== 'string' || typeof expiresAt !== 'number') return undefined;
-  return { activity, owner, expiresAt };
-}
-
-/** Parses the lease for starting the stream host. */
-export function readStreamTask({ owner, startedAt, expiresAt, taskArn }: StoredItem): StreamTaskLease | undefined {
-  if (typeof owner !== 'string' || typeof startedAt !== 'number' || typeof expiresAt !== 'number') return undefined;
-  return { owner, startedAt, expiresAt, taskArn: typeof taskArn === 'string' ? taskArn : undefined };
+/** Creates access to one lease. An item that lacks an attribute is no lease. */
+export function createLeaseItem<T extends Lease>({ storage, pk, attributes, now }: LeaseItemOptions<T>): LeaseItem<T> {
+  const types = Object.entries({ owner: 'string', expiresAt: 'number', ...attributes });
+  return {
+    get: async () => {
+      const { pk: _, ...item } = (await storage.get(pk)) ?? { pk };
+      const isLease = types.every(([name, type]) => typeof item[name] === type);
+      return isLease && Number(item.expiresAt) > now() ? (item as unknown as T) : undefined;
+    },
+    acquire: (lease, from = lease.owner) => {
+      const { owner, expiresAt, ...more } = lease;
+      return storage.putIf({ ...more, pk, owner, expiresAt }, { expiredAt: now(), owners: [owner, from] });
+    },
+    release: (owner) => storage.deleteOwned(pk, owner),
+  };
 }
 
 const ORIGIN_SECRET_PK = 'origin-secret';

@@ -132,7 +132,7 @@ export const destinationOf = (url: URL): Destination => ({
   port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
 });
 
-/** Of every hop. Servers reject longer request targets (RFC 9110 §4.1 recommends 8,000 octets). */
+/** Servers reject longer request targets (RFC 9110 §4.1 recommends 8,000 octets). */
 const MAX_URL_CHARS = 8_192;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

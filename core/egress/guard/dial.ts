@@ -107,7 +107,7 @@ const TOTAL_READ_BYTES = 16 * 1024 * 1024;
 /** Receives the bytes of every socket, one read at a time. Each read is copied into a buffer of its exact size. */
 const sharedReadBuffer = Buffer.allocUnsafeSlow(MAX_READ_BYTES);
 const openSockets = new Set<Socket>();
-/** Of sockets that have closed. */
+/** What sockets had received when they closed. */
 let closedSocketsBytes = 0;
 
 /** Missing in the types of `createConnection`. */

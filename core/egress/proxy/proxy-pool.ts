@@ -75,7 +75,7 @@ export function createProxyPool(
     }
     return undefined;
   };
-  /** Of those that rest for a site. */
+  /** All of them rest for the site: the one whose rest ends first. */
   const firstToReturn = (site: string): string | undefined =>
     groups
       .flatMap(({ ids }) => ids.filter((id) => !isFailing(id)))

@@ -73,7 +73,7 @@ export function createSessionState(
     attach(socket);
     countBytes(socket);
   };
-  /** Of a proxied session, the agents connect to its proxy only. */
+  /** The agents of a proxied session connect to its proxy only. */
   const onAgentConnection = (connected: 'connect' | 'secureConnect') => (socket: Duplex) => {
     if (identity !== DIRECT) {
       const fail = () => !closed && reportProxyFailure();

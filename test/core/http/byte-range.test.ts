@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideRange, formatRange, predictRange } from '../../../core/http/byte-range.ts';
+import { decideRange, formatRange, predictRange } from '../../../core/http/request-headers.ts';
 
 describe('decideRange', () => {
   it.each([

@@ -4,7 +4,7 @@ import {
   parseContentRange,
   parseLength,
   parseUnsatisfiedRange,
-} from '../../../core/http/byte-range.ts';
+} from '../../../core/http/request-headers.ts';
 
 describe('formatContentRange', () => {
   it('names the range and the size', () =>
