@@ -2,6 +2,7 @@ import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
+import { opusTags, vorbisComments } from '../../core/media/ogg/index.ts';
 import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
 import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
@@ -12,6 +13,8 @@ import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from '.
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {
   readonly hasTags?: boolean;
+  /** Ogg has title and artist without tags, too. @default MP4 */
+  readonly container?: 'ogg';
   /** The list that it is sent as a part of, for the tags. */
   readonly listPlace?: ListPlace;
   readonly subtitle?: SelectedSubtitle;
@@ -37,9 +40,11 @@ export function planExtras(
   return { ...tags, subtitle: selectSubtitle(resource, subtitles) };
 }
 
-/** Tags and text of an MP4, with a name that distinguishes them from others; empty: nothing. */
+/** Tags and text of an MP4, or comments of Ogg, with a name that distinguishes them from others; empty: nothing. */
 export interface LoadedExtras extends LayoutExtras {
   readonly id: string;
+  /** For Ogg: `NAME=value`. */
+  readonly comments: readonly string[];
   /** What HEAD cannot know yet: the first request of all hosts chooses cover and text. Tags have a fixed length. */
   readonly isCoverUnknown: boolean;
   readonly isTextUnknown: boolean;
@@ -53,7 +58,7 @@ export interface ExtrasDependencies {
 /** Fetches the cover and the text; for HEAD only if they are stored. @throws what `Covers` and `EmbeddedSubtitles` throw */
 export async function loadExtras(
   resource: Resource,
-  { hasTags, listPlace, subtitle }: PlannedExtras,
+  { hasTags, container, listPlace, subtitle }: PlannedExtras,
   { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
@@ -62,9 +67,20 @@ export async function loadExtras(
     subtitle &&
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
-  const tags = hasTags ? mp4Tags(recordingText(resource, listPlace), cover || undefined) : undefined;
+  const recording = recordingText(resource, listPlace);
+  const { title, artist } = recording;
+  const comments = vorbisComments(hasTags ? recording : { title, artist }, cover || undefined);
+  const mp4 = hasTags ? mp4Tags(recording, cover || undefined) : undefined;
+  const tags = container === 'ogg' ? opusTags(comments, hasTags) : mp4;
   const id = (tags ? ` tags=${digestOf(tags)}` : '') + (text ? ` text=${text.id}` : '');
-  return { tags, text, id, isCoverUnknown: Boolean(hasTags && !cover), isTextUnknown: Boolean(subtitle && !text) };
+  return {
+    tags,
+    text,
+    comments,
+    id,
+    isCoverUnknown: Boolean(hasTags && !cover),
+    isTextUnknown: Boolean(subtitle && !text),
+  };
 }
 
 /** @throws UnsupportedRendition where an error says that subtitles are too large */

@@ -4,12 +4,12 @@ import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
+import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, type EncodeQuery, isEncoded, planEncode } from './encode/index.ts';
 import { type PlannedExtras, planExtras } from './extras.ts';
 import {
   type LayoutPlan,
-  NOT_AAC,
   type PresentationFile,
   planAudioAlone,
   planClip,
@@ -46,7 +46,7 @@ type Decision = (found: KeyedRendition, query: MediaQuery) => RenditionPlan;
 /** What is sent, by what is asked (rows) and what was found (columns). For a conversion that is the audio track alone. */
 const DECISIONS = {
   encoded: { pair: encode, segments: encode, mp4: encode, file: encode },
-  m4a: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: remuxAudio },
+  copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
   clip: { pair: clip, segments: clip, mp4: clip, file: clip },
   subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
   media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
@@ -71,7 +71,7 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
   if (!query.format || !audio)
     return decide(query.clip ? 'clip' : query.subtitles === undefined ? 'media' : 'subtitles', found, query);
   if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');
-  const row = isEncoded(query.format) ? 'encoded' : query.format;
+  const row = isEncoded(query.format) ? 'encoded' : 'copied';
   return { ...decide(row, { ...found, tracks: [audio] }, query), conversion: query.format };
 }
 
@@ -136,21 +136,27 @@ function encode(found: KeyedRendition, { format, ...query }: MediaQuery) {
   return planEncode(found, format as EncodedName, query);
 }
 
-const isAac = ({ audio }: Track): boolean => audio?.codec !== undefined && audioFamily(audio.codec) === 'aac';
+/** The format that copies audio, which the row of the table has made certain. */
+const formatOf = ({ format }: MediaQuery): CopiedFormat => copiedFormats[format as CopiedName];
 
-/** By its extension: an MP4 file without video may have further tracks. */
-const isAudioFile = ({ video, container }: Track): boolean => video === null && /^m4a$/i.test(container);
+const hasCodec = ({ audio }: Track, { codec }: CopiedFormat): boolean =>
+  audio?.codec !== undefined && audioFamily(audio.codec) === codec;
 
-/** The AAC of an MP4 file, with length and ranges. @throws as `remuxAudio` */
+/** The audio of a file, with length and ranges. @throws as `remuxAudio` */
 function copyAudio(found: KeyedRendition, query: MediaQuery) {
   const [track] = found.tracks;
+  const audioAs = formatOf(query);
   const extras = planAudioExtras(found, query);
-  if (!query.clip && !extras.hasTags && isAac(track) && isAudioFile(track)) return planCopy(found, conversions.m4a);
+  const type = conversions[query.format as CopiedName];
+  // By its extension: an MP4 file without video may have further tracks.
+  const isCopy = track.video === null && hasCodec(track, audioAs) && audioAs.extensions.test(track.container);
+  if (isCopy && !query.clip && !extras.hasTags) return planCopy(found, type);
+  if (!isMp4File(track)) return remuxAudio(found, query);
   const instead = query.clip ? undefined : remuxAudio(found, query);
-  return planAudioAlone(found, extras, { type: conversions.m4a, clip: query.clip, instead });
+  return planAudioAlone(found, extras, { type, audioAs, clip: query.clip, instead });
 }
 
-/** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition when it is not AAC */
+/** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition for another codec */
 function remuxAudio(found: KeyedRendition, query: MediaQuery) {
   const extras = planAudioExtras(found, query);
   if (query.clip) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
@@ -159,7 +165,12 @@ function remuxAudio(found: KeyedRendition, query: MediaQuery) {
 
 function planAudioExtras(found: KeyedRendition, query: MediaQuery): PlannedExtras {
   const [track] = found.tracks;
-  if (found.resource.isLive) throw new InvalidParameter('A live stream cannot be sent as M4A.');
-  if (track.audio?.codec !== undefined && !isAac(track)) throw new UnsupportedRendition(NOT_AAC);
-  return planExtras(found, { ...query, isMp4: true });
+  const format = formatOf(query);
+  const { container, containerName } = format;
+  if (found.resource.isLive) throw new InvalidParameter(`A live stream cannot be sent as ${containerName}.`);
+  // The header of an MP4 file tells an unknown codec. Without one, most audio is AAC.
+  const isUnknown = track.audio?.codec === undefined && (container === 'm4a' || isMp4File(track));
+  if (!isUnknown && !hasCodec(track, format)) throw new UnsupportedRendition(otherCodec(format));
+  const extras = planExtras(found, { ...query, isMp4: true });
+  return container === 'ogg' ? { ...extras, container } : extras;
 }

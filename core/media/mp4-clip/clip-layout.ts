@@ -9,13 +9,13 @@ import {
   writeMovie,
 } from '../isobmff/index.ts';
 import { clipText, type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
-import type { SampleChunk } from '../virtual-mp4/index.ts';
 import {
   type Layout,
   LayoutBuilder,
   type LayoutExtras,
   layoutTrack,
   PROGRESSIVE_FILE_TYPE,
+  type SampleChunk,
   type SourceIndex,
 } from '../virtual-mp4/index.ts';
 import { type ClipTables, clipTables } from './clip-tables.ts';
@@ -25,8 +25,8 @@ import { audioWindow, type ClipTimes, type ClipTrack, type ClipWindow, videoWind
 export interface ClipLayout extends Layout, ClipTimes {}
 
 export interface ClipOptions extends LayoutExtras {
-  /** Named a file of audio alone. @default false */
-  readonly isM4a?: boolean;
+  /** Of audio alone: a file that is named so, or Ogg, whose `tags` are a packet of comments. @default MP4 */
+  readonly container?: 'm4a' | 'ogg';
 }
 
 /** Major brand `M4A `, as iTunes and its devices expect it. */
@@ -135,7 +135,7 @@ interface ClipContent {
 }
 
 /** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, isM4a }: ClipOptions): Buffer {
+function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
   const offsets: number[][] = [...tracks, text].map(() => []);
   let offset = mediaStart;
   for (const placed of order) {
@@ -144,7 +144,10 @@ function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, is
   }
   const outputs = tracks.map((track, index) => outputTrack(track, offsets[index] ?? []));
   if (text) outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length]) });
-  return Buffer.concat([isM4a ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE, writeMovie(outputs, tags && [tags])]);
+  return Buffer.concat([
+    container === 'm4a' ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE,
+    writeMovie(outputs, tags && [tags]),
+  ]);
 }
 
 function outputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {

@@ -1,6 +1,5 @@
 import { fullBox, integers, type Sample, UnsupportedMp4, u32 } from '../isobmff/index.ts';
-import type { SampleChunk } from '../virtual-mp4/index.ts';
-import { sampleToChunk } from '../virtual-mp4/index.ts';
+import { type SampleChunk, sampleToChunk } from '../virtual-mp4/index.ts';
 import type { ClipWindow } from './clip-window.ts';
 
 /** Maximum duration of a chunk. */
@@ -53,7 +52,8 @@ export function clipTables(window: ClipWindow): ClipTables {
   };
 }
 
-function* samplesOf({ track, first, last }: ClipWindow): Generator<Sample> {
+/** The samples of a window. */
+export function* samplesOf({ track, first, last }: ClipWindow): Generator<Sample> {
   let index = -1;
   for (const sample of track.samples()) {
     index += 1;

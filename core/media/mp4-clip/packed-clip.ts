@@ -3,6 +3,7 @@ import { type PackedSource, unpackSource } from '../virtual-mp4/index.ts';
 import { type ClipLayout, type ClipOptions, layOutClip } from './clip-layout.ts';
 import type { ClipTimes } from './clip-window.ts';
 import { fragmentedClipTrack, parseFileTracks, sampledClipTrack, type TrackKind } from './file-tracks.ts';
+import { layOutOpus } from './opus-layout.ts';
 
 /** A file of a clip, in a form that can be cloned fast. */
 export interface ClipSource {
@@ -46,6 +47,8 @@ export function layOutClipSources(
   options: ClipOptions = {},
 ): ClipLayout {
   const [{ video, audio } = {}, second] = sources.map((source, index) => clipTracks(source, index === 0 ? 0 : 1));
+  const { container, tags } = options;
+  if (container === 'ogg' && audio && tags) return layOutOpus(audio, times, tags);
   return layOutClip({ video, audio: second?.audio ?? audio }, times, options);
 }
 

@@ -13,13 +13,15 @@ export interface Extent {
   readonly bytes: number;
   /**
    * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `fragment`: a fragment of a source whose
-   * `moof` is patched in place.
+   * `moof` is patched in place. `page`: packets of a source behind a header of the layout, which gets their checksum.
    */
-  readonly kind: 'own' | 'samples' | 'fragment';
+  readonly kind: 'own' | 'samples' | 'fragment' | 'page';
   /** The source; 0 for `own`. */
   readonly source: SourceIndex;
   /** Offset in the source, or in the layout's own bytes. */
   readonly sourceOffset: number;
+  /** Offset of the header of a page in the layout's own bytes. */
+  readonly headerOffset: number;
 }
 
 /** A track as a reader of its fragments needs it. */
@@ -75,9 +77,9 @@ export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
 
 /** Five days of chunks of one second, of two tracks. Files whose samples lie apart have one for each. */
 const MAX_EXTENTS = 1_000_000;
-const KINDS = ['own', 'samples', 'fragment'] as const;
+const KINDS = ['own', 'samples', 'fragment', 'page'] as const;
 /** Bytes of an extent in the typed arrays. */
-const EXTENT_BYTES = 8 + 8 + 1 + 1;
+const EXTENT_BYTES = 8 + 8 + 8 + 1 + 1;
 
 /** Collects the extents of a layout in the order of the output. */
 export class LayoutBuilder {
@@ -88,6 +90,7 @@ export class LayoutBuilder {
   readonly #sourceOffsets: number[] = [];
   readonly #kinds: number[] = [];
   readonly #sources: SourceIndex[] = [];
+  readonly #headers: number[] = [];
   readonly #fingerprint = createHash('sha256');
   #mediaStart = 0;
 
@@ -136,6 +139,20 @@ export class LayoutBuilder {
     this.#size += bytes;
   }
 
+  /** @param header of the page, whose checksum is missing; `bytes`: of its data */
+  addPage(
+    source: SourceIndex,
+    sourceOffset: number,
+    { header, bytes }: { readonly header: Buffer; readonly bytes: number },
+  ): void {
+    this.#add(3, source, sourceOffset);
+    this.#headers[this.count - 1] = this.#ownBytes;
+    this.#own.push(header);
+    this.#fingerprint.update(header);
+    this.#ownBytes += header.length;
+    this.#size += header.length + bytes;
+  }
+
   build(tracks: Layout['tracks']): Layout {
     return layoutOf({
       size: this.#size,
@@ -148,6 +165,7 @@ export class LayoutBuilder {
         sourceOffsets: Float64Array.from(this.#sourceOffsets),
         kinds: Uint8Array.from(this.#kinds),
         sources: Uint8Array.from(this.#sources),
+        headers: Float64Array.from(this.#headers),
       },
     });
   }
@@ -167,6 +185,8 @@ interface ExtentTable {
   readonly sourceOffsets: Float64Array;
   readonly kinds: Uint8Array;
   readonly sources: Uint8Array;
+  /** Empty where there are no pages. */
+  readonly headers: Float64Array;
 }
 
 /** What a layout consists of, without its functions. */
@@ -184,7 +204,7 @@ export function layoutOf(data: LayoutData): Layout {
   const {
     size,
     own,
-    table: { starts, sourceOffsets, kinds, sources },
+    table: { starts, sourceOffsets, kinds, sources, headers },
   } = data;
   const count = starts.length;
 
@@ -198,6 +218,7 @@ export function layoutOf(data: LayoutData): Layout {
       kind: KINDS[kinds[index] ?? 0] ?? 'own',
       source: sources[index] === 1 ? 1 : 0,
       sourceOffset: sourceOffsets[index] ?? 0,
+      headerOffset: headers[index] ?? 0,
     };
   };
 

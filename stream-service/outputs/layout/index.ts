@@ -2,7 +2,6 @@ export { createLayoutCaches } from './layout-caches.ts';
 export { type LayoutDependencies, openLayout } from './open.ts';
 export {
   type LayoutPlan,
-  NOT_AAC,
   NoSuchFile,
   type PresentationFile,
   planAudioAlone,

@@ -12,6 +12,7 @@ import {
 import { codecString, type HlsLayout, withStreams } from '../../../core/media/mp4-hls/index.ts';
 import { type Layout, type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR } from '../../../core/parsing/index.ts';
+import type { CopiedFormat } from '../copied-formats.ts';
 import { parseMp4 } from '../mux/native/index.ts';
 import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
 import type { LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
@@ -25,8 +26,8 @@ export interface PairRequest extends LayoutRequest {
 /** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
 export interface PartRequest extends LayoutRequest {
   readonly times: ClipTimes;
-  /** The audio of a single file without its video. @default false */
-  readonly isAudioAlone?: boolean;
+  /** The audio of a single file without its video. Absent: with it. */
+  readonly audioAs?: CopiedFormat;
   readonly extras?: LayoutExtras;
 }
 
@@ -42,8 +43,8 @@ const MAX_PAIR_BYTES = 64 * 1024 * 1024;
 const MAX_PART_BYTES = 32 * 1024 * 1024;
 const MAX_PRESENTATION_BYTES = 32 * 1024 * 1024;
 
-/** The audio was requested as AAC, and is something else. */
-export class NotAac extends UnsupportedMp4 {}
+/** The audio was requested as it is, and has another codec than the format. */
+export class OtherCodec extends UnsupportedMp4 {}
 
 export const createLayoutCaches = (): LayoutCaches => ({
   pairs: createLayoutCache({ maxMemoryBytes: MAX_PAIR_BYTES, layOut: layOutPair }),
@@ -72,36 +73,37 @@ async function layOutPresentation(
 }
 
 async function layOutPart(files: readonly OpenFile[], request: PartRequest, reader: LayoutReader): Promise<ClipLayout> {
-  const { times, isAudioAlone, extras } = request;
-  const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
+  const { times, audioAs, extras } = request;
+  const single: readonly TrackKind[] = audioAs ? ['soun'] : ['vide', 'soun'];
   const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
   const sources = await Promise.all(
     files.map((file, index) => readClipSource(file, { ...request, kinds: kinds[index] ?? [] }, reader.signal)),
   );
-  const options = { ...extras, isM4a: isAudioAlone };
+  const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parseMp4(LAY_OUT_CLIP, { sources, times, options }, reader);
   return { ...layoutOf(data), ...shown };
 }
 
-/** @throws NotAac */
-function requireAac(header: TrackHeader): void {
+/** @throws OtherCodec */
+function requireCodec(header: TrackHeader, { codec: wanted, codecName }: CopiedFormat): void {
   const codec = codecString(header.sampleDescriptions);
   // Other object types of `mp4a` are MP3, AC-3 and so on.
-  if (!codec.startsWith('mp4a.40.') || audioFamily(codec) !== 'aac') throw new NotAac('The audio is not AAC');
+  const isWanted = audioFamily(codec) === wanted && (wanted !== 'aac' || codec.startsWith('mp4a.40.'));
+  if (!isWanted) throw new OtherCodec(`The audio is not ${codecName}`);
 }
 
-interface TrackSelection extends Pick<PartRequest, 'times' | 'isAudioAlone'> {
+interface TrackSelection extends Pick<PartRequest, 'times' | 'audioAs'> {
   readonly kinds: readonly TrackKind[];
 }
 
-/** A file with the fragments that the clip needs. @throws NotAac */
+/** A file with the fragments that the clip needs. @throws OtherCodec */
 async function readClipSource(
   { file, header }: OpenFile,
-  { kinds, times, isAudioAlone }: TrackSelection,
+  { kinds, times, audioAs }: TrackSelection,
   signal: AbortSignal,
 ): Promise<ClipSource> {
   const { video, audio } = parseFileTracks(header, kinds);
-  if (isAudioAlone && audio) requireAac(audio);
+  if (audioAs && audio) requireCodec(audio, audioAs);
   const { fragments: index, fileBytes } = header;
   const source = { header: packSource(header), kinds };
   if (index) {

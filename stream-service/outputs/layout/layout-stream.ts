@@ -5,6 +5,7 @@ import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { FileSource } from '../../source/index.ts';
 import { ByteReader } from '../mux/native/index.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
+import { readPage } from './read-page.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
@@ -165,7 +166,8 @@ async function* generatePart(
       if (!reader) throw new Error(`Source ${extent.source} is not open`);
       if (extent.kind === 'samples') {
         yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
-      } else {
+      } else if (extent.kind === 'page') yield await readPage(reader, layout, { extent, first: at, end });
+      else {
         const range = { extent, track: layout.tracks[extent.source], first: at, end };
         yield* readFragment(reader, range, parsing);
       }
@@ -189,7 +191,7 @@ const splitAtMedia = ({ mediaStart }: Layout, { first, last }: SourceSpan): read
 
 /**
  * The bytes of a source that a range of the output needs; undefined when it needs none. A fragment is needed from its
- * start, because its `moof` is patched.
+ * start, because its `moof` is patched, and a page as a whole, because of its checksum.
  * @param range of the output, within one part
  */
 function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
@@ -200,6 +202,6 @@ function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: Source
   const skipped = begin.kind === 'samples' ? Math.max(0, first - begin.start) : 0;
   return {
     first: begin.sourceOffset + skipped,
-    last: end.sourceOffset + Math.min(end.bytes, last + 1 - end.start) - 1,
+    last: end.sourceOffset + (end.kind === 'page' ? end.bytes : Math.min(end.bytes, last + 1 - end.start)) - 1,
   };
 }

@@ -11,6 +11,7 @@ import {
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
+import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
@@ -23,13 +24,12 @@ import {
   unread,
 } from '../representation.ts';
 import type { LayoutCache } from './layout-cache.ts';
-import { type LayoutCaches, NotAac } from './layout-caches.ts';
+import { type LayoutCaches, OtherCodec } from './layout-caches.ts';
 import { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 import {
   type LayoutPlan,
   MASTER_NAME,
   MEDIA_NAME,
-  NOT_AAC,
   NoSuchFile,
   nameClip,
   type PairPlan,
@@ -84,10 +84,10 @@ export async function openLayout(
   return 'read' in opened && isForHead && extras.isCoverUnknown ? { ...opened, etag: undefined } : opened;
 }
 
-const partOf = ({ times, isAudioAlone }: PartPlan, request: LayoutRequest & { readonly extras: LoadedExtras }) => ({
+const partOf = ({ times, audioAs }: PartPlan, request: LayoutRequest & { readonly extras: LoadedExtras }) => ({
   ...request,
   times,
-  isAudioAlone,
+  audioAs,
 });
 
 async function openMedia<Request extends LayoutRequest, L extends Layout>(
@@ -144,7 +144,8 @@ const withoutQuotes = (etag: string) => etag.slice(1, -1);
 /** What is sent instead. @throws an error that says why nothing is */
 function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxPlan | RemuxPlan {
   refuseLargeText(reason);
-  if (reason instanceof NotAac) throw new UnsupportedRendition(NOT_AAC, { cause: reason });
+  if (reason instanceof OtherCodec && plan.of === 'part' && plan.audioAs)
+    throw new UnsupportedRendition(otherCodec(plan.audioAs), { cause: reason });
   if (!plan.instead) throw new InvalidParameter(`This cannot be clipped: ${reason.message}.`, { cause: reason });
   return plan.instead;
 }

@@ -2,6 +2,7 @@ import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { isMp4File } from '../../source/index.ts';
+import type { CopiedFormat } from '../copied-formats.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
@@ -33,8 +34,8 @@ export interface PartPlan extends PlannedLayout {
   readonly of: 'part';
   readonly extras: PlannedExtras;
   readonly times: ClipTimes;
-  /** As M4A, which has AAC only. @default false */
-  readonly isAudioAlone?: boolean;
+  /** The audio alone, whose packets are copied. Absent: all tracks. */
+  readonly audioAs?: CopiedFormat;
 }
 
 /** The files of an HLS presentation: the media that its playlists refer to, or a playlist by its file name. */
@@ -45,8 +46,6 @@ export interface PresentationPlan extends PlannedLayout {
   /** The ETag of the media that the playlist was written for, without quotes. Absent: any. */
   readonly entity?: string;
 }
-
-export const NOT_AAC = 'The audio of the source is not AAC, which M4A would copy.';
 
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
 /** Known only once the headers of the files are read. */
@@ -77,16 +76,30 @@ export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: Cli
   };
 }
 
-/** The AAC of an MP4 file as M4A, or a part of it. */
+export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
+  readonly type: FileType;
+  readonly audioAs: CopiedFormat;
+  /** Absent: the whole. */
+  readonly clip?: ClipTimes;
+}
+
+/** The audio of an MP4 file in a file of its own, or a part of it. */
 export function planAudioAlone(
   found: KeyedRendition,
   extras: PlannedExtras,
-  { type, clip, instead }: { readonly type: FileType; readonly clip?: ClipTimes; readonly instead?: RemuxPlan },
+  { type, audioAs, clip, instead }: AudioAlone,
 ): PartPlan {
   const times = clip ?? WHOLE;
   return {
-    ...{ kind: 'layout', of: 'part', found, extras, instead, id: `${found.key} m4a ${timesId(times)}` },
-    ...{ times, isAudioAlone: true, answersHead: false },
+    ...{
+      kind: 'layout',
+      of: 'part',
+      found,
+      extras,
+      instead,
+      id: `${found.key} ${audioAs.container} ${timesId(times)}`,
+    },
+    ...{ times, audioAs, answersHead: false },
     head: { ...typeOf(type), ...UNKNOWN, clip: clip && nameClip(clip, found.resource.durationSeconds) },
   };
 }

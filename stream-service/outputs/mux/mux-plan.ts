@@ -4,7 +4,7 @@ import { needsRemux } from '../../source/index.ts';
 
 /** The output container and how FFmpeg writes it. */
 export interface MuxPlan {
-  readonly container: 'mp4' | 'webm';
+  readonly container: 'mp4' | 'webm' | 'ogg';
   /** With a leading dot. */
   readonly fileExtension: string;
   readonly mimeType: string;
@@ -49,6 +49,22 @@ const MOVFLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
 /** Copies tracks and their languages, without the source's global metadata and chapters. */
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
 const WEBM = ['-live', '1', '-f', 'webm'];
+
+/** Copies Opus into Ogg. @param comments of the file, as `NAME=value` */
+export const oggPlan = (track: Traits, comments: readonly string[]): MuxPlan => ({
+  ...OGG,
+  isSegmented: needsRemux(track),
+  args: () => ({
+    second: [],
+    output: [
+      ...['-map', '0:a:0', '-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact'],
+      ...comments.flatMap((comment) => ['-metadata:s:a:0', comment]),
+      ...['-f', 'opus'],
+    ],
+  }),
+});
+
+export const OGG = { container: 'ogg', fileExtension: '.opus', mimeType: 'audio/ogg' } as const;
 
 /** Remuxes one input with video, audio or both. */
 export function remuxPlan(track: Traits): MuxPlan {

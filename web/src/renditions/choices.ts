@@ -1,7 +1,7 @@
 import type { MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
 import type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
-import { type ChoiceSource, encodedSources, m4aSources, mp3Sources } from './conversions.ts';
+import { type ChoiceSource, copiedSources, encodedSources, mp3Sources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
 import { type ConversionOffers, NO_OFFERS } from './offers.ts';
@@ -28,11 +28,11 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   const all = renditionsOf(item.audio);
   const audio = all.filter(({ convertTo }) => !convertTo);
   const mp3 = all.filter(({ convertTo }) => convertTo);
-  const m4a = m4aSources(audio, offers);
+  const copied = copiedSources(audio, offers);
   // Without files of audio alone, those with video are listed for their audio.
   const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
-  const withM4a = isVideoListed ? [...m4a, ...asListed(audio)] : [...asListed(audio), ...m4a];
-  const audioSources = [...withM4a, ...encodedSources(mp3[0], offers)];
+  const withCopied = isVideoListed ? [...copied, ...asListed(audio)] : [...asListed(audio), ...copied];
+  const audioSources = [...withCopied, ...encodedSources(mp3[0], offers)];
 
   const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
     const choices = sources.map((source) => toChoice(name, source, naming, canPlay));

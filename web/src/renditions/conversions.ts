@@ -40,15 +40,22 @@ export function mp3Sources(listed: MediaRendition, { bitratesKbps, hasTags }: Co
   });
 }
 
-/** AAC of the source in a file of its own, where there is AAC, as far as it is known, and no such file is listed. */
-export function m4aSources(audio: readonly MediaRendition[], { formats, hasTags }: ConversionOffers): ChoiceSource[] {
-  if (!formats.includes('m4a') || audio.some(({ fileExtension }) => fileExtension === '.m4a')) return [];
-  const source = audio.find((rendition) => {
-    const { codec } = codecFacts(rendition, 'audio');
-    return codec === 'AAC' || (!codec && rendition.fileExtension === '.mp4');
+/** Formats that copy the audio of the source into a file of its own, and the extension of files of unknown codec that have it. */
+const COPIED = [{ name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4' }] as const;
+
+/** The audio of the source in a file of its own, where its codec is that of the format and no such file is listed. */
+export function copiedSources(
+  audio: readonly MediaRendition[],
+  { formats, hasTags }: ConversionOffers,
+): ChoiceSource[] {
+  return COPIED.flatMap(({ name, mimeType, codec: wanted, unknownIn }) => {
+    if (!formats.includes(name) || audio.some(({ fileExtension }) => fileExtension === `.${name}`)) return [];
+    const source = audio.find((rendition) => {
+      const { codec } = codecFacts(rendition, 'audio');
+      return codec === wanted || (!codec && rendition.fileExtension === unknownIn);
+    });
+    return source ? [{ rendition: converted(source, name, mimeType), hasTags, codec: wanted }] : [];
   });
-  if (!source) return [];
-  return [{ rendition: converted(source, 'm4a', 'audio/mp4'), hasTags, codec: 'AAC' }];
 }
 
 /** @param mp3 the listed one: its size says that the duration is known */

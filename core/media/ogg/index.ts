@@ -1,0 +1,2 @@
+export { checkedPage, hasRoom, oggHeaderBytes, oggHeaderPages, oggPageHeader, packetSegments } from './ogg-pages.ts';
+export { OPUS_SAMPLE_RATE, opusHead, opusTags, preSkipOf, vorbisComments } from './opus-headers.ts';
