@@ -77,7 +77,7 @@ const TAGS: Parameter = {
   name: 'tags',
   in: 'query',
   description:
-    'true adds title, artist, album, track number, date, link and cover to MP3, M4A, pairs and clips. The file has its own length and ETag',
+    'true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
   values: ['true', 'false'],
 };
 

@@ -13,6 +13,7 @@ export interface CopiedFormat {
 
 export const copiedFormats = {
   m4a: { codec: 'aac', codecName: 'AAC', container: 'm4a', containerName: 'M4A', extensions: /^m4a$/i },
+  opus: { codec: 'opus', codecName: 'Opus', container: 'ogg', containerName: 'Ogg', extensions: /^(ogg|oga|opus)$/i },
 } satisfies { readonly [Name in ConversionName]?: CopiedFormat };
 
 export type CopiedName = keyof typeof copiedFormats;

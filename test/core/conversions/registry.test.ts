@@ -13,6 +13,7 @@ describe('findConversionName', () => {
   it.each([
     ['mp3', 'mp3'],
     ['MP3', 'mp3'],
+    ['OPUS', 'opus'],
     ['ogg', undefined],
     ['', undefined],
     ['toString', undefined],

@@ -16,18 +16,23 @@ const SECONDS = 30;
 const silentVideo = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt', 'yuv420p'];
 
+const fragments = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx'];
+const OPUS = { codec: 'opus' };
+const opus = ['-c:a', 'libopus', '-b:a', '64k'];
+
 /** Sources by format id, made of the same sound. */
 const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: readonly string[], extension: string]>> = {
   audio: [{ video: null, container: 'm4a' }, ['-vn', '-c:a', 'aac'], 'm4a'],
   video: [{ audio: null }, ['-an', ...h264], 'mp4'],
   both: [{}, ['-c:a', 'aac', ...h264], 'mp4'],
-  fragmented: [
-    {},
-    ['-c:a', 'aac', ...h264, '-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx'],
-    'mp4',
-  ],
+  fragmented: [{}, ['-c:a', 'aac', ...h264, ...fragments], 'mp4'],
   unnamed: [{ audio: {} }, ['-c:a', 'mp3', ...h264], 'mp4'],
   adts: [{ video: null, container: 'aac' }, ['-vn', '-c:a', 'aac'], 'aac'],
+  opus: [{ video: null, container: 'mp4', audio: OPUS }, ['-vn', ...opus], 'mp4'],
+  opusInVideo: [{ audio: OPUS }, [...opus, ...h264], 'mp4'],
+  opusInFragments: [{ audio: OPUS }, [...opus, ...h264, ...fragments], 'mp4'],
+  opusInWebm: [{ video: null, container: 'webm', audio: OPUS }, ['-vn', ...opus], 'webm'],
+  opusInOgg: [{ video: null, container: 'opus', audio: OPUS }, ['-vn', ...opus], 'opus'],
   vorbis: [{ video: null, container: 'webm', audio: { codec: 'vorbis' } }, ['-vn', '-c:a', 'libvorbis'], 'webm'],
 };
 const tracks = Object.entries(MEDIA).map(([formatId, [traits]]) => trackOf(formatId, traits));
@@ -160,6 +165,73 @@ describe('?format=', () => {
     });
   });
 
+  describe('opus', () => {
+    const show = async (body: Buffer) =>
+      withTemporaryFolder(async (folder) => {
+        const file = join(folder, 'shown.opus');
+        await writeFile(file, body);
+        const entries = ['-show_entries', 'stream=codec_name:stream_tags'];
+        const probed = await runProgram('ffprobe', ['-v', 'error', '-of', 'json', ...entries, file]);
+        const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--length=0.1', file]);
+        expect(mpv.output).toMatch(/Title: A clip/);
+        return JSON.parse(probed.output) as { streams: { codec_name: string; tags: Record<string, string> }[] };
+      });
+
+    it.each(['opus', 'opusInVideo', 'opusInFragments'])('of %s copies every packet of the audio', async (formatId) => {
+      const body = await wholeOf(formatId, 'format=opus', 'audio/ogg');
+      const { codecs, complaints } = await inspect(body, '.opus');
+      expect([codecs, complaints]).toEqual([['opus'], '']);
+      const [copy, original] = [await decoded(body, '.opus'), await decoded(files.get(formatId) ?? cover, '.mp4')];
+      // FFmpeg decodes the padding of the last packet, too, which the edit list of MP4 hides.
+      expect(copy.length).toBe(SECONDS * 48_000 * 2);
+      expect(copy.equals(original.subarray(0, copy.length))).toBe(true);
+      const { streams } = await show(body);
+      expect(streams[0]?.tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
+    });
+
+    it('of WebM is sent from the beginning', async () => {
+      const { status, headers, body } = await get('opusInWebm', 'format=opus', { range: 'bytes=5-9' });
+      expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/ogg', 'none']);
+      const [copy, original] = [await decoded(body, '.opus'), await decoded(files.get('opusInWebm') ?? cover, '.webm')];
+      expect(copy.subarray(0, original.length).equals(original)).toBe(true);
+      // FFmpeg leaves the padding of the last packet, of 20 ms.
+      expect(copy.length - original.length).toBeLessThan(960 * 2);
+      expect((await show(body)).streams[0]?.tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
+    });
+
+    it('of an Ogg file is that file', async () => {
+      const { body } = await get('opusInOgg', 'format=opus');
+      expect(body.equals(files.get('opusInOgg') ?? cover)).toBe(true);
+    });
+
+    it('has clips of their exact duration', async () => {
+      const body = await wholeOf('opus', 'format=opus&start=10&end=15.5', 'audio/ogg');
+      expect((await decoded(body, '.opus')).length).toBe(5.5 * 48_000 * 2);
+    });
+
+    it.each(['opus', 'opusInWebm'])('of %s has tags and cover with ?tags=true', async (formatId) => {
+      const { body } = await get(formatId, 'format=opus&tags=true');
+      const { streams } = await show(body);
+      expect(streams.map(({ codec_name }) => codec_name)).toEqual(['opus', 'mjpeg']);
+      const [{ tags } = { tags: {} }] = streams;
+      expect(tags).toMatchObject({ ALBUM: 'A list', track: '300', DATE: '2026-11-22' });
+      expect((await inspect(body, '.opus')).complaints).toBe('');
+    });
+
+    it('keeps its length and ranges with tags, whatever the cover is', async () => {
+      const body = await wholeOf('opusInVideo', 'format=opus&tags=true', 'audio/ogg');
+      expect(body.length).toBeGreaterThan(96 * 1024);
+    });
+
+    it.each(['vorbis', 'unnamed', 'audio'])('of %s is 415 with a reason', async (formatId) => {
+      const { status, body } = await get(formatId, 'format=opus');
+      expect([status, JSON.parse(body.toString()).detail]).toEqual([
+        415,
+        'The audio of the source is not Opus, which Ogg would copy.',
+      ]);
+    });
+  });
+
   describe('with ?tags=true', () => {
     const tags = {
       title: 'A clip',
@@ -207,7 +279,7 @@ describe('?format=', () => {
     });
   });
 
-  it.each(['m4a', 'wav'])('%s of a live stream is 400 with a reason', async (format) => {
+  it.each(['m4a', 'opus', 'wav'])('%s of a live stream is 400 with a reason', async (format) => {
     const url = `${live.url}/api/Stream/Media/${mediaKey('audio')}?format=${format}`;
     const { status, body } = await sendRequest(url);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringMatching(/live stream cannot/)]);

@@ -7,7 +7,11 @@ import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
 import { type ConversionOffers, NO_OFFERS, readOffers } from '../../../web/src/renditions/offers.ts';
 import { selectForPlaylist } from '../../../web/src/renditions/playlist-format.ts';
 
-const ALL: ConversionOffers = { bitratesKbps: [320, 256, 192, 128], hasTags: true, formats: ['mp3', 'm4a', 'wav'] };
+const ALL: ConversionOffers = {
+  bitratesKbps: [320, 256, 192, 128],
+  hasTags: true,
+  formats: ['mp3', 'm4a', 'opus', 'wav'],
+};
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'AAC',
@@ -103,15 +107,15 @@ describe('choicesOf with conversions', () => {
   it.each<[string, MediaRendition[], string[]]>([
     ['AAC in a file of its own', [audio(), MP3], ['audio:AAC', 'audio:OPUS:wav']],
     ['files with video', [VIDEO_FILE, MP3], ['audio:BOTH:m4a', 'audio:BOTH', 'audio:OPUS:wav']],
-    ['codecs that M4A does not hold', [OPUS, MP3], ['audio:OPUS', 'audio:OPUS:wav']],
+    ['Opus', [OPUS, MP3], ['audio:OPUS', 'audio:OPUS:opus', 'audio:OPUS:wav']],
     [
       'AAC that is named',
       [OPUS, audio({ fileExtension: '.aac', mimeType: 'audio/aac' })],
-      ['audio:OPUS', 'audio:AAC', 'audio:AAC:m4a'],
+      ['audio:OPUS', 'audio:AAC', 'audio:AAC:m4a', 'audio:OPUS:opus'],
     ],
-    ['no known duration', [OPUS, { ...MP3, fileSizeBytes: null }], ['audio:OPUS']],
+    ['no known duration', [OPUS, { ...MP3, fileSizeBytes: null }], ['audio:OPUS', 'audio:OPUS:opus']],
     ['the MP3 alone', [MP3], []],
-  ])('offers M4A and WAV for %s', (_, renditions, ids) => {
+  ])('offers copies and WAV for %s', (_, renditions, ids) => {
     expect(of(ALL, ...renditions).audio.map(({ id }) => id)).toEqual(ids);
   });
 

@@ -41,7 +41,10 @@ export function mp3Sources(listed: MediaRendition, { bitratesKbps, hasTags }: Co
 }
 
 /** Formats that copy the audio of the source into a file of its own, and the extension of files of unknown codec that have it. */
-const COPIED = [{ name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4' }] as const;
+const COPIED = [
+  { name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4' },
+  { name: 'opus', mimeType: 'audio/ogg', codec: 'Opus', unknownIn: '' },
+] as const;
 
 /** The audio of the source in a file of its own, where its codec is that of the format and no such file is listed. */
 export function copiedSources(
