@@ -1,6 +1,7 @@
+import { oneMachineSettings } from './one-machine-settings.ts';
 import { matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
-import { serviceSettings } from './service-settings.ts';
-import type { Setting } from './setting.ts';
+import { inScope } from './setting.ts';
+import { sharedSettings } from './shared-settings.ts';
 
 /** CPU units of a Fargate task (1,024 are one core). */
 const TASK_CPU_UNITS = [256, 512, 1024, 2048, 4096, 8192, 16_384];
@@ -8,7 +9,7 @@ const TASK_CPU_UNITS = [256, 512, 1024, 2048, 4096, 8192, 16_384];
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
 /** Settings of a deployment alone, read from CDK context. */
-const deploymentSettings = {
+const deploymentSettings = inScope('aws', {
   profile: {
     parse: oneOf('hobby', 'team', 'public'),
     default: 'team',
@@ -146,15 +147,10 @@ const deploymentSettings = {
     defaultText: 'two of the region',
     description: 'Availability zones of the stream tasks, where the default ones lack a feature',
   },
-} as const satisfies Readonly<Record<string, Omit<Setting<unknown>, 'scope'>>>;
-
-type InAws<Rows> = { readonly [Name in keyof Rows]: Rows[Name] & { readonly scope: 'aws' } };
-
-const inAws = <Rows extends object>(rows: Rows): InAws<Rows> =>
-  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, scope: 'aws' }])) as InAws<Rows>;
+});
 
 /**
  * Every setting, once. It drives reading the environment (`readSettings`), CDK context (`readContextSettings`), the
  * variables that the stack sets (`variablesFor`) and `docs/settings.md`.
  */
-export const settingsTable = { ...serviceSettings, ...inAws(deploymentSettings) } as const;
+export const settingsTable = { ...sharedSettings, ...oneMachineSettings, ...deploymentSettings } as const;

@@ -36,6 +36,16 @@ export interface Setting<T> {
 /** Settings by name. */
 export type SettingsTable = Readonly<Record<string, Setting<unknown>>>;
 
+type Rows = Readonly<Record<string, Omit<Setting<unknown>, 'scope'>>>;
+type InScope<Scope, Table> = { readonly [Name in keyof Table]: Table[Name] & { readonly scope: Scope } };
+
+/** A table of settings of one scope. */
+export const inScope = <const Scope extends Setting<unknown>['scope'], const Table extends Rows>(
+  scope: Scope,
+  rows: Table,
+): InScope<Scope, Table> =>
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, scope }])) as InScope<Scope, Table>;
+
 type ParsedType<S> = S extends { readonly parse: Parser<infer T> } ? Immutable<T> : never;
 type Immutable<T> = T extends readonly (infer E)[] ? (T extends unknown[] ? readonly E[] : T) : T;
 

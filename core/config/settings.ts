@@ -1,7 +1,10 @@
+import { oneMachineSettings } from './one-machine-settings.ts';
 import { anyText, type Parser, SettingError } from './parsers.ts';
-import { serviceSettings } from './service-settings.ts';
 import type { HostValues, Setting } from './setting.ts';
+import { sharedSettings } from './shared-settings.ts';
 import { checkProxyRules } from './site-rules.ts';
+
+const serviceSettings = { ...sharedSettings, ...oneMachineSettings } as const;
 
 /** The environment of a running host, read once and validated. All other code receives values as arguments. */
 export type Settings = HostValues<typeof serviceSettings>;

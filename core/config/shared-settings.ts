@@ -1,0 +1,162 @@
+import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
+import {
+  contacts,
+  flag,
+  hostNames,
+  hostPorts,
+  links,
+  oneOf,
+  origins,
+  webOrigin,
+  wholeNumber,
+  ytDlpExtractorArgs,
+} from './parsers.ts';
+import { inScope } from './setting.ts';
+import { impersonate, proxyRules } from './site-rules.ts';
+
+const BYTES_PER_STREAM = 4 * 1024 * 1024;
+
+/** Hosts that serve about the first minute of a file to clients without a PO token, and refuse the rest. */
+const PARTIAL_HOSTS = ['googlevideo.com'];
+
+/** Settings that a host reads from its environment, on one machine and in AWS. */
+export const sharedSettings = inScope('both', {
+  publicUrl: {
+    variable: 'PUBLIC_URL',
+    parse: webOrigin,
+    defaultText: 'by the `Host` of the request; in AWS by `domain`',
+    description:
+      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds. In AWS without it and `domain`, those links are relative',
+    passedTo: ['resolver'],
+  },
+  environment: {
+    variable: 'REELAY_ENVIRONMENT',
+    context: 'reelayEnvironment',
+    parse: oneOf('Production', 'Development'),
+    default: 'Production',
+    description: 'Reported by `/api/App`; `Development` adds the page at `/swagger`',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  corsAllowedOrigins: {
+    variable: 'CORS_ALLOWED_ORIGINS',
+    parse: origins,
+    default: [],
+    description: 'Origins whose pages may read responses',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  securityContact: {
+    variable: 'SECURITY_CONTACT',
+    parse: contacts,
+    default: [],
+    description: 'Where to report vulnerabilities of this instance, served at `/.well-known/security.txt`',
+  },
+  toolsChannel: {
+    variable: 'TOOLS_CHANNEL',
+    parse: oneOf('auto', 'stable', 'nightly'),
+    default: 'auto',
+    description:
+      'Releases of yt-dlp; `nightly` has fixes earlier, `auto` is `stable` with `nightly` for the sites that need it ([how](operating-one-machine.md#sites-that-a-release-fails))',
+  },
+  canaryLinks: {
+    variable: 'CANARY_LINKS',
+    parse: links,
+    default: [],
+    description:
+      'Links of media on sites that your instance depends on, resolved at each check for updates: a site whose link fails with one release of yt-dlp goes to another that resolves it; in AWS no release that fails them replaces the one in use',
+  },
+  toolsUpdateHours: {
+    variable: 'TOOLS_UPDATE_HOURS',
+    parse: wholeNumber(0, 24 * 30),
+    default: 12,
+    description: 'Hours between checks for newer tools; `0` updates on command alone',
+  },
+  egressAllow: {
+    variable: 'EGRESS_ALLOW',
+    parse: hostPorts,
+    default: [],
+    description: 'Hosts and ports that may be reached although their addresses are private',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  proxyRules: {
+    variable: 'PROXY_RULES',
+    parse: proxyRules,
+    default: [],
+    description:
+      'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  probedHosts: {
+    variable: 'PROBED_HOSTS',
+    parse: hostNames,
+    default: PARTIAL_HOSTS,
+    description:
+      'Hosts (subdomains too) whose files may stop after the first minute: a stream reads some bytes past it before it starts. `off`: none',
+    passedTo: ['stream-task'],
+  },
+  ytDlpExtractorArgs: {
+    variable: 'YT_DLP_EXTRACTOR_ARGS',
+    parse: ytDlpExtractorArgs,
+    separator: ' ',
+    default: [],
+    defaultText: 'none',
+    passedTo: ['resolver', 'stream-task'],
+    description: 'Arguments for extractors, as `--extractor-args` of yt-dlp, separated by blanks',
+  },
+  impersonate: {
+    variable: 'IMPERSONATE',
+    parse: impersonate,
+    default: [],
+    defaultText: 'none',
+    description:
+      'Browser that requests of yt-dlp imitate, in TLS and headers: of all sites (`chrome`) or of single ones (`tiktok.com=chrome,*.example.org=safari`); the first rule that matches applies. Needs a build of yt-dlp with curl_cffi, as the official ones are',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  playlistLimit: {
+    variable: 'PLAYLIST_LIMIT',
+    parse: wholeNumber(1, 1000),
+    default: 200,
+    description: 'Maximum number of entries of a playlist; the rest is cut off',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  search: {
+    variable: 'SEARCH',
+    parse: flag,
+    default: false,
+    description: 'Whether links to search results are resolved',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  maxResolvesPerClient: {
+    variable: 'MAX_RESOLVES_PER_CLIENT',
+    parse: wholeNumber(1, 1000),
+    computeDefault: () => 8,
+    defaultText: '`8`',
+    description:
+      'Links of one client address (or access key) resolved at once; eight times as many wait, others are answered with 429',
+    passedTo: ['resolver', 'stream-task'],
+  },
+  maxFfmpeg: {
+    variable: 'MAX_FFMPEG',
+    parse: wholeNumber(1, 10_000),
+    computeDefault: () => memoryShares().ffmpegs,
+    defaultText: '4 per core, at most one for each 64 MiB of a quarter of the memory',
+    description: 'Maximum number of FFmpeg processes of one host; further conversions are answered with 503',
+    passedTo: ['stream-task'],
+  },
+  maxStreams: {
+    variable: 'MAX_STREAMS',
+    parse: wholeNumber(1, 100_000),
+    computeDefault: () => Math.ceil(availableMemoryBytes() / 4 / BYTES_PER_STREAM),
+    defaultText: 'one for each 4 MiB of a quarter of the memory',
+    description: 'Maximum number of simultaneous streams of one host; further streams are answered with 503',
+    passedTo: ['stream-task'],
+  },
+  maxStreamsPerClient: {
+    variable: 'MAX_STREAMS_PER_CLIENT',
+    parse: wholeNumber(1, 100_000),
+    computeDefault: () => 20,
+    defaultText: '`20`',
+    description:
+      'Maximum number of simultaneous streams of one client address (or access key); further ones are answered with 429',
+    passedTo: ['stream-task'],
+  },
+});
