@@ -52,7 +52,7 @@ describe('GET /api/Get', () => {
     [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
-    [{ format: 'wma' }, 'format must be mp3, m4a, wav, zip, tar, or absent'],
+    [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, tar, or absent'],
     [{ start: '-1' }, 'start must be a number of seconds, such as 12.5'],
     [{ start: '5', end: '5' }, 'end must be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
