@@ -1,11 +1,11 @@
-import { readSettingsInAws } from '../../core/config/index.ts';
+import { type Environment, readSettingsInAws } from '../../core/config/index.ts';
 import { startTask } from './start-task.ts';
 import { createTaskLog } from './task-log.ts';
 import { readTaskSettings } from './task-settings.ts';
 
 export interface RunTaskOptions {
   /** @throws SettingError, which is logged as an invalid setting is */
-  readonly readEnvironment: () => Readonly<Record<string, string | undefined>>;
+  readonly readEnvironment: () => Environment;
   /** How long running streams may take to finish at shutdown. @default startTask's */
   readonly drainSeconds?: number;
 }

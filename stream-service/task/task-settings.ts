@@ -1,4 +1,13 @@
-import { optional, readVariables, required, type ValuesOf, wholeNumber } from '../../core/config/index.ts';
+import {
+  type Environment,
+  optional,
+  readVariables,
+  required,
+  type ValuesOf,
+  wholeNumber,
+} from '../../core/config/index.ts';
+
+const DAY_MINUTES = 24 * 60;
 
 const VARIABLES = {
   /** The state table, created by the deployment. */
@@ -10,14 +19,13 @@ const VARIABLES = {
   /** Required of every request where the task has a public address. */
   originSecret: optional('ORIGIN_SECRET'),
   /** The task ends after this many minutes without a stream; 0: never. */
-  idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, 24 * 60)),
+  idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, DAY_MINUTES)),
   /** URL of the ECS agent, set by ECS. */
   agentUri: optional('ECS_AGENT_URI'),
 };
 
 /** Settings of a task besides those of every host. */
-export type TaskSettings = ValuesOf<typeof VARIABLES>;
+export interface TaskSettings extends ValuesOf<typeof VARIABLES> {}
 
-/** @throws SettingError with a message that names the setting */
-export const readTaskSettings = (environment: Readonly<Record<string, string | undefined>>): TaskSettings =>
-  readVariables(environment, VARIABLES);
+/** @throws SettingError in one line that names the variable that is missing or invalid */
+export const readTaskSettings = (environment: Environment): TaskSettings => readVariables(environment, VARIABLES);

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { SettingError } from '../../core/config/index.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, SettingError } from '../../core/config/index.ts';
 
 /** Set by Lambda: the address that the server must listen on within ten seconds, `host:port`. */
 const ENDPOINT_VARIABLE = 'AWS_LAMBDA_HTTP_ENDPOINT';
