@@ -1,4 +1,3 @@
-export { buildPage } from './build-page.ts';
 export { bundle } from './bundle.ts';
-export { prepareOneMachineContext } from './one-machine-context.ts';
+export { buildPage, prepareOneMachineContext } from './one-machine-context.ts';
 export { placeFfmpeg } from './place-ffmpeg.ts';

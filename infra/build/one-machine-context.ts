@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildPage } from './build-page.ts';
+import { build } from 'vite';
 import { bundle } from './bundle.ts';
 import { placeFfmpeg } from './place-ffmpeg.ts';
 
@@ -20,4 +20,13 @@ export async function prepareOneMachineContext(options: OneMachineContextOptions
   await buildPage(join(dir, 'app', 'web'));
   await placeFfmpeg({ dir, architecture });
   await placeYtDlp(join(dir, 'app', 'yt-dlp'));
+}
+
+/** Builds the web page. @param outDir by default `dist/web`, the output directory of its own Vite configuration */
+export async function buildPage(outDir?: string): Promise<void> {
+  await build({
+    configFile: join(import.meta.dirname, '../..', 'web', 'vite.config.ts'),
+    logLevel: 'warn',
+    ...(outDir && { build: { outDir } }),
+  });
 }

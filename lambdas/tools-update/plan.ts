@@ -16,12 +16,12 @@ export interface Published extends LayerVersion {
 /** Key of the archive of a release in the bucket. */
 export const archiveKey = (version: string, asset: string): string => `${PREFIX}${version}/${asset}`;
 
-/** Description of a layer version, from which `publishedOf` reads its content. */
+/** Description of a layer version, from which `listPublished` reads its content. */
 export const describeLayer = (version: string, asset: string, sha256: string): string =>
   `yt-dlp ${version} of ${asset} sha256 ${sha256}`;
 
-/** The versions that carry this asset, the newest release first; of one release the version that was published last. */
-export function publishedOf(versions: readonly LayerVersion[], asset: string): Published[] {
+/** Lists the versions that carry this asset, the newest release first; of one release the version that was published last. */
+export function listPublished(versions: readonly LayerVersion[], asset: string): Published[] {
   return versions
     .flatMap((layer) => {
       const [, version, of, sha256] = DESCRIPTION.exec(layer.description) ?? [];
@@ -30,10 +30,8 @@ export function publishedOf(versions: readonly LayerVersion[], asset: string): P
     .sort((a, b) => compareVersions(b.version, a.version) || b.number - a.number);
 }
 
-/**
- * The release in use: that of the pointer, if its layer version exists and is for this architecture.
- */
-export const releaseInUse = (
+/** Finds the release in use: that of the pointer, if its layer version exists and is for this architecture. */
+export const findInUse = (
   pointer: Pointer | undefined,
   versions: readonly LayerVersion[],
   asset: string,
@@ -43,18 +41,18 @@ export const releaseInUse = (
     ? pointer
     : undefined;
 
-/** The pointer to a release that follows the one in use, which is kept for a rollback. */
-export function succeed(inUse: Pointer | undefined, next: Pointer): Pointer {
+/** Keeps the release in use in the pointer to the next one, for a rollback. */
+export function keepPrevious(inUse: Pointer | undefined, next: Pointer): Pointer {
   if (!inUse) return next;
   const { previous: _, refused, ...previous } = inUse;
   return { ...next, previous, refused };
 }
 
 /**
- * The release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
+ * Selects the release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
  * (also when the newest is unknown). Releases that were rolled back are excluded.
  */
-export function releaseToTry(
+export function selectRelease(
   newest: string | undefined,
   published: readonly Published[],
   inUse: Pick<Pointer, 'version' | 'refused'> | undefined,
@@ -79,22 +77,24 @@ export function replaceLayer(layers: readonly string[], arn: string): string[] {
   return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
 }
 
-/**
- * Selects what to remove: layer versions by number, archives by key.
- * @param deployed ARNs of layer versions that CloudFormation may attach again in a rollback
- */
-export function planPruning(
-  versions: readonly LayerVersion[],
-  keys: readonly string[],
-  inUse: Pointer,
-  asset: string,
-  deployed: readonly string[],
-): { readonly layers: number[]; readonly keys: string[] } {
-  const others = publishedOf(versions, asset).filter(({ arn, version }, index, all) => {
+export interface PruningOptions {
+  readonly versions: readonly LayerVersion[];
+  /** The keys of all archives. */
+  readonly keys: readonly string[];
+  readonly inUse: Pointer;
+  readonly asset: string;
+  /** ARNs of layer versions that CloudFormation may attach again in a rollback. */
+  readonly deployed: readonly string[];
+}
+
+/** Selects what to remove: layer versions by number, archives by key. */
+export function planPruning(options: PruningOptions): { readonly layers: number[]; readonly keys: string[] } {
+  const { versions, keys, inUse, asset, deployed } = options;
+  const others = listPublished(versions, asset).filter(({ arn, version }, index, all) => {
     const isFirstOfIts = all.findIndex((other) => other.version === version) === index;
     return arn !== inUse.layerVersionArn && version !== inUse.version && isFirstOfIts;
   });
-  // Not newer ones: they failed their test, or are not in use yet.
+  // Newer ones are removed: they failed their test, or are not in use yet.
   const older = others.filter(({ version }) => compareVersions(version, inUse.version) < 0).slice(0, MAX_RELEASES - 1);
   const keptArns = new Set([inUse.layerVersionArn, ...older.map(({ arn }) => arn), ...deployed]);
   const keptKeys = new Set([inUse.key, ...older.map(({ version }) => archiveKey(version, asset))]);
@@ -108,11 +108,11 @@ export function planPruning(
 export const isNightly = (version: string): boolean => version.split('.').length > 3;
 
 /** Hours since a release, by the date in its tag. @param now epoch milliseconds */
-export function ageInHours(version: string, now: number): number {
+export function getAgeInHours(version: string, now: number): number {
   const [year = 0, month = 1, day = 1] = version.split('.').map(Number);
   return Math.max(0, Math.floor((now - Date.UTC(year, month - 1, day)) / 3_600_000));
 }
 
 /** Why a program is not the release that it was published as: the signature does not cover the tag. */
-export const wrongVersion = (reported: string, version: string): string | undefined =>
+export const describeMismatch = (reported: string, version: string): string | undefined =>
   compareVersions(reported, version) === 0 ? undefined : `it reports version ${reported.slice(0, 40)}`;

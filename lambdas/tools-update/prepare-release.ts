@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FetchedRelease } from '../../core/tools/index.ts';
-import { archiveKey, describeLayer, publishedOf, wrongVersion } from './plan.ts';
+import { archiveKey, describeLayer, describeMismatch, listPublished } from './plan.ts';
 import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
 
 /**
@@ -12,13 +12,12 @@ import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts'
  */
 export async function prepareRelease(
   version: string,
-  versions: readonly LayerVersion[],
   parts: UpdateToolsDependencies,
-  signal: AbortSignal,
+  { versions, signal }: { readonly versions: readonly LayerVersion[]; readonly signal: AbortSignal },
 ): Promise<Pointer> {
   const { layers, archive, canary, asset, onStep } = parts;
   const key = archiveKey(version, asset);
-  const published = publishedOf(versions, asset).find((layer) => layer.version === version);
+  const published = listPublished(versions, asset).find((layer) => layer.version === version);
   const bytes = published && (await archive.sizeOf(key, published.sha256));
   const kept =
     published && bytes !== undefined ? { sha256: published.sha256, bytes } : await fetchAndKeep(version, parts, signal);
@@ -29,7 +28,7 @@ export async function prepareRelease(
   onStep('published');
 
   const verdict = await canary.try(layer.arn, signal);
-  const reason = verdict.ok ? wrongVersion(verdict.version, version) : verdict.reason;
+  const reason = verdict.ok ? describeMismatch(verdict.version, version) : verdict.reason;
   if (reason !== undefined) {
     await layers.remove(layer.number);
     await archive.remove([key]);

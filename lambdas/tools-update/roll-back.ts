@@ -1,7 +1,7 @@
-import { releaseInUse } from './plan.ts';
+import { findInUse } from './plan.ts';
 import { switchRelease } from './switch-release.ts';
 import type { UpdateToolsDependencies } from './types.ts';
-import { recordTools, withUpdateLease } from './update-tools.ts';
+import { readReleases, recordTools, withUpdateLease } from './update-tools.ts';
 
 /** After this an alarm on failed resolves has other causes than the switch, most likely the sites. */
 const MAX_SWITCH_AGE_SECONDS = 3_600;
@@ -16,13 +16,12 @@ export type RollBackOutcome = { readonly outcome: 'rolled back' | 'kept'; readon
  * @throws Error when the previous release does not work either: the one in use stays
  */
 export function rollBack(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<RollBackOutcome> {
-  const { archive, layers, asset, pinned, log } = parts;
-  return withUpdateLease(parts, signal, MAX_WAIT_MS, async (held) => {
-    const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
-    const inUse = releaseInUse(pointer, versions, asset);
+  const { asset, pinned, log } = parts;
+  return withUpdateLease(parts, { signal, maxWaitMs: MAX_WAIT_MS }, async (held) => {
+    const { versions, inUse } = await readReleases(parts);
     const now = Math.floor(Date.now() / 1000);
     const isRecent = inUse !== undefined && now - inUse.publishedAt < MAX_SWITCH_AGE_SECONDS;
-    const previous = releaseInUse(inUse?.previous, versions, asset);
+    const previous = findInUse(inUse?.previous, versions, asset);
     if (!isRecent || !previous || pinned === inUse.version) return { outcome: 'kept', version: inUse?.version };
     const refused = [...(inUse.refused ?? []), inUse.version];
     await switchRelease({ ...previous, publishedAt: now, refused }, parts, held);

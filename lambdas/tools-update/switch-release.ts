@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { replaceLayer, wrongVersion } from './plan.ts';
+import { describeMismatch, replaceLayer } from './plan.ts';
 import type { Pointer, UpdateToolsDependencies } from './types.ts';
 import { LEASE_SECONDS, withLease } from './with-lease.ts';
 
@@ -16,7 +16,7 @@ export async function switchRelease(next: Pointer, parts: UpdateToolsDependencie
   const isOther = former.version !== undefined && !former.layers.includes(next.layerVersionArn);
   // A deployment must not fail because a site does: links are tried where a release that works would be replaced.
   const verdict = await resolver.check(version, signal, isOther ? canaryLinks : []);
-  const reason = verdict.ok ? wrongVersion(verdict.version, next.version) : verdict.reason;
+  const reason = verdict.ok ? describeMismatch(verdict.version, next.version) : verdict.reason;
   if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
   onStep('checked');
 
@@ -26,16 +26,13 @@ export async function switchRelease(next: Pointer, parts: UpdateToolsDependencie
       onStep('attached');
       await archive.movePointer(next);
     } catch (error) {
-      if (former.version) await resolver.switchTo(former.version).catch((cause) => failBoth(error, cause));
+      if (former.version) await resolver.switchTo(former.version).catch((cause) => throwBoth(error, cause));
       throw error;
     }
     onStep('pointed');
   };
   if (!isOther) return move();
-  await inMaintenance(parts, next.version, signal, async (held) => {
-    held.throwIfAborted();
-    await move();
-  });
+  await withMaintenance(parts, { version: next.version, signal }, move);
   onStep('cleared');
 }
 
@@ -44,11 +41,10 @@ export async function switchWithoutTools({ resolver }: UpdateToolsDependencies, 
   await resolver.switchTo(await resolver.publish((layers) => layers, signal));
 }
 
-function inMaintenance(
+function withMaintenance(
   { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateToolsDependencies,
-  version: string,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
+  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+  work: () => Promise<void>,
 ): Promise<void> {
   const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
   const lease = {
@@ -64,11 +60,12 @@ function inMaintenance(
   };
   return withLease({ ...lease, signal, log }, (held) => {
     onStep('maintained');
-    return work(held);
+    held.throwIfAborted();
+    return work();
   });
 }
 
-function failBoth(error: unknown, second: unknown): never {
+function throwBoth(error: unknown, second: unknown): never {
   throw new AggregateError(
     [error, second],
     `${String(error)}, and the former version was not restored: ${String(second)}`,

@@ -1,9 +1,9 @@
 import type { ResourceAnswer, ResourceRequest } from '../runtime/index.ts';
-import { ageInHours, releaseInUse, succeed } from './plan.ts';
+import { getAgeInHours, keepPrevious } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease, switchWithoutTools } from './switch-release.ts';
 import type { Pointer, UpdateToolsDependencies } from './types.ts';
-import { findRelease, recordTools, withUpdateLease } from './update-tools.ts';
+import { findRelease, readReleases, recordTools, withUpdateLease } from './update-tools.ts';
 import { LeaseTaken } from './with-lease.ts';
 
 export interface ToolsLayerDependencies extends UpdateToolsDependencies {
@@ -34,28 +34,28 @@ const PREPARE_TIMEOUT_MS = 6 * 60_000;
  * updates change tools in one way, and no template contains a layer version that an update has replaced since.
  */
 export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
-  const { layers, archive, asset, layerName, maxWaitMs = MAX_WAIT_MS, log } = parts;
+  const { layers, archive, layerName, maxWaitMs = MAX_WAIT_MS, log } = parts;
 
   const putInPlace = async (good: Pointer | undefined, signal: AbortSignal) => {
     if (!good) return switchWithoutTools(parts, signal);
     await switchRelease(good, parts, signal);
     await recordTools(good, parts);
-    parts.metrics.age(ageInHours(good.version, Date.now()));
+    parts.metrics.age(getAgeInHours(good.version, Date.now()));
   };
 
   const provideInTurn = async (signal: AbortSignal): Promise<Pointer | undefined> => {
     try {
-      return await withUpdateLease(parts, signal, maxWaitMs, async (held) => {
-        const good = await newestGood(parts, held);
+      return await withUpdateLease(parts, { signal, maxWaitMs }, async (held) => {
+        const good = await findNewestGood(parts, held);
         await putInPlace(good, held);
         return good;
       });
     } catch (error) {
       if (!(error instanceof LeaseTaken)) throw error;
       log.warn('Update in progress, deploying the release in use');
-      const good = releaseInUse(await archive.pointer(), await layers.versions(), asset);
-      await putInPlace(good, signal);
-      return good;
+      const { inUse } = await readReleases(parts);
+      await putInPlace(inUse, signal);
+      return inUse;
     }
   };
 
@@ -80,15 +80,15 @@ export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
 }
 
 /** The release to deploy. A newer one that fails does not fail the deployment, which uses the release in use. */
-async function newestGood(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<Pointer | undefined> {
+async function findNewestGood(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<Pointer | undefined> {
   const { metrics, log } = parts;
   const { versions, inUse, candidate, failure } = await findRelease(parts, signal);
   try {
     if (candidate) {
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(PREPARE_TIMEOUT_MS)]);
-      const next = await prepareRelease(candidate, versions, parts, bounded);
+      const next = await prepareRelease(candidate, parts, { versions, signal: bounded });
       metrics.updated();
-      return succeed(inUse, next);
+      return keepPrevious(inUse, next);
     }
     if (failure) throw failure;
   } catch (error) {

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { ageInHours, isNightly, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
+import {
+  findInUse,
+  getAgeInHours,
+  isNightly,
+  keepPrevious,
+  listPublished,
+  planPruning,
+  selectRelease,
+} from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease } from './switch-release.ts';
 import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
@@ -32,7 +40,7 @@ interface Found {
 export async function updateTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
   try {
-    return await withUpdateLease(parts, signal, 0, (held) => bringEitherInPlace(parts, held));
+    return await withUpdateLease(parts, { signal }, (held) => bringEitherInPlace(parts, held));
   } catch (error) {
     if (error instanceof LeaseTaken) {
       log.info('Update already in progress');
@@ -49,19 +57,25 @@ export async function updateTools(parts: UpdateToolsDependencies, signal: AbortS
  * @throws Error when no release can be installed
  */
 export async function installMissingTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
-  const { layers, archive, asset, metrics } = parts;
-  const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
-  const inUse = releaseInUse(pointer, versions, asset);
+  const { inUse } = await readReleases(parts);
   if (inUse) return { outcome: 'current', version: inUse.version };
-  metrics.missing();
+  parts.metrics.missing();
   return updateTools(parts, signal);
 }
 
-/** Runs work in one run at a time. @param maxWaitMs how long to wait for another run to end */
+/** The versions of the layer, and the release in use. @throws Error when layers or archive cannot be read */
+export async function readReleases({ layers, archive, asset }: UpdateToolsDependencies) {
+  const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
+  return { versions, inUse: findInUse(pointer, versions, asset) };
+}
+
+/**
+ * Runs work in one run at a time.
+ * @param options.maxWaitMs how long to wait for another run to end. @default 0
+ */
 export function withUpdateLease<T>(
   { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateToolsDependencies,
-  signal: AbortSignal,
-  maxWaitMs: number,
+  options: { readonly signal: AbortSignal; readonly maxWaitMs?: number },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const owner = randomUUID();
@@ -70,7 +84,7 @@ export function withUpdateLease<T>(
     end: () => state.endToolsUpdate(owner),
     ttlSeconds: leaseSeconds,
   };
-  return withLease({ ...lease, signal, maxWaitMs, log }, (held) => {
+  return withLease({ ...lease, ...options, log }, (held) => {
     onStep('leased');
     return work(held);
   });
@@ -86,9 +100,8 @@ export async function findRelease(
   signal: AbortSignal,
   isReturn = false,
 ): Promise<Found> {
-  const { releases, nightly, layers, archive, asset, pinned, onStep } = parts;
-  const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
-  const inUse = releaseInUse(pointer, versions, asset);
+  const { releases, nightly, asset, pinned, onStep } = parts;
+  const { versions, inUse } = await readReleases(parts);
   // Neither the newest release nor published ones matter.
   if (pinned) {
     onStep('looked');
@@ -103,9 +116,9 @@ export async function findRelease(
     failure = new Error('Failed to find the newest release', { cause: error });
   }
   onStep('looked');
-  const published = publishedOf(versions, asset).filter(({ version }) => !(nightly && isNightly(version)));
+  const published = listPublished(versions, asset).filter(({ version }) => !(nightly && isNightly(version)));
   const replaced = isReturn && inUse && isNightly(inUse.version) ? { ...inUse, version: OLDEST } : inUse;
-  const candidate = releaseToTry(newest, published, replaced);
+  const candidate = selectRelease(newest, published, replaced);
   return { versions, inUse, candidate, failure };
 }
 
@@ -165,7 +178,7 @@ async function bringInPlace(
   let next = inUse;
   if (candidate) {
     try {
-      next = succeed(inUse, await prepareRelease(candidate, versions, parts, signal));
+      next = keepPrevious(inUse, await prepareRelease(candidate, parts, { versions, signal }));
     } catch (error) {
       signal.throwIfAborted();
       // Continues with the release in use: a deployment may have attached an older one.
@@ -173,13 +186,13 @@ async function bringInPlace(
     }
   }
   if (!next) throw failure ?? new Error('No release of yt-dlp is available');
-  const isOther = await putInPlace(next, parts, next !== inUse, signal);
-  metrics.age(ageInHours(next.version, Date.now()));
+  const isOther = await putInPlace(next, parts, { isNew: next !== inUse, signal });
+  metrics.age(getAgeInHours(next.version, Date.now()));
   if (isOther) {
     metrics.updated();
     log.info('yt-dlp updated', { version: next.version });
   }
-  // Before pruning: the candidate is tried again by the next run.
+  // Nothing is pruned then, because the next run tries the candidate again.
   if (failure !== undefined) throw failure;
   await prune(parts, next);
   onStep('pruned');
@@ -190,8 +203,7 @@ async function bringInPlace(
 async function putInPlace(
   next: Pointer,
   parts: UpdateToolsDependencies,
-  isNew: boolean,
-  signal: AbortSignal,
+  { isNew, signal }: { readonly isNew: boolean; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const { layers } = await parts.resolver.read();
   const isLive = layers.includes(next.layerVersionArn);
@@ -221,7 +233,8 @@ export async function recordTools(
 
 async function prune({ layers, archive, asset, log }: UpdateToolsDependencies, inUse: Pointer): Promise<void> {
   try {
-    const old = planPruning(await layers.versions(), await archive.keys(), inUse, asset, await archive.deployed());
+    const [versions, keys, deployed] = [await layers.versions(), await archive.keys(), await archive.deployed()];
+    const old = planPruning({ versions, keys, inUse, asset, deployed });
     for (const number of old.layers) await layers.remove(number);
     if (old.keys.length > 0) await archive.remove(old.keys);
   } catch (error) {

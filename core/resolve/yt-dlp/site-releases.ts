@@ -70,13 +70,13 @@ export function createSiteReleases(installed: InstalledReleases, log: Log, now: 
     if (record?.isMoved) {
       if (!isDue) return { order: ['alternative', 'default'], isTest: false };
       // Recorded before its result: links of the site that come meanwhile do not repeat the test.
-      sites.set(site, moved(versions, record.failures + 1));
+      sites.set(site, createMove(versions, record.failures + 1));
       return { order: ['default', 'alternative'], isTest: true };
     }
     const hasSecond = isDue || record.failures < MAX_FAILURES_OF_BOTH;
     return { order: hasSecond ? ['default', 'alternative'] : ['default'], isTest: false };
   };
-  const moved = (versions: string, failures: number): SiteRecord => ({
+  const createMove = (versions: string, failures: number): SiteRecord => ({
     ...{ isMoved: true, versions, failures },
     retryAt: now() + getRetryDelay(failures, TEST_DELAY),
   });
@@ -88,7 +88,7 @@ export function createSiteReleases(installed: InstalledReleases, log: Log, now: 
       log.info('Site returns to the default release of yt-dlp', { site });
     }
     if (release === 'alternative' && !record?.isMoved) {
-      sites.set(site, moved(versions, 1));
+      sites.set(site, createMove(versions, 1));
       log.warn('Site fails with the default release of yt-dlp and goes to the other one', { site, versions });
     }
   };

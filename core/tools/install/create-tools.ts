@@ -175,13 +175,16 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     log.warn('yt-dlp works as one process per link only', { version });
     return { mode } as const;
   };
-  const published = (channel: 'stable' | 'nightly') => [
+  const createProviders = (channel: 'stable' | 'nightly') => [
     ytDlpRelease({ download, channel }),
     ytDlpFromPypi({ channel }),
   ];
   const selectYtDlp = (): readonly ToolProvider<YtDlp>[] => {
     if (ytDlpPath) return [ytDlpAtPath(ytDlpPath)];
-    const selected = providers?.ytDlp ?? [...published(channel === 'nightly' ? 'nightly' : 'stable'), ytDlpOfSystem()];
+    const selected = providers?.ytDlp ?? [
+      ...createProviders(channel === 'nightly' ? 'nightly' : 'stable'),
+      ytDlpOfSystem(),
+    ];
     return ytDlpDir ? [ytDlpInFolder(ytDlpDir), ...selected] : selected;
   };
   const ytDlp = createInstaller<YtDlp>({
@@ -205,7 +208,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
   const alternative = createInstaller<YtDlp>({
     name: 'yt-dlp nightly',
     store: createVersionStore(join(dir, 'yt-dlp-nightly'), ({ command }) => command),
-    providers: providers ? (providers.alternative ?? []) : published('nightly'),
+    providers: providers ? (providers.alternative ?? []) : createProviders('nightly'),
     isAllowed: () => true,
     // No activity: the instance works meanwhile, and its callers would be told that it is in maintenance.
     ...{ check, onActivity: () => undefined, onFailure: () => undefined, log, signal },

@@ -51,9 +51,9 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
       const [waitedMs, extractedMs] = [startedAt - receivedAt, performance.now() - startedAt];
       return 'info' in outcome ? { ...outcome, waitedMs, extractedMs } : outcome;
     } catch (error) {
-      if (signal.aborted) return failed('cancelled');
+      if (signal.aborted) return createFailure('cancelled');
       if (closing.signal.aborted) return { ok: false, error: INTERRUPTED };
-      return deadline.aborted ? failed('timeout', 'The deadline passed') : failed('crash', String(error));
+      return deadline.aborted ? createFailure('timeout', 'The deadline passed') : createFailure('crash', String(error));
     }
   };
 
@@ -73,7 +73,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 type Outcome = WithoutId<WorkerResponse>;
 
 const INTERRUPTED: WorkerFailure = { kind: 'crash', isInterrupted: true };
-const failed = (kind: WorkerFailure['kind'], message?: string): Outcome => ({
+const createFailure = (kind: WorkerFailure['kind'], message?: string): Outcome => ({
   ok: false,
   error: { kind, ...(message !== undefined && { message }) },
 });
@@ -81,10 +81,10 @@ const failed = (kind: WorkerFailure['kind'], message?: string): Outcome => ({
 /** The response to a request, from what its process has printed. */
 function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): Outcome {
   const { stdout, stderr, isTooLarge, wasKilled, isConfined } = result;
-  if (isTooLarge) return failed('too_large', 'The output is too large');
+  if (isTooLarge) return createFailure('too_large', 'The output is too large');
   if (wasKilled) return { ok: false, error: INTERRUPTED };
   // This version of yt-dlp does not load the plugin.
-  if (!isConfined && stdout !== '') return failed('crash', 'yt-dlp ran without its limits');
+  if (!isConfined && stdout !== '') return createFailure('crash', 'yt-dlp ran without its limits');
   const isIncomplete = hasTimedOut(stderr);
   if (stdout.length > MAX_PARSED_BYTES) {
     // As the worker answers. What was printed may not be JSON.
@@ -95,7 +95,7 @@ function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): 
   const hasError = failure.kind !== 'crash';
   if (info && !(hasError && isEmptyPlaylist(info)))
     return { ok: true, info: { ...info }, ...(isIncomplete && { isIncomplete }) };
-  if (!hasError && failure.message === '') return failed('crash', 'yt-dlp printed no info');
+  if (!hasError && failure.message === '') return createFailure('crash', 'yt-dlp printed no info');
   // A message may contain the proxy URL, with the credentials of this request.
   return { ok: false, error: { ...failure, message: failure.message?.replaceAll(proxy, 'the proxy') } };
 }

@@ -58,14 +58,14 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     send(request, signal) {
       const id = String(++asked);
       const line = `${JSON.stringify({ ...request, id })}\n`;
-      if (hasEnded) return Promise.resolve(interrupted(id));
-      if (signal?.aborted) return Promise.resolve(failed(id, 'cancelled'));
-      if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(failed(id, 'too_large'));
+      if (hasEnded) return Promise.resolve(createInterruption(id));
+      if (signal?.aborted) return Promise.resolve(createFailure(id, 'cancelled'));
+      if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(createFailure(id, 'too_large'));
 
       const cancel = () => {
         write(`${JSON.stringify({ cancel: id })}\n`);
         // The worker may hang.
-        timer = setTimeout(settle, CANCEL_TIMEOUT_MS, id, failed(id, 'cancelled'));
+        timer = setTimeout(settle, CANCEL_TIMEOUT_MS, id, createFailure(id, 'cancelled'));
       };
       let timer: NodeJS.Timeout | undefined;
       signal?.addEventListener('abort', cancel, { once: true });
@@ -93,13 +93,17 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     },
     fail() {
       hasEnded = true;
-      for (const id of [...open.keys()]) settle(id, interrupted(id));
+      for (const id of [...open.keys()]) settle(id, createInterruption(id));
     },
   };
 }
 
-const failed = (id: string, kind: WorkerFailureKind): WorkerResponse => ({ id, ok: false, error: { kind } });
-const interrupted = (id: string): WorkerResponse => ({ id, ok: false, error: { kind: 'crash', isInterrupted: true } });
+const createFailure = (id: string, kind: WorkerFailureKind): WorkerResponse => ({ id, ok: false, error: { kind } });
+const createInterruption = (id: string): WorkerResponse => ({
+  id,
+  ok: false,
+  error: { kind: 'crash', isInterrupted: true },
+});
 
 function parse(line: string): Record<string, unknown> | undefined {
   try {

@@ -44,19 +44,22 @@ const MAX_ARCHIVE_BYTES = 2 ** 28;
 
 export function createReleases(options: ReleasesOptions): Releases {
   const { download, channel, url = RELEASES[channel], key = RELEASE_KEY } = options;
-  const small = (signal: AbortSignal) => ({ maxBytes: MAX_LIST_BYTES, timeoutMs: METADATA_TIMEOUT_MS, signal });
+  const boundMetadata = (signal: AbortSignal) => ({ maxBytes: MAX_LIST_BYTES, timeoutMs: METADATA_TIMEOUT_MS, signal });
 
   return {
     async findNewest(signal) {
-      const page = await resolveUrl(download, `${url}/latest`, { ...small(signal), maxBytes: MAX_ARCHIVE_BYTES });
+      const page = await resolveUrl(download, `${url}/latest`, {
+        ...boundMetadata(signal),
+        maxBytes: MAX_ARCHIVE_BYTES,
+      });
       const tag = page.split('/').at(-1);
       if (!tag || !isReleaseTag(tag)) throw new Error('the latest release has no valid tag');
       return tag;
     },
     async fetch(tag, asset, path, { onBytes, signal }) {
       const at = (name: string) => `${url}/download/${tag}/${name}`;
-      const list = await downloadBytes(download, at('SHA2-256SUMS'), small(signal));
-      const signature = await downloadBytes(download, at('SHA2-256SUMS.sig'), small(signal));
+      const list = await downloadBytes(download, at('SHA2-256SUMS'), boundMetadata(signal));
+      const signature = await downloadBytes(download, at('SHA2-256SUMS.sig'), boundMetadata(signal));
       await checkSignature(list, signature, key).catch((cause) => {
         throw new Error('its checksums are not signed by the pinned key', { cause });
       });

@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 5;
 export function createFunctionLayers(options: FunctionLayersOptions): FunctionLayers {
   const { client, functionName: FunctionName, timeoutSeconds = 120, pollIntervalSeconds = 1 } = options;
 
-  const settled = async (abortSignal?: AbortSignal) => {
+  const readSettled = async (abortSignal?: AbortSignal) => {
     const delays = { minDelay: pollIntervalSeconds, maxDelay: pollIntervalSeconds * 5 };
     const bounds = { client, maxWaitTime: timeoutSeconds, ...delays, abortSignal };
     await waitUntilFunctionUpdatedV2(bounds, { FunctionName }).catch((error: Error) => {
@@ -54,17 +54,17 @@ export function createFunctionLayers(options: FunctionLayersOptions): FunctionLa
   };
 
   return {
-    read: () => settled(),
+    read: () => readSettled(),
     async change(to, signal) {
       for (let attempt = 1; ; attempt++) {
-        const { layers, inForce, revision } = await settled(signal);
+        const { layers, inForce, revision } = await readSettled(signal);
         const next = to(layers);
         if (inForce && next.length === layers.length && next.every((layer, index) => layer === layers[index])) return;
         if (await send(next, revision)) break;
         if (attempt === MAX_ATTEMPTS) throw new Error(`${FunctionName} was changed concurrently ${MAX_ATTEMPTS} times`);
         await sleep(pollIntervalSeconds * 1000 * attempt, undefined, { signal });
       }
-      const { inForce, reason } = await settled(signal);
+      const { inForce, reason } = await readSettled(signal);
       if (!inForce) throw new Error(`${FunctionName} did not take its new layers: ${reason}`);
     },
   };

@@ -39,12 +39,12 @@ const ACTIVE_TIMEOUT_SECONDS = 60;
 export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
   const { client, functionName: FunctionName, latest, alias: Name, provisioned = 0, pollIntervalSeconds = 1 } = options;
 
-  const live = () =>
+  const readLiveVersion = () =>
     client.send(new GetAliasCommand({ FunctionName, Name })).then(({ FunctionVersion }) => FunctionVersion, unlessGone);
 
   return {
     async read() {
-      const version = await live();
+      const version = await readLiveVersion();
       if (version === undefined) return { version, layers: [] };
       const found = await client.send(new GetFunctionConfigurationCommand({ FunctionName, Qualifier: version }));
       return { version, layers: (found.Layers ?? []).flatMap(({ Arn }) => Arn ?? []) };
@@ -73,7 +73,7 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
       return answer.hasFailed ? { ok: false, reason: answer.text.slice(0, 200) } : readVerdict(answer.text);
     },
     async switchTo(FunctionVersion) {
-      if ((await live()) === undefined) {
+      if ((await readLiveVersion()) === undefined) {
         await client.send(new CreateAliasCommand({ FunctionName, Name, FunctionVersion }));
       } else {
         await client.send(new UpdateAliasCommand({ FunctionName, Name, FunctionVersion }));

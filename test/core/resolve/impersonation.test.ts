@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
-import { listImpersonateTargets } from '../../../core/tools/yt-dlp/impersonate-targets.ts';
+import { listImpersonateTargets } from '../../../core/tools/yt-dlp/query-yt-dlp.ts';
 import { resourceWith, trackAt } from '../../stream-service/source/upstream.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { installedTools, ytDlpWithCurlCffi } from '../../support/installed-tools.ts';

@@ -3,7 +3,7 @@ import { parseImpersonationRule } from '../../../../core/config/index.ts';
 import { silentLog } from '../../../../core/log/index.ts';
 import { createImpersonation } from '../../../../core/resolve/yt-dlp/impersonation.ts';
 import type { YtDlp } from '../../../../core/tools/tools.ts';
-import { offersTarget, readImpersonateTargets } from '../../../../core/tools/yt-dlp/impersonate-targets.ts';
+import { offersTarget, readImpersonateTargets } from '../../../../core/tools/yt-dlp/query-yt-dlp.ts';
 
 const build = (path: string): YtDlp => ({ version: '2026.08.19', command: [path], source: 'pypi' });
 const OFFERED = ['chrome-131:macos-14', 'safari-18.0:ios-18.0', 'edge'];
