@@ -152,7 +152,7 @@ def _kind_of_class(chain, extractor_error):
 def _kind_of_request(chain, http_error):
     if http_error:
         return 'http'
-    # Before ProxyError: a proxy that times out raises both.
+    # This comes before ProxyError, because a proxy that times out raises both.
     if _has_timeout(chain):
         return 'timeout'
     if _first(chain, ProxyError) or _tunnel_status(chain):

@@ -113,7 +113,7 @@ class Forker:
                     os.close(fd)
                 self._serve_one(requests, responses_writer, ahead)
             finally:
-                # Without exit handlers: they belong to the worker.
+                # This skips the exit handlers, which belong to the worker.
                 os._exit(0)
         os.close(requests)
         os.close(responses_writer)
@@ -136,7 +136,7 @@ class Forker:
         if not line:
             return
         request = json.loads(line)
-        # Before the thread starts: Landlock and the filter of system calls apply to threads.
+        # The thread starts later, because Landlock and the filter of system calls apply to threads.
         self.sandbox.confine(urlsplit(request['proxy']).port)
         threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         os.nice(request.get('niceness', 0))

@@ -146,7 +146,7 @@ def extract(ydl, request):
     failed = skip_failed_entries(ydl)
     entry = request.get('entry')
     if entry:
-        # Not by its URL alone: this keeps the title, duration and thumbnail that the playlist gives.
+        # It is not resolved by its URL alone: this keeps the title, duration and thumbnail that the playlist gives.
         info = ydl.process_ie_result(entry, download=False)
     else:
         info = ydl.extract_info(request['url'], download=False)

@@ -24,7 +24,7 @@ MAX_WAITING = 64
 SOLVE_SECONDS = 5
 IDLE_SECONDS = 600
 MAX_CPU_SECONDS = 600
-# Of the heap of JavaScript. The limit on data (_reelay_limits) is that of the whole process.
+# These limit the heap of JavaScript. The limit on data (_reelay_limits) is that of the whole process.
 FLAGS = ('--permission', '--max-old-space-size=256', '--max-semi-space-size=4')
 PROGRAM = r"""
 const solvers = {};

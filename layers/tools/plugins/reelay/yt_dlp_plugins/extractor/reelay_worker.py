@@ -25,7 +25,7 @@ class ReelayWorkerIE(InfoExtractor):
 
     @classmethod
     def suitable(cls, url):
-        # Not for links that a page contains while the worker serves.
+        # Links that a page contains are never requests to the worker, which serves already.
         return not cls._is_serving and super().suitable(url)
 
     def _real_extract(self, url):
