@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import nodeFlags from '../../stream-service/node-flags.json' with { type: 'json' };
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { Container } from './container.ts';
+import { Container, WITHOUT_TIMEOUT } from './container.ts';
 import type { Image } from './image.ts';
 import { oneMachineImage } from './one-machine-image.ts';
 import { containersUnavailable, requirePrograms } from './programs.ts';
@@ -36,9 +36,6 @@ async function processorsIn(root: string): Promise<Map<string, number>> {
 const QEMU = 'qemu-aarch64-static';
 /** Arguments of QEMU that run a program of an image with its libraries. Programs that it starts are not emulated. */
 const emulated = ({ root }: Image, program: string) => ['-L', root, join(root, program)];
-
-/** The time limit of the health check is meant for a processor, not for its emulation on a busy machine. */
-const WITHOUT_TIMEOUT = 'data:text/javascript,AbortSignal.timeout = () => new AbortController().signal';
 
 // An ARM machine builds these images in the other tests.
 let streamImageForArm: Promise<Image> | undefined;
@@ -96,7 +93,7 @@ it.skipIf(isSkipped)('serves, checks its health and drains on ARM', { timeout: 6
   });
   try {
     const { port } = await service.said(/^Task listening/);
-    const health = start('health.mjs', { PORT: String(port) }, ['--import', WITHOUT_TIMEOUT]);
+    const health = start('health.mjs', { PORT: String(port) }, WITHOUT_TIMEOUT);
     expect(await health.ended).toBe(0);
     service.kill('SIGTERM');
     expect(await service.ended).toBe(0);

@@ -53,6 +53,11 @@ export async function startContainer(image: Image, options: ContainerOptions = {
   return new Container(child, () => firstChildOf(child));
 }
 
+/** Flags of Node for a health check, whose time limit is not meant for an emulated processor or a busy machine. */
+export const WITHOUT_TIMEOUT = [
+  ...['--import', 'data:text/javascript,AbortSignal.timeout = () => new AbortController().signal'],
+];
+
 /** The end of what Node writes about an uncaught exception, and the message of the service for one machine. */
 const UNCAUGHT = /^Node\.js v\d|"msg":"Service failed"/m;
 

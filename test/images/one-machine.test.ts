@@ -6,7 +6,7 @@ import { bundleProgram } from '../support/bundle-program.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Container, startContainer } from './container.ts';
+import { type Container, startContainer, WITHOUT_TIMEOUT } from './container.ts';
 import type { Image } from './image.ts';
 import { oneMachineImage, startOneMachine } from './one-machine-image.ts';
 import { containersUnavailable } from './programs.ts';
@@ -41,7 +41,8 @@ describe.skipIf(containersUnavailable)('container for one machine', () => {
     return mediaItems[0];
   };
   const checkHealth = async (port: string) => {
-    const command = image.config.Healthcheck?.Test.slice(1) ?? [];
+    const [program = '', ...args] = image.config.Healthcheck?.Test.slice(1) ?? [];
+    const command = [program, ...WITHOUT_TIMEOUT, ...args];
     return (await startContainer(image, { command, env: { PORT: port } })).ended;
   };
 

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { profileOf } from '../../infra/config/profiles.ts';
@@ -9,7 +7,7 @@ import { webFunctionEnvironment } from '../../stream-service/web-function/enviro
 import { SECRET } from './deployment-settings.ts';
 import { template } from './deployments.ts';
 import { distribution } from './distribution.ts';
-import { countWildcards, resourcesByRole, withoutHash } from './permissions.ts';
+import { resourcesByRole, withoutHash } from './permissions.ts';
 import { mainTemplate, synthesize } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
@@ -153,18 +151,4 @@ describe('the stack of hobby on Lambda', () => {
       ],
     });
   });
-});
-
-it('removes what docs/decisions/hobby-on-a-web-function.md counts', () => {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/decisions/hobby-on-a-web-function.md'), 'utf8');
-  const row = (start: string) =>
-    (text.split('\n').find((line) => line.startsWith(`| ${start} |`)) ?? '').split('|').slice(2, 4).map(Number);
-  const count = (each: typeof of) => Object.keys(each.Resources).length;
-  const own = (each: typeof of) =>
-    resourcesOfType(each, 'AWS::Lambda::Function').filter(({ properties }) =>
-      String(properties.Description).startsWith('Reelay '),
-    ).length;
-  expect(row('resources')).toEqual([count(onFargate), count(of)]);
-  expect(row('functions of the service')).toEqual([own(onFargate), own(of) + 1]);
-  expect(row('statements with a wildcard')).toEqual([countWildcards(onFargate)[1], countWildcards(of)[1]]);
 });

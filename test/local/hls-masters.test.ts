@@ -229,7 +229,7 @@ describe('an HLS multivariant playlist', () => {
     ),
   ];
 
-  it.each(cases)('%s is streamed with picture and sound', async (_, file, best, expected) => {
+  it.each(cases)('%s is streamed with picture and sound', async (name, file, best, expected) => {
     const { video, audio } = await resolve(file);
     expect(video?.urlType).toBe(best);
     for (const { urlType, key } of video?.renditions ?? []) {
@@ -240,9 +240,12 @@ describe('an HLS multivariant playlist', () => {
       expectSound(meanVolume, expected);
     }
     const conversion = audio?.renditions.find(({ convertTo }) => convertTo === 'mp3') ?? expect.fail('No MP3');
-    const { meanVolume } = await stream(`Media/${conversion.key}?format=mp3`, '.mp3');
-    // Of audio in the segments and a separate alternative, only the latter is an audio-only rendition.
-    if (!/alternative/.test(_)) expectSound(meanVolume, expected);
+    // Of audio in the segments and a separate alternative, only the latter is an audio-only rendition. The container and how
+    // codecs became known make no difference to a conversion.
+    if (!/alternative|without CODECS|fragmented|FFmpeg/.test(name)) {
+      const { meanVolume } = await stream(`Media/${conversion.key}?format=mp3`, '.mp3');
+      expectSound(meanVolume, expected);
+    }
     expect(new Set(video?.renditions.map(({ description }) => description)).size).toBe(video?.renditions.length);
   });
 });

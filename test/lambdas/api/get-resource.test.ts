@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { clientOfEvent } from '../../../lambdas/middleware/create-handler.ts';
-import { ALLOWED_ORIGIN, type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
+import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';
 const LINK = 'HTTPS://media.example/watch?v=1#asked';
@@ -26,14 +26,6 @@ describe('GET /api/Fetch/GetResource', () => {
   it('sets the deadline 25 s after the request arrived at API Gateway', async () => {
     await ask(fakes, FOR_LINK, { timeEpoch: 1_000_000 });
     expect(fakes.resolves).toEqual([{ url: LINK, deadline: 1_025_000 }]);
-  });
-
-  it('counts a playlist as one request', async () => {
-    const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
-    const items = [{ entry }, { entry }];
-    fakes.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items };
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toMatchObject({ type: 'PlayList', mediaItems: [{}, {}] });
-    expect(fakes.count).toBe(1);
   });
 
   it('describes what a playlist leaves out in X-Playlist', async () => {
@@ -154,27 +146,5 @@ describe('clientOfEvent', () => {
     ['by the /56 of its address', '2001:db8:1:2::5', true, '20010db8000100'],
   ])('returns the address %s', async (_, forwarded, isBehindEdge, client) => {
     expect(clientOfEvent(eventOf('/', { headers: { 'x-forwarded-for': forwarded } }), isBehindEdge)).toBe(client);
-  });
-});
-
-describe('pages of other sites', () => {
-  const fetched = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
-  const PATHS = ['/api/Fetch/GetResource', '/api/Fetch/GetDetails', '/api/Get', '/api/Feed'];
-
-  it.each(PATHS)('cannot make %s resolve a link', async (path) => {
-    const headers = { ...fetched, origin: 'https://evil.example' };
-    const answer = await ask(fakes, `${path}?url=${encodeURIComponent(LINK)}`, { headers });
-    expect(answer.statusCode).toBe(403);
-    const detail =
-      'Pages of other sites cannot resolve links unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.';
-    expect(jsonOf(answer)).toEqual({ type: '/problems/cross-site', title: 'Forbidden', status: 403, detail });
-    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-    expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
-  });
-
-  it.each(PATHS)('may have %s resolve a link where their origin is allowed', async (path) => {
-    const headers = { ...fetched, origin: ALLOWED_ORIGIN };
-    expect((await ask(fakes, `${path}?url=${encodeURIComponent(LINK)}`, { headers })).statusCode).toBeLessThan(400);
-    expect(fakes.resolves).toHaveLength(1);
   });
 });

@@ -9,23 +9,6 @@ describe('createHandler: every response', () => {
     const { headers } = await ask(createApiFakes(), path);
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
   });
-
-  it.each(GETS)('allows the configured origins and no other: %s', async (path) => {
-    const allowed = await ask(createApiFakes(), path, { headers: { origin: ALLOWED_ORIGIN } });
-    expect(allowed.headers?.['access-control-allow-origin']).toBe(ALLOWED_ORIGIN);
-    const stranger = await ask(createApiFakes(), path, { headers: { origin: 'https://evil.example' } });
-    expect(stranger.headers).not.toHaveProperty('access-control-allow-origin');
-    expect(stranger.body).toBe(allowed.body);
-    expect(stranger.headers?.vary).toMatch(/\bOrigin\b/);
-  });
-
-  it.each(['/api/App', LINK, '/api/New', '/api/Fetch/GetResource'])(
-    'has the media type that Accept prefers: %s',
-    async (path) => {
-      const { headers } = await ask(createApiFakes(), path, { headers: { accept: 'text/plain' } });
-      expect(headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', vary: 'Accept, Origin' });
-    },
-  );
 });
 
 describe('createHandler: methods', () => {
@@ -34,15 +17,6 @@ describe('createHandler: methods', () => {
     expect(answer.statusCode).toBe(405);
     expect(answer.headers?.allow).toBe('GET, HEAD, OPTIONS');
     expect(jsonOf(answer)).toEqual({ type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 });
-  });
-
-  it('answers 405 to HEAD of GetResource without resolving', async () => {
-    const fakes = createApiFakes();
-    const answer = await ask(fakes, LINK, { method: 'HEAD' });
-    expect(answer.statusCode).toBe(405);
-    expect(answer.headers?.allow).toBe('GET, OPTIONS');
-    expect(answer.body).toBeUndefined();
-    expect(fakes).toMatchObject({ resolves: [], count: 0 });
   });
 
   it.each(['/api/App', '/api/App/requests', '/api/New', '/api/Feed?url=https%3A%2F%2Fmedia.example%2F'])(

@@ -9,9 +9,7 @@ import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
-import { createState } from '../../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
-import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
+import type { State } from '../../../core/state/state.ts';
 import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
@@ -22,6 +20,7 @@ import { type ReleasePages, startReleasePages } from '../../core/tools/release-p
 import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { createPatientState, createPatientTableClient } from './patient-state.ts';
 
 export const ASSET = 'yt-dlp_linux.zip';
 
@@ -29,7 +28,7 @@ export const ASSET = 'yt-dlp_linux.zip';
 export interface ToolsUpdateFixture {
   /** Environment variables of the functions, as the stack sets them. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly state: ReturnType<typeof createState>;
+  readonly state: State;
   /** Layer versions that the resolver has from the start. */
   readonly others: readonly [string, string];
   /** Names of the recorded metrics: `updated`, `failed`, `maintained`, `age`. */
@@ -97,8 +96,8 @@ export async function createFixture({
   await s3.send(
     new CreateBucketCommand({ Bucket: names.bucket, CreateBucketConfiguration: { LocationConstraint: REGION } }),
   );
-  const table = createTableClient();
-  await ensureTable(table, names.table);
+  await ensureTable(createPatientTableClient(), names.table);
+  const state = createPatientState(names.table);
 
   const publish = async (LayerName: string) => {
     const Content = { ZipFile: Buffer.from(LayerName) };
@@ -122,7 +121,7 @@ export async function createFixture({
   const steps: Step[] = [];
   const egress = createEgress({ allow: [pages.host] });
   const assemble = () => {
-    const parts = createToolsUpdate({
+    const created = createToolsUpdate({
       environment: readToolsEnvironment(environment),
       metrics: {
         updated: () => figures.push('updated'),
@@ -137,13 +136,13 @@ export async function createFixture({
       pollIntervalSeconds: 0.01,
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     });
+    const parts = { ...created, state };
     return lambdaEndpoint ? parts : withCheck(parts, names.resolver);
   };
   const parts = assemble();
 
   return {
-    ...{ environment, others: [one, two], figures, steps, assemble },
-    state: createState({ storage: createDynamoDbStorage({ client: table, tableName: names.table }) }),
+    ...{ environment, state, others: [one, two], figures, steps, assemble },
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
     update: (signal = new AbortController().signal) => updateTools(assemble(), signal),
     installMissing: () => installMissingTools(assemble(), new AbortController().signal),

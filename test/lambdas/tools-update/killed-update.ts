@@ -9,6 +9,7 @@ import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { createPatientState } from './patient-state.ts';
 
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
@@ -27,5 +28,5 @@ const parts = createToolsUpdate({
   pollIntervalSeconds: 0.01,
   leaseSeconds: 1,
 });
-await updateTools(parts, new AbortController().signal);
+await updateTools({ ...parts, state: createPatientState(process.env.TABLE_NAME ?? '') }, new AbortController().signal);
 await egress.close();

@@ -113,22 +113,6 @@ describe('createToolsLayer', () => {
     expect(await deploy()).toBe(before);
   });
 
-  it('provides an older release that is pinned, to the tasks too', async () => {
-    await release('2026.11.01');
-    const before = await deploy();
-    await release('2026.11.20');
-    const newer = await deploy();
-    fixture.pin('2026.11.01');
-    await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.01' }));
-    for (let deployment = 0; deployment < 2; deployment++) expect(await deploy()).toBe(before);
-    expect(await fixture.pointer()).toMatchObject({ version: '2026.11.01', layerVersionArn: before });
-    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: '2026.11.01' });
-
-    fixture.pin('');
-    await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.20' }));
-    expect(await deploy()).toBe(newer);
-  });
-
   it('has the same release as the tasks after every order of updates and pins', async () => {
     const agrees = async (version: string) => {
       const pointer = await fixture.pointer();
@@ -144,7 +128,7 @@ describe('createToolsLayer', () => {
     // CloudFormation has deployed this release before, so its template does not differ.
     fixture.pin('2026.11.01');
     await says('2026.11.01');
-    await deploy();
+    for (let deployment = 0; deployment < 2; deployment++) await deploy();
     await agrees('2026.11.01');
     await fixture.update();
     await agrees('2026.11.01');

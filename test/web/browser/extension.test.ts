@@ -126,11 +126,4 @@ describe('in Chromium', () => {
     await clickMenu({ menuItemId: 'open', pageUrl: 'https://a.example/' });
     await optionsPage();
   });
-
-  it('has at most 200 lines of code', async () => {
-    const source = join(import.meta.dirname, '../../../web/extension');
-    const files = (await readdir(source)).filter((name) => /\.(ts|html)$/.test(name));
-    const texts = await Promise.all(files.map((name) => readFile(join(source, name), 'utf8')));
-    expect(texts.join('').split('\n').length).toBeLessThanOrEqual(200);
-  });
 });

@@ -1,0 +1,11 @@
+import { createState } from '../../../core/state/create-state.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
+import type { State } from '../../../core/state/state.ts';
+
+/** A client for moto, which a busy machine makes slower than a table: without the time limits of attempts. */
+export const createPatientTableClient = () => createTableClient({ requestHandler: { requestTimeout: 60_000 } });
+
+/** The state in a table of moto. */
+export const createPatientState = (tableName: string): State =>
+  createState({ storage: createDynamoDbStorage({ client: createPatientTableClient(), tableName }) });
