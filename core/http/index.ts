@@ -1,4 +1,47 @@
 export { createKeyGuesses, createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './access-secrets.ts';
-export { ACCESS_HEADER, ACCESS_PARAMETER, ACCESS_VARY, type AccessControl, accessHeaderOf, clientAddress, clientOf, createAccessControl, createClientNames, hashOfKey, limitedBy, linkSignerFor, NO_ACCESS_KEY, networkOf, type RequestAddress, readClient, type SignKey, signerFor, trustedEntry } from './client.ts';
-export { type ByteRange, type Cookie, decideRange, formatContentRange, formatRange, type PredictedRange, parseContentRange, parseLength, parseUnsatisfiedRange, predictRange, requestHeaders } from './request-headers.ts';
-export { corsHeaders, digestOf, entityTag, isCrossSiteSubrequest, JSON_TYPES, mergeVary, preflightHeaders, readWaitPreference, renderJson } from './response-headers.ts';
+export {
+  ACCESS_HEADER,
+  ACCESS_PARAMETER,
+  ACCESS_VARY,
+  type AccessControl,
+  accessHeaderOf,
+  clientAddress,
+  clientOf,
+  createAccessControl,
+  createClientNames,
+  hashOfKey,
+  limitedBy,
+  linkSignerFor,
+  NO_ACCESS_KEY,
+  networkOf,
+  type RequestAddress,
+  readClient,
+  type SignKey,
+  signerFor,
+  trustedEntry,
+} from './client.ts';
+export {
+  type ByteRange,
+  type Cookie,
+  decideRange,
+  formatContentRange,
+  formatRange,
+  type PredictedRange,
+  parseContentRange,
+  parseLength,
+  parseUnsatisfiedRange,
+  predictRange,
+  requestHeaders,
+} from './request-headers.ts';
+export {
+  corsHeaders,
+  digestOf,
+  entityTag,
+  isCrossSiteSubrequest,
+  JSON_TYPES,
+  matchesEntityTag,
+  mergeVary,
+  preflightHeaders,
+  readWaitPreference,
+  renderJson,
+} from './response-headers.ts';

@@ -10,7 +10,7 @@ import { createGetResource } from './get-resource.ts';
 import { createNotFound } from './not-found.ts';
 
 export interface FunctionsOptions
-  extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
+  extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state'>,
     Pick<GetFeedOptions, 'resolver' | 'publicUrl' | 'trustedProxies' | 'allowedHosts'> {
   readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
 }
@@ -20,14 +20,13 @@ export function createFunctions(options: FunctionsOptions): {
   readonly routes: Map<string, Handler>;
   fallback: Handler;
 } {
-  const methodsOf = (operationId: FunctionOperationId) => ({ methods: getOperation(operationId).methods });
   const handlers: Readonly<Record<FunctionOperationId, Handler>> = {
-    GetAppInfo: createGetAppInfo({ ...options, ...methodsOf('GetAppInfo') }),
-    GetRequestCount: createGetRequestCount({ ...options, ...methodsOf('GetRequestCount') }),
-    GetResource: createGetResource({ ...options, ...methodsOf('GetResource') }),
-    GetDetails: createGetDetails({ ...options, ...methodsOf('GetDetails') }),
-    Get: createGet({ ...options, ...methodsOf('Get') }),
-    Feed: createGetFeed({ ...options, ...methodsOf('Feed') }),
+    GetAppInfo: createGetAppInfo(options),
+    GetRequestCount: createGetRequestCount(options),
+    GetResource: createGetResource(options),
+    GetDetails: createGetDetails(options),
+    Get: createGet(options),
+    Feed: createGetFeed(options),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {

@@ -11,7 +11,7 @@ import {
   type Result,
 } from '../middleware/index.ts';
 
-export interface GetApiDescriptionOptions extends Omit<HandlerOptions, 'methods'> {
+export interface GetApiDescriptionOptions extends HandlerOptions {
   /** The interactive page exists in `Development` only. */
   readonly environment: string;
   /** Folder with the assets of `swagger-ui-dist`. */

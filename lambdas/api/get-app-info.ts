@@ -1,4 +1,4 @@
-import type { AppInfo } from '../../core/api/index.ts';
+import { type AppInfo, getOperation } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
@@ -17,7 +17,7 @@ export const FIRST_INSTALL = 'Fetching tools';
  * the table.
  */
 export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
-  createHandler(options, async () => {
+  createHandler({ ...options, methods: getOperation('GetAppInfo').methods }, async () => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       options.log.error('State table unavailable', { error });
       return undefined;

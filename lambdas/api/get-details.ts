@@ -1,4 +1,4 @@
-import type { schema } from '../../core/api/index.ts';
+import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import { availabilityDelayMs, keyOf, type Resource } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
@@ -7,7 +7,7 @@ import { createResolveRequest, type ResolveOptions, singleResource } from './res
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
 export const createGetDetails = (options: ResolveOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler(options, async (event, context) => {
+  return createHandler({ ...options, methods: getOperation('GetDetails').methods }, async (event, context) => {
     const { resolved } = await resolveRequest(event, context);
     return { json: toMediaDetails(singleResource(resolved), signKeyFor(event)) };
   });

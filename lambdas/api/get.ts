@@ -12,7 +12,7 @@ export interface GetOptions extends ResolveOptions {
 /** GET /api/Get: redirects to the stream of one rendition of a link, or to the archive of a list. */
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler(options, async (event, context) => {
+  return createHandler({ ...options, methods: getOperation('Get').methods }, async (event, context) => {
     const parameters = parseGetParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
     if (parameters.archive) {

@@ -1,4 +1,3 @@
-import { getOperation } from '../../core/api/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { createGetAppInfo } from '../api/index.ts';
@@ -8,4 +7,4 @@ const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
 const state = createState({ storage: createDynamoDbStorage(environment), log });
 
-export const handler = createGetAppInfo({ ...environment, state, methods: getOperation('GetAppInfo').methods, log });
+export const handler = createGetAppInfo({ ...environment, state, log });

@@ -1,4 +1,3 @@
-import { getOperation } from '../../core/api/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { createGetRequestCount } from '../api/index.ts';
@@ -8,9 +7,4 @@ const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
 const state = createState({ storage: createDynamoDbStorage(environment), log });
 
-export const handler = createGetRequestCount({
-  ...environment,
-  state,
-  methods: getOperation('GetRequestCount').methods,
-  log,
-});
+export const handler = createGetRequestCount({ ...environment, state, log });

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
-import { getOperation } from '../../core/api/index.ts';
 import { waitAtMost } from '../../core/concurrency/index.ts';
 import { optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
@@ -116,10 +115,10 @@ const feedOptions = { ...options, middleware, publicUrl: settings.publicUrl };
  */
 export const handler = routeEvent({
   http: routeOperation({
-    GetResource: createGetResource({ ...options, methods: getOperation('GetResource').methods }),
-    GetDetails: createGetDetails({ ...options, methods: getOperation('GetDetails').methods }),
-    Get: createGet({ ...options, methods: getOperation('Get').methods }),
-    Feed: createGetFeed({ ...feedOptions, methods: getOperation('Feed').methods }),
+    GetResource: createGetResource(options),
+    GetDetails: createGetDetails(options),
+    Get: createGet(options),
+    Feed: createGetFeed(feedOptions),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

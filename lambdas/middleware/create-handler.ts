@@ -18,7 +18,7 @@ import {
 } from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 
-export interface HandlerOptions extends CorsOptions {
+export interface HandlerOptions extends Pick<CorsOptions, 'origins'> {
   readonly log: Log;
   /** Secret that the edge sends with every request; others are answered 404. @default no check */
   readonly originSecret?: string;
@@ -35,10 +35,10 @@ export type Handler = (event: Event, context: never) => Promise<Result>;
  * Wraps a handler in the middleware that every HTTP function shares.
  * @example
  * export const createGetVersion = ({ version, ...options }: GetVersionOptions): Handler =>
- *   createHandler(options, async () => ({ json: { version } }));
+ *   createHandler({ ...options, methods: getOperation('GetVersion').methods }, async () => ({ json: { version } }));
  */
 export function createHandler(
-  { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions,
+  { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions & CorsOptions,
   answer: (event: Event, context: InvocationContext) => Promise<JsonAnswer>,
 ): Handler {
   const handler = middy<Event, Result>()

@@ -6,7 +6,7 @@ import { HostUnavailable } from './stream-tasks.ts';
 import type { WakeHost } from './wake-host.ts';
 import type { WakePlan } from './wake-plan.ts';
 
-export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 'toProblem'> {
+export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'toProblem'> {
   readonly state: Pick<State, 'getResource' | 'getArchivedList'>;
   readonly wakeHost: WakeHost;
 }

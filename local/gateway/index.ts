@@ -1,4 +1,4 @@
-export { clientOfRequest } from './exchange.ts';
+export { answerProblem, clientOfRequest } from './exchange.ts';
 export { createGateway } from './gateway.ts';
 export { createRequestLimit, type RequestLimit } from './limit-requests.ts';
 export { createAcceptRequest } from './request-authority.ts';

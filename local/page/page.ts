@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
-import { renderJson } from '../../core/http/index.ts';
+import { matchesEntityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
+import { answerProblem } from '../gateway/index.ts';
 import { type Encoded, loadPageFiles, type PageFile } from './page-files.ts';
 
 /** The web page on one machine. */
@@ -27,7 +28,6 @@ type Files = ReadonlyMap<string, PageFile>;
 
 /** Sent with status 404, never at its own path. */
 const NOT_FOUND = '/not-found';
-const METHODS = 'GET, HEAD';
 const RETRY_SECONDS = 2;
 
 /** Serves the page from memory when it has been built; until then a notice with 503. */
@@ -52,7 +52,10 @@ export function createPage({ built, securityContacts = [], log }: PageOptions): 
       // No page reads a body: it is discarded.
       request.resume();
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-      if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, response);
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        response.shouldKeepAlive = false;
+        return answerProblem({ request, response }, problems.methodNotAllowed('GET, HEAD'));
+      }
       const path = pathOf(request.url ?? '/') ?? '';
       if (path === SECURITY_TEXT_PATH && securityContacts.length > 0)
         return sendSecurityText(response, securityContacts);
@@ -84,35 +87,36 @@ function isPagePath(target: string): boolean {
   return path !== undefined && !/^[/\\]+(?:api(?:[/\\]|$)|swagger)/i.test(path);
 }
 
-function refuseMethod({ headers: asked }: IncomingMessage, response: ServerResponse): void {
-  const { details, headers: extra } = problems.methodNotAllowed(METHODS);
-  const { headers: type, body } = renderJson(details, asked.accept);
-  response.shouldKeepAlive = false;
-  response.writeHead(details.status, { ...type, ...extra, 'content-length': Buffer.byteLength(body) }).end(body);
-}
-
 function sendFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
   const [coding, { body, etag }] = encodingFor(file, request.headers['accept-encoding']);
   response.setHeader('cache-control', file.cacheControl);
   response.setHeader('etag', etag);
   if (file.encoded.size > 0) response.setHeader('vary', 'Accept-Encoding');
-  if (matchesEtag(etag, request.headers['if-none-match'])) response.writeHead(304).end();
-  else sendEncoded(response, 200, file.type, coding, body);
+  if (matchesEntityTag(request.headers['if-none-match'], etag)) response.writeHead(304).end();
+  else sendBody(response, { type: file.type, coding, body });
 }
 
 function sendSecurityText(response: ServerResponse, contacts: readonly string[]): void {
   response.setHeader('cache-control', 'no-cache');
-  sendEncoded(response, 200, 'text/plain; charset=utf-8', undefined, Buffer.from(securityText(contacts)));
+  sendBody(response, { type: 'text/plain; charset=utf-8', body: Buffer.from(securityText(contacts)) });
 }
 
 function sendMissing(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
   const [coding, { body }] = encodingFor(file, request.headers['accept-encoding']);
   response.setHeader('cache-control', 'no-store');
   response.setHeader('vary', 'Accept-Encoding');
-  sendEncoded(response, 404, file.type, coding, body);
+  sendBody(response, { status: 404, type: file.type, coding, body });
 }
 
-function sendEncoded(response: ServerResponse, status: number, type: string, coding: string | undefined, body: Buffer) {
+interface Body {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly coding?: string | undefined;
+  /** @default 200 */
+  readonly status?: number;
+}
+
+function sendBody(response: ServerResponse, { status = 200, type, coding, body }: Body): void {
   if (coding) response.setHeader('content-encoding', coding);
   // Node omits the body of responses to HEAD.
   response.writeHead(status, { 'content-type': type, 'content-length': body.length }).end(body);
@@ -128,10 +132,6 @@ function encodingFor(file: PageFile, accept = ''): [coding: string | undefined, 
   for (const [coding, form] of file.encoded) if (accepted.includes(coding)) return [coding, form];
   return [undefined, file.plain];
 }
-
-/** If-None-Match (RFC 9110 §13.1.2). */
-const matchesEtag = (etag: string, header = ''): boolean =>
-  header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 
 interface Notice {
   readonly status: number;
@@ -149,12 +149,8 @@ const MISSING: Notice = { status: 404, title: 'Page not found', text: 'There is 
 
 function sendNotice(response: ServerResponse, { status, title, text }: Notice): void {
   const refresh = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${refresh}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
-  response.writeHead(status, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    ...(status === 503 && { 'retry-after': String(RETRY_SECONDS) }),
-  });
-  response.end(body);
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${refresh}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
+  response.setHeader('cache-control', 'no-store');
+  if (status === 503) response.setHeader('retry-after', RETRY_SECONDS);
+  sendBody(response, { status, type: 'text/html; charset=utf-8', body: Buffer.from(html) });
 }

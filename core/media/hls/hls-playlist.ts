@@ -1,7 +1,7 @@
 import { type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
 import { readHlsEntries } from './hls-reader.ts';
 import { isHlsPlaylist, isRounded, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
-import { checkedUri, type PackedSegments, packSegments, unpackSegments } from './packed-segments.ts';
+import { type PackedSegments, packSegments, requireValidUri, unpackSegments } from './packed-segments.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
 export type HlsPlaylist =
@@ -27,7 +27,7 @@ export function readHlsPlaylist(text: string, maxSegments: number): PackedPlayli
   const { segments, variants, isComplete, targetDuration } = entries;
   if (variants.length > 0) {
     const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
-    return { kind: 'master', bestUri: checkedUri(best.uri) };
+    return { kind: 'master', bestUri: requireValidUri(best.uri) };
   }
   if (entries.isProtected) throw new PlaylistError('The playlist is protected by DRM');
   // A recording begins with its first media and ends with its last.

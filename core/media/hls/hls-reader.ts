@@ -100,7 +100,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
 
   const addUri = (uri: string) => {
     // The URI of a gap is not used (draft-pantos-hls-rfc8216bis §4.4.4.7).
-    if (uri.length > MAX_URL_CHARS) throw new PlaylistError('A URI of the playlist is too long');
+    requireShortUri(uri);
     if (segments.length + variants.length >= maxSegments) throw new PlaylistError('The playlist has too many segments');
     if (isMaster) variants.push({ uri, bandwidth });
     else segments.push({ uri, seconds, range, key, map, isDiscontinuity, isGap });
@@ -136,7 +136,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
       const method = attributes.get('METHOD') || 'AES-128';
       if (method === 'NONE') key = undefined;
       if (method === 'NONE' || !uri) return;
-      const read = { method, uri: checkedUri(uri), iv: ivOf(attributes.get('IV')) };
+      const read = { method, uri: requireShortUri(uri), iv: ivOf(attributes.get('IV')) };
       firstKey ??= read;
       if ((attributes.get('KEYFORMAT') || 'identity') === 'identity') key = read;
       else isProtected = true;
@@ -144,7 +144,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
     'EXT-X-MAP'(value) {
       const attributes = parseAttributeList(value);
       const written = attributes.get('BYTERANGE');
-      const uri = checkedUri(attributes.get('URI') ?? '');
+      const uri = requireShortUri(attributes.get('URI') ?? '');
       map = { uri: uri || undefined, range: written === undefined ? undefined : rangeOf(written, 0), key };
       firstMap ??= map;
     },
@@ -209,7 +209,7 @@ function ivOf(written: string | undefined): Buffer | undefined {
   return Buffer.from(digits.padStart(2 * IV_BYTES, '0'), 'hex');
 }
 
-function checkedUri(uri: string): string {
+function requireShortUri(uri: string): string {
   if (uri.length > MAX_URL_CHARS) throw new PlaylistError('A URI of the playlist is too long');
   return uri;
 }

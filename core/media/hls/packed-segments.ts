@@ -66,7 +66,7 @@ export function packSegments(
     content,
     inits: packSections([...maps.keys()], keys),
     initOf,
-    keyUris: Array.from(keys.keys(), ({ uri }) => checkedUri(uri)).join('\n'),
+    keyUris: Array.from(keys.keys(), ({ uri }) => requireValidUri(uri)).join('\n'),
     ivs: Buffer.concat(Array.from(keys.keys(), ({ iv }) => iv ?? Buffer.alloc(IV_BYTES))),
     hasIv: Uint8Array.from(keys.keys(), ({ iv }) => Number(iv !== undefined)),
   };
@@ -80,7 +80,7 @@ function packSections(sections: readonly Section[], keys: Map<HlsKey, number>): 
     return indexIn(keys, key);
   };
   return {
-    uris: sections.map(({ uri }) => checkedUri(uri)).join('\n'),
+    uris: sections.map(({ uri }) => requireValidUri(uri)).join('\n'),
     ranges: hasRanges
       ? Float64Array.from(sections.flatMap(({ range: { first, last } = WHOLE }) => [first, last]))
       : undefined,
@@ -100,7 +100,7 @@ function indexIn<Key>(indexes: Map<Key, number>, key: Key): number {
  */
 const BASES = ['http://host/', 'https://host/'];
 
-export function checkedUri(uri: string | undefined): string {
+export function requireValidUri(uri: string | undefined): string {
   if (!uri || !BASES.every((base) => URL.canParse(uri, base))) throw new PlaylistError('Invalid URI in playlist');
   return uri;
 }

@@ -1,3 +1,13 @@
+import {
+  CLOCK_HZ,
+  isPesStart,
+  PACKET_BYTES,
+  payloadStart,
+  pidOf,
+  readPesTimestamp,
+  SYNC_BYTE,
+} from '../mpegts/index.ts';
+
 /** Facts from the first bytes of a segment. */
 export interface SegmentStart {
   /** Whether the first audio stream is AAC in ADTS frames; undefined when unknown. */
@@ -6,10 +16,6 @@ export interface SegmentStart {
   readonly startSeconds?: number | undefined;
 }
 
-const PACKET_BYTES = 188;
-const SYNC = 0x47;
-/** Timestamps count 1/90,000 s (ISO/IEC 13818-1 §2.4.3.7). */
-const CLOCK_HZ = 90_000;
 /** Stream types of audio (§2.4.4.9, ATSC A/52 annex A): MPEG audio, AAC in ADTS frames, in LATM, AC-3, E-AC-3. */
 const ADTS_AAC = 0x0f;
 const AUDIO_TYPES = new Set([0x03, 0x04, ADTS_AAC, 0x11, 0x81, 0x87]);
@@ -20,31 +26,24 @@ const CRC_BYTES = 4;
 
 /** Reads the map of the first program and the first timestamp. Undefined when `head` is not MPEG-TS. */
 export function probeMpegTsStart(head: Buffer): (SegmentStart & { readonly isComplete: boolean }) | undefined {
-  if (head[0] !== SYNC || (head.length > PACKET_BYTES && head[PACKET_BYTES] !== SYNC)) return undefined;
+  if (head[0] !== SYNC_BYTE || (head.length > PACKET_BYTES && head[PACKET_BYTES] !== SYNC_BYTE)) return undefined;
   let mapPid: number | undefined;
   let types: number[] | undefined;
   let startSeconds: number | undefined;
   for (let at = 0; at + PACKET_BYTES <= head.length && !(types && startSeconds !== undefined); at += PACKET_BYTES) {
     const packet = head.subarray(at, at + PACKET_BYTES);
-    const payload = payloadOf(packet);
-    const pid = packet.readUInt16BE(1) & 0x1fff;
+    const payload = payloadStart(packet);
+    const pid = pidOf(packet);
     if (!payload) continue;
     if (pid === 0) mapPid ??= readMapPid(sectionOf(payload));
     else if (pid === mapPid) types ??= readTypes(sectionOf(payload));
-    else startSeconds ??= readTimestamp(payload);
+    else startSeconds ??= readSeconds(payload);
   }
   return {
     isFramedAac: types && types.find((type) => AUDIO_TYPES.has(type)) === ADTS_AAC,
     startSeconds,
     isComplete: types !== undefined && startSeconds !== undefined,
   };
-}
-
-/** The payload of a packet in which a section or PES packet starts; else undefined. */
-function payloadOf(packet: Buffer): Buffer | undefined {
-  const control = packet.readUInt8(3);
-  const isStart = (packet.readUInt8(1) & 0x40) !== 0 && (control & 0x10) !== 0;
-  return isStart ? packet.subarray(4 + (control & 0x20 ? 1 + packet.readUInt8(4) : 0)) : undefined;
 }
 
 /** The section after its pointer field, as far as this packet holds it. */
@@ -69,13 +68,8 @@ function readTypes(section: Buffer): number[] | undefined {
   return types;
 }
 
-/** Seconds; undefined when this is not the start of an audio or video PES packet, or has no timestamp (§2.4.3.6). */
-function readTimestamp(payload: Buffer): number | undefined {
-  if (payload.length < 14 || payload.readUIntBE(0, 3) !== 1) return undefined;
-  const id = payload.readUInt8(3);
-  const isTimed = (id >= 0xc0 && id <= 0xef) || id === 0xbd || id === 0xfd;
-  if (!isTimed || (payload.readUInt8(7) & 0x80) === 0) return undefined;
-  const high = (payload.readUInt8(9) >> 1) & 0x07;
-  const ticks = high * 2 ** 30 + (payload.readUInt16BE(10) >> 1) * 2 ** 15 + (payload.readUInt16BE(12) >> 1);
-  return ticks / CLOCK_HZ;
+/** Undefined when this is not the start of an audio or video PES packet, or has no timestamp. */
+function readSeconds(payload: Buffer): number | undefined {
+  const ticks = isPesStart(payload) ? readPesTimestamp(payload) : undefined;
+  return ticks === undefined ? undefined : ticks / CLOCK_HZ;
 }

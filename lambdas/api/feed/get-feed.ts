@@ -1,6 +1,6 @@
-import { parseFeedParameters } from '../../../core/api/index.ts';
+import { getOperation, parseFeedParameters } from '../../../core/api/index.ts';
 import { collectInSlices } from '../../../core/concurrency/index.ts';
-import { ACCESS_HEADER, entityTag, linkSignerFor } from '../../../core/http/index.ts';
+import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
@@ -34,18 +34,17 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
   };
 
-  return createHandler(options, async (event, context): Promise<Result> => {
-    // Before the resolve, which takes seconds.
-    parseFeedParameters(event.rawQueryString);
-    const { resolved, sent } = await resolveRequest(event, context);
-    const { type, body } = await write(event, resolved, sent);
-    const etag = entityTag(body);
-    const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
-    if (matches(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };
-    return { statusCode: 200, headers: { ...headers, 'content-type': type }, body };
-  });
+  return createHandler(
+    { ...options, methods: getOperation('Feed').methods },
+    async (event, context): Promise<Result> => {
+      // Before the resolve, which takes seconds.
+      parseFeedParameters(event.rawQueryString);
+      const { resolved, sent } = await resolveRequest(event, context);
+      const { type, body } = await write(event, resolved, sent);
+      const etag = entityTag(body);
+      const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
+      if (matchesEntityTag(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };
+      return { statusCode: 200, headers: { ...headers, 'content-type': type }, body };
+    },
+  );
 };
-
-/** Weak comparison with a list of entity tags, or `*` (RFC 9110 §13.1.2). */
-const matches = (header: string | undefined, etag: string): boolean =>
-  (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

@@ -48,7 +48,6 @@ describe('GET /api/App', () => {
       state: createState({ storage: createDynamoDbStorage({ client, tableName: 'reelay' }) }),
       version: '1.2.3',
       environment: 'Production',
-      methods: ['GET'],
       origins: [],
       log: silentLog,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createHandler, type HandlerOptions } from '../../../lambdas/middleware/create-handler.ts';
+import { createHandler } from '../../../lambdas/middleware/create-handler.ts';
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
 
 const SECRET = 'only-the-edge-knows';
@@ -13,7 +13,10 @@ interface SentRequest {
 }
 
 /** The response of the shared middleware to a request with this secret, and how often its handler ran. */
-async function ask({ secret, method = 'GET', headers = {} }: SentRequest, options: Partial<HandlerOptions> = {}) {
+async function ask(
+  { secret, method = 'GET', headers = {} }: SentRequest,
+  options: Partial<Parameters<typeof createHandler>[0]> = {},
+) {
   let calls = 0;
   const handler = createHandler(
     { originSecret: SECRET, methods: ['GET', 'HEAD'], origins: [ALLOWED_ORIGIN], log: silentLog, ...options },

@@ -1,0 +1,1 @@
+export { CLOCK_HZ, isPesStart, PACKET_BYTES, payloadStart, pidOf, readPesTimestamp, SYNC_BYTE } from './packets.ts';
