@@ -84,9 +84,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const { settings, pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt } = options;
     const { log: plainLog = silentLog } = options;
     const version = `v${packageFile.version}`;
-    const metrics = await openMetrics(settings, version, plainLog, shutdown);
+    const metrics = await openMetrics(settings, { version, log: plainLog, shutdown });
     const log = metrics.countLog(plainLog);
-    const tracing = await openTracing(settings, version, log, shutdown);
+    const tracing = await openTracing(settings, { version, log, shutdown });
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
     const tools = shutdown.own(

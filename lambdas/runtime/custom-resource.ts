@@ -57,7 +57,9 @@ export function customResource(options: CustomResourceOptions) {
     const ids = { StackId, RequestId, LogicalResourceId };
     const known = 'PhysicalResourceId' in event ? event.PhysicalResourceId : undefined;
     try {
-      const { physicalId, data, noEcho } = await withDeadline(context, (signal) => act(options, event, known, signal));
+      const { physicalId, data, noEcho } = await withDeadline(context, (signal) =>
+        act(options, event, { physicalId: known, signal }),
+      );
       const answer = { Status: 'SUCCESS', ...ids, PhysicalResourceId: physicalId } as const;
       const body = write({ ...answer, ...(data && { Data: data }), ...(noEcho && { NoEcho: true }) });
       if (Buffer.byteLength(body) > MAX_RESPONSE_BYTES) throw new Error(`Response exceeds ${MAX_RESPONSE_BYTES} bytes`);
@@ -79,11 +81,10 @@ export function customResource(options: CustomResourceOptions) {
 async function act(
   { create, update, delete: remove }: CustomResourceOptions,
   event: CloudFormationCustomResourceEvent,
-  physicalId: string | undefined,
-  signal: AbortSignal,
+  known: Pick<ResourceRequest, 'physicalId' | 'signal'>,
 ): Promise<ResourceAnswer> {
   const { ServiceToken: _, ...properties } = event.ResourceProperties;
-  const resourceRequest = { properties, stackId: event.StackId, signal, physicalId };
+  const resourceRequest = { properties, stackId: event.StackId, ...known };
   if (event.RequestType === 'Create') return create(resourceRequest);
   if (event.RequestType === 'Update') return update(resourceRequest);
   if (event.RequestType !== 'Delete') throw new Error('Unknown request type');

@@ -1,4 +1,4 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/client-lambda';
 
 /** Invokes other Lambda functions. */
 export interface Invoker {
@@ -27,24 +27,17 @@ export function createInvoker(): Invoker {
       httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     },
   });
-  const send = (
-    FunctionName: string,
-    event: unknown,
-    InvocationType: 'Event' | 'RequestResponse',
-    signal: AbortSignal,
-  ) =>
-    client.send(new InvokeCommand({ FunctionName, InvocationType, Payload: JSON.stringify(event) }), {
-      abortSignal: signal,
-    });
+  const send = (invocation: Omit<InvokeCommandInput, 'Payload'>, event: unknown, abortSignal: AbortSignal) =>
+    client.send(new InvokeCommand({ ...invocation, Payload: JSON.stringify(event) }), { abortSignal });
   return {
     async invoke(functionName, event, signal) {
-      const { FunctionError, Payload } = await send(functionName, event, 'RequestResponse', signal);
+      const { FunctionError, Payload } = await send({ FunctionName: functionName }, event, signal);
       const text = Payload?.transformToString() ?? 'null';
       if (FunctionError) throw new Error(`${functionName} failed: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`);
       return JSON.parse(text);
     },
     async invokeAsync(functionName, event, signal) {
-      await send(functionName, event, 'Event', signal);
+      await send({ FunctionName: functionName, InvocationType: 'Event' }, event, signal);
     },
   };
 }

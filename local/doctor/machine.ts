@@ -80,7 +80,7 @@ async function checkAddress(subject: string, { host, port, path, sign, advice }:
     await listen(server, { host, port });
     return ok(`${host}:${port} is free`);
   } catch (error) {
-    if (await answersWith(sign, host, port, path)) return ok(`a service runs at ${host}:${port}`);
+    if (await answersWith(sign, { host, port, path })) return ok(`a service runs at ${host}:${port}`);
     return problem(`${(error as Error).message}: stop what uses it, or ${advice}`);
   } finally {
     server.close();
@@ -88,7 +88,10 @@ async function checkAddress(subject: string, { host, port, path, sign, advice }:
 }
 
 /** Whether an address of this machine answers with some text. */
-async function answersWith(text: string, host: string, port: number, path: string): Promise<boolean> {
+async function answersWith(
+  text: string,
+  { host, port, path }: Pick<CheckedAddress, 'host' | 'port' | 'path'>,
+): Promise<boolean> {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   try {
     const response = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(5_000) });

@@ -30,7 +30,7 @@ export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): A
   const isLoopback = LOOPBACK.test(host);
   const isChecked = isLoopback || allowedHosts.length > 0;
   const names = [...LOOPBACK_NAMES, ...(isLoopback ? [host] : []), ...allowedHosts];
-  const served = new Set(names.map(bracketed).map(lower));
+  const served = new Set(names.map(addBrackets).map(lower));
   const isServed = (authority: string) => {
     const [, name = ''] = AUTHORITY.exec(authority) ?? [];
     return served.has(lower(name).replace(/\.$/, ''));
@@ -62,4 +62,4 @@ export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): A
 }
 
 const lower = (text: string): string => text.toLowerCase();
-const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+const addBrackets = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);

@@ -1,6 +1,5 @@
-import type { ShutdownStack } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
-import type { Log } from '../../core/log/index.ts';
+import type { HostParts } from '../process/index.ts';
 import { noMetrics, type ServiceMetrics } from './metrics.ts';
 
 /**
@@ -9,9 +8,7 @@ import { noMetrics, type ServiceMetrics } from './metrics.ts';
  */
 export async function openMetrics(
   settings: Pick<Settings, 'metricsHost' | 'metricsPort' | 'allowedHosts' | 'maxStreams' | 'maxFfmpeg'>,
-  version: string,
-  log: Log,
-  shutdown: ShutdownStack,
+  { version, log, shutdown }: HostParts,
 ): Promise<ServiceMetrics> {
   if (settings.metricsPort === undefined) return noMetrics;
   // Loaded on demand: most instances do without.

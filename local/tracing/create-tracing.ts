@@ -25,6 +25,14 @@ export type TracingSettings = Pick<
   'otlpEndpoint' | 'otlpHeaders' | 'otelServiceName' | 'otelTracesSampler' | 'otelTracesSamplerArg'
 >;
 
+export interface TracingOptions {
+  /** With a `v`. */
+  readonly version: string;
+  readonly log: Log;
+  /** @default 2000 */
+  readonly flushTimeoutMs?: number;
+}
+
 /** Traces that are exported until `close`. */
 export interface ExportedTracing extends Tracing {
   readonly tracer: Tracer;
@@ -45,9 +53,7 @@ const REPORT_INTERVAL_MS = 60_000;
  */
 export function createTracing(
   settings: TracingSettings & { readonly otlpEndpoint: string },
-  version: string,
-  log: Log,
-  flushTimeoutMs = FLUSH_TIMEOUT_MS,
+  { version, log, flushTimeoutMs = FLUSH_TIMEOUT_MS }: TracingOptions,
 ): ExportedTracing {
   reportFailures(log);
   const exporter = new OTLPTraceExporter({

@@ -27,7 +27,7 @@ export function createSpanTracer(spans: OtelTracer): SpanTracer {
 
   const wrap = (span: OtelSpan): Span => {
     const own: Span = {
-      set: (attributes) => void span.setAttributes(defined(attributes)),
+      set: (attributes) => void span.setAttributes(dropUndefined(attributes)),
       fail(error) {
         const type = error instanceof Error ? error.name : typeof error;
         span.setAttribute('error.type', type);
@@ -45,7 +45,7 @@ export function createSpanTracer(spans: OtelTracer): SpanTracer {
         wrap(
           spans.startSpan(
             name,
-            { kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes: defined(attributes) },
+            { kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes: dropUndefined(attributes) },
             active(),
           ),
         ),
@@ -62,7 +62,7 @@ export function createSpanTracer(spans: OtelTracer): SpanTracer {
   };
 }
 
-const defined = (attributes: SpanAttributes): Record<string, string | number | boolean> =>
+const dropUndefined = (attributes: SpanAttributes): Record<string, string | number | boolean> =>
   Object.fromEntries(
     Object.entries(attributes).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined),
   );

@@ -33,7 +33,8 @@ export interface StepResult {
  * Runs the steps. After a failed one only the stage is destroyed, if the plan has that.
  * @throws Error when the stage exists: it is not this script's to destroy
  */
-export async function prove({ steps, stage, actions, say, signal }: ProofInput): Promise<StepResult[]> {
+export async function prove(input: ProofInput): Promise<StepResult[]> {
+  const { steps, stage, actions, say, signal } = input;
   const existing = await actions.deployedProfile();
   if (existing !== undefined)
     throw new Error(`The stage ${stage} exists, with the profile ${existing}: name another one`);
@@ -48,7 +49,7 @@ export async function prove({ steps, stage, actions, say, signal }: ProofInput):
     say(`\n${step.title}`);
     const startedAt = performance.now();
     try {
-      await runStep(step, actions, say, signal);
+      await runStep(step, input);
       results.push({ title: step.title, outcome: 'ok', seconds: secondsSince(startedAt) });
     } catch (error) {
       hasFailed = true;
@@ -61,7 +62,7 @@ export async function prove({ steps, stage, actions, say, signal }: ProofInput):
 
 const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
 
-async function runStep(step: Step, actions: ProofActions, say: ProofInput['say'], signal: AbortSignal): Promise<void> {
+async function runStep(step: Step, { actions, say, signal }: ProofInput): Promise<void> {
   switch (step.kind) {
     case 'deploy':
       return actions.runCli(step.args, signal);

@@ -43,9 +43,7 @@ interface Manifest {
  */
 export async function writeImage(
   buildah: Buildah,
-  tag: string,
-  file: string,
-  epochSeconds: number,
+  { tag, file, epochSeconds }: { readonly tag: string; readonly file: string; readonly epochSeconds: number },
 ): Promise<WrittenImage> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-release-image-'));
   try {

@@ -24,7 +24,10 @@ export async function findObstacles(repository: string): Promise<string[]> {
 }
 
 /** Signs the provenance, and with it every file that it names, and tags the commit here. @param key private, PEM */
-export async function finishRelease(repository: string, dir: string, release: Release, key: string): Promise<string> {
+export async function finishRelease(
+  release: Release,
+  { repository, dir, key }: { readonly repository: string; readonly dir: string; readonly key: string },
+): Promise<string> {
   const statement = await readFile(join(dir, release.provenance), 'utf8');
   const name = release.provenance.replace('.provenance.json', '.intoto.jsonl');
   await writeFile(join(dir, name), signStatement(statement, key));

@@ -71,7 +71,7 @@ function explain(obstacles: readonly string[]): void {
 
 async function finish(outDir: string, release: Release, key: string): Promise<void> {
   const { version } = release.commit;
-  say(`Signed: ${await finishRelease(REPOSITORY, outDir, release, key)}. Tagged: v${version}`);
+  say(`Signed: ${await finishRelease(release, { repository: REPOSITORY, dir: outDir, key })}. Tagged: v${version}`);
   say('Nothing was published. To publish:');
   say(`  git push origin v${version}`);
   say(`  upload the files of ${outDir} to the release of the repository's host`);

@@ -79,7 +79,8 @@ async function makeContainer(options: ContainerOptions): Promise<{ files: Releas
   try {
     const root = await buildah('mount', container);
     const sbom = await makeSbom(sources, commit, await componentsOf(root));
-    const image = await writeImage(buildah, tag, join(outDir, `${name}.docker.tar`), commit.epochSeconds);
+    const file = join(outDir, `${name}.docker.tar`);
+    const image = await writeImage(buildah, { tag, file, epochSeconds: commit.epochSeconds });
     const files = [
       image.file,
       await write(outDir, `${name}.cdx.json`, sbom),

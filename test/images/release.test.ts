@@ -75,7 +75,7 @@ describe.skipIf(containersUnavailable)('the container of a release', () => {
     const written = [];
     for (const tag of ['localhost/release-test:1', 'localhost/release-test:1']) {
       await buildah('build', ...reproducibleBuild(86_400), '--tag', tag, dir);
-      written.push(await writeImage(buildah, tag, join(dir, 'image.tar'), 86_400));
+      written.push(await writeImage(buildah, { tag, file: join(dir, 'image.tar'), epochSeconds: 86_400 }));
       await buildah('rmi', tag);
     }
     expect(written[1]).toEqual(written[0]);

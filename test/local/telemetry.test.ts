@@ -306,7 +306,10 @@ describe('traces', () => {
     const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-    const tracing = createTracing({ ...settings, otlpEndpoint: 'http://127.0.0.1:1' }, 'v0', log, 20);
+    const tracing = createTracing(
+      { ...settings, otlpEndpoint: 'http://127.0.0.1:1' },
+      { version: 'v0', log, flushTimeoutMs: 20 },
+    );
     // More than the queue holds.
     for (let count = 0; count < 5_000; count++) tracing.tracer.startSpan('lost', {}).end();
     await tracing.close();

@@ -128,7 +128,7 @@ describe('a release', () => {
   it('is signed and tagged only when it is final, and verified by its public key', async () => {
     const { publicKey, privateKey } = keys();
     expect(await git(repository, 'tag')).toBe('');
-    const name = await finishRelease(repository, outDir, release, privateKey);
+    const name = await finishRelease(release, { repository, dir: outDir, key: privateKey });
     const envelope = await readFile(join(outDir, name), 'utf8');
     expect(await git(repository, 'tag')).toBe(`v${release.commit.version}\n`);
     expect(await verifyRelease(outDir, envelope, publicKey)).toEqual(

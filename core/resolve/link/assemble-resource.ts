@@ -109,8 +109,7 @@ export interface SaveOptions {
 export async function saveItem(
   { info, identity, ...extraction }: AddressedExtraction,
   origin: ResourceOrigin,
-  deadline: Deadline,
-  { cache, egress, log }: SaveOptions,
+  { cache, egress, log, deadline }: SaveOptions & { readonly deadline: Deadline },
 ): Promise<Resource> {
   // Entries of a list are saved at once: each takes some milliseconds.
   await ownTurn();

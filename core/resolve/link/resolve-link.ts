@@ -118,7 +118,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
       return storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
     }
-    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, deadline, options);
+    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, { ...options, deadline });
     const { id: resourceId, freshUntil } = resource;
     await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
     return { type: 'Media', resource };
@@ -199,7 +199,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     deadline: Deadline,
   ): Promise<readonly Resource[]> => {
     if (isResolved && extraction)
-      return [await saveItem({ ...extraction, info }, { url: link, ...identity }, deadline, options)];
+      return [await saveItem({ ...extraction, info }, { url: link, ...identity }, { ...options, deadline })];
     const resolve = options.resolveEntry ?? resolveEntry;
     return resolve({ url: entry.url, entry: info, ancestors: [...ancestors, link] }, deadline);
   };

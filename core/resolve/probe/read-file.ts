@@ -149,11 +149,11 @@ export async function readTraits(file: RemoteFile, options: ParsingOptions): Pro
   const [{ bytes: head }] = file.blocks;
   if (head.length === 0) return { result: undefined };
   const { result: contents, failure } = await readBlocks(file, options).catch((error) => {
-    if (!sniffed(head)) throw error;
+    if (!sniffTraits(head)) throw error;
     return { result: undefined, failure: error };
   });
   // An unknown format, a damaged file, or one whose index is beyond the read limits: the magic bytes decide.
-  if (contents === undefined) return { result: sniffed(head), failure };
+  if (contents === undefined) return { result: sniffTraits(head), failure };
   const result = contents ? { ...contents, ...bitrateOf(file.size, contents.durationSeconds) } : undefined;
   return { result, failure };
 }
@@ -192,7 +192,7 @@ async function readBlocks(file: RemoteFile, options: ParsingOptions): Promise<Pr
   }
 }
 
-function sniffed(head: Buffer): FileTraits | undefined {
+function sniffTraits(head: Buffer): FileTraits | undefined {
   const found = sniff(head);
   return found && { container: found.container, video: found.audioOnly ? null : {}, audio: {}, isAssumed: true };
 }

@@ -44,8 +44,8 @@ export const identify = (info: Info): Identity => ({
 /** Title, author and cover of an item or a playlist. */
 export const readMetadata = (info: Info): Metadata => ({
   // yt-dlp appends the current time to the `title` of a live item, not to `fulltitle`.
-  title: bounded(text(info.fulltitle) ?? text(info.title)),
-  author: bounded(authorOf(info)),
+  title: truncate(text(info.fulltitle) ?? text(info.title)),
+  author: truncate(authorOf(info)),
   coverUrl: coverOf(info),
 });
 
@@ -77,7 +77,7 @@ const coverUrl = (value: unknown): string | undefined => {
 };
 
 /** Truncated, without half of a surrogate pair at the end. */
-export const bounded = (value: string | undefined, maxLength = MAX_TEXT_LENGTH): string | null =>
+export const truncate = (value: string | undefined, maxLength = MAX_TEXT_LENGTH): string | null =>
   value
     ?.toWellFormed()
     .slice(0, maxLength)
@@ -96,7 +96,7 @@ export function readAlbum(info: Info): AlbumPlace {
   const album = text(info.album);
   const trackNumber = positiveInteger(album ? info.track_number : (info.track_number ?? info.playlist_index));
   return withoutAbsent<AlbumPlace>({
-    album: bounded(album ?? text(info.playlist_title)) ?? undefined,
+    album: truncate(album ?? text(info.playlist_title)) ?? undefined,
     trackNumber: trackNumber !== undefined && trackNumber <= MAX_TRACK_NUMBER ? trackNumber : undefined,
   });
 }
@@ -113,16 +113,16 @@ const MAX_THUMBNAIL_URL_LENGTH = 2_048;
 /** Description, date, tags, chapters and thumbnails of an item; undefined when it has none of them. */
 export function readDetails(info: Info): Details | undefined {
   const details = withoutAbsent<Details>({
-    description: bounded(text(info.description), MAX_DESCRIPTION_LENGTH) ?? undefined,
+    description: truncate(text(info.description), MAX_DESCRIPTION_LENGTH) ?? undefined,
     uploadDate: dateOf(info.upload_date) ?? dateOf(info.release_date),
-    tags: listed(tagsOf(info.tags)),
-    chapters: listed(infoList(info.chapters).slice(0, MAX_CHAPTERS).flatMap(readChapter)),
-    thumbnails: listed(readThumbnails(info)),
+    tags: unlessEmpty(tagsOf(info.tags)),
+    chapters: unlessEmpty(infoList(info.chapters).slice(0, MAX_CHAPTERS).flatMap(readChapter)),
+    thumbnails: unlessEmpty(readThumbnails(info)),
   });
   return Object.keys(details).length > 0 ? details : undefined;
 }
 
-const listed = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
 
 /** yt-dlp's `YYYYMMDD` as ISO 8601; undefined for a date that does not exist. */
 function dateOf(value: unknown): string | undefined {
@@ -132,7 +132,7 @@ function dateOf(value: unknown): string | undefined {
 }
 
 const tagsOf = (value: unknown): string[] => {
-  const tags = Array.isArray(value) ? value.flatMap((tag) => bounded(text(tag), MAX_TAG_LENGTH) ?? []) : [];
+  const tags = Array.isArray(value) ? value.flatMap((tag) => truncate(text(tag), MAX_TAG_LENGTH) ?? []) : [];
   return [...new Set(tags)].slice(0, MAX_TAGS);
 };
 
@@ -141,7 +141,7 @@ function readChapter({ title, start_time, end_time }: Info): Chapter[] {
   if (startSeconds === undefined) return [];
   const endSeconds = secondsOf(end_time);
   const hasEnd = endSeconds !== undefined && endSeconds > startSeconds;
-  return [{ title: bounded(text(title), MAX_CHAPTER_TITLE_LENGTH), startSeconds, ...(hasEnd && { endSeconds }) }];
+  return [{ title: truncate(text(title), MAX_CHAPTER_TITLE_LENGTH), startSeconds, ...(hasEnd && { endSeconds }) }];
 }
 
 const secondsOf = (value: unknown): number | undefined =>

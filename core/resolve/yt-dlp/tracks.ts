@@ -52,7 +52,7 @@ export function readTracks(info: Info, now: number): Candidate[] {
   const formatIds = new Set<string>();
   const readCookies = createCookieReader();
   return formats.toReversed().flatMap((format) => {
-    const track = readTrack(format, info, now, readCookies);
+    const track = readTrack(format, { info, now, readCookies });
     if (!track) return [];
     // The same file under a second format id is not another rendition, and a second file of one id has no key of its own.
     const identity = identityOf(track);
@@ -79,7 +79,14 @@ function identityOf({ formatId: _, description: __, fragments, ...track }: Track
   return JSON.stringify([track, urls.length, urls.split('\n', 1), urls.slice(urls.lastIndexOf('\n') + 1)]);
 }
 
-function readTrack(format: Info, info: Info, now: number, readCookies: CookieReader): Track | undefined {
+interface TrackContext {
+  readonly info: Info;
+  /** Epoch seconds. */
+  readonly now: number;
+  readonly readCookies: CookieReader;
+}
+
+function readTrack(format: Info, { info, now, readCookies }: TrackContext): Track | undefined {
   const url = webUrl(format.url);
   if (url && url.length > MAX_URL_CHARS) return undefined;
   const delivery = url && deliveryOf(format, url);

@@ -96,9 +96,10 @@ function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
  * @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys
  * live
  */
-function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
+function toItem(item: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
+  const { entry, resource } = item;
   const { url } = entry;
-  const media = mediaOf(url, resource, hasOwnLink, options);
+  const media = mediaOf(item, hasOwnLink, options);
   if (!media) return undefined;
   const { details, durationSeconds, isLive = false } = resource ?? {};
   return {
@@ -122,8 +123,7 @@ function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: Fee
 const GUESSED_TYPES: Readonly<Record<string, string>> = { mp3: conversions.mp3.mimeType, audio: 'audio/mp4' };
 
 function mediaOf(
-  url: string,
-  resource: Resource | undefined,
+  { entry: { url }, resource }: ListItem,
   hasOwnLink: boolean,
   options: FeedOptions,
 ): FeedMedia | undefined {
