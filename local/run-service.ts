@@ -21,7 +21,7 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const readSettingsOrFail = () => {
     try {
       const unknown = loadDotEnv();
-      if (unknown.length > 0) log.warn('Variables in .env are no settings', { names: unknown });
+      if (unknown.length > 0) log.warn('Variables in .env are not settings', { names: unknown });
       const settings = readSettings(process.env);
       // Only their hashes are kept.
       delete process.env.ACCESS_KEYS;

@@ -25,21 +25,14 @@ export interface ToolMetrics {
   age(hours: number): void;
 }
 
-const NAMESPACE = 'Reelay';
-
 type Unit = Parameters<Metrics['addMetric']>[1];
 
-/** Metrics in embedded metric format: log lines, so that no API call can delay or fail a request. */
-function createMetrics(stage: string): Metrics {
-  const metrics = new Metrics({ namespace: NAMESPACE });
+/** Writes metrics in embedded metric format: log lines, so that no API call can delay or fail a request. */
+function createWriter(stage: string) {
+  const metrics = new Metrics({ namespace: 'Reelay' });
   // Replaces the default dimension `service`: dashboard and alarms select by stage.
   metrics.clearDefaultDimensions();
   metrics.setDefaultDimensions({ Stage: stage });
-  return metrics;
-}
-
-function createWriter(stage: string) {
-  const metrics = createMetrics(stage);
   return (
     name: string,
     unit: Unit,

@@ -6,7 +6,7 @@ import { checkNode, checkPython, checkTools } from './programs.ts';
 
 export interface DoctorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Names in `.env` that are no setting. */
+  /** Names in `.env` that are not settings. */
   readonly unknownVariables: readonly string[];
   /** Asked through every outgoing connection. @default https://example.com/ */
   readonly referenceUrl?: string;

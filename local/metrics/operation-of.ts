@@ -7,7 +7,7 @@ const PREFIXES = operations.map(({ operationId, path }) => ({
   isExact: !path.includes('{'),
 }));
 
-/** The operation of a request path, or `page` for everything that is no operation: a label with few values. */
+/** The operation of a request path, or `page` for everything else: a label with few values. */
 export function operationOf(url: string): OperationId | 'page' {
   const path = (url.split('?', 1)[0] ?? '').toLowerCase();
   const found = PREFIXES.find(({ prefix, isExact }) => (isExact ? path === prefix : path.startsWith(prefix)));

@@ -7,7 +7,7 @@ const FILE = '.env';
 
 /**
  * Adds the variables of `.env` to an environment. Variables that are set already win, as with `docker compose`.
- * @returns names in the file that are no setting, which may be misspelled
+ * @returns names in the file that are not settings, which may be misspelled
  * @throws SettingError when the file exists but cannot be read
  */
 export function loadDotEnv(environment: Record<string, string | undefined> = process.env, file = FILE): string[] {

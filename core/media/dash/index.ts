@@ -1,3 +1,9 @@
 export { scanDashManifest } from './dash-manifest.ts';
-export { type DashFragment, dashTimeline } from './dash-timeline.ts';
-export { type FragmentList, firstFragmentUrl, packFragments, unpackFragments } from './fragment-list.ts';
+export {
+  type DashFragment,
+  dashTimeline,
+  type FragmentList,
+  firstFragmentUrl,
+  packFragments,
+  unpackFragments,
+} from './dash-timeline.ts';

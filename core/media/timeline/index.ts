@@ -1,6 +1,4 @@
-export type { ManifestFacts } from './manifest-facts.ts';
-export type { Cipher, MediaSection } from './media-section.ts';
-export { RelativeSection } from './relative-section.ts';
+export { type Cipher, type MediaSection, RelativeSection } from './media-section.ts';
 export {
   durationOf,
   findSegment,
@@ -8,6 +6,7 @@ export {
   isSameMedia,
   isSameSection,
   longestGapSeconds,
+  type ManifestFacts,
   type Segment,
   segmentAt,
   type Timeline,

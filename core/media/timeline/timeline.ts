@@ -1,5 +1,4 @@
-import type { MediaSection } from './media-section.ts';
-import { isSameUrl } from './relative-section.ts';
+import { isSameUrl, type MediaSection } from './media-section.ts';
 
 /** The segments of an HLS or DASH presentation in order, as far as they are listed. */
 export interface Timeline {
@@ -98,3 +97,19 @@ export const isSameMedia = (before: Timeline, after: Timeline): boolean =>
     before.segments.every(
       ({ seconds }, index) => Math.abs(seconds - (after.segments[index]?.seconds ?? 0)) < DURATION_TOLERANCE_SECONDS,
     ));
+
+/** What the text of an HLS playlist or a DASH manifest says about its presentation, without reading any media. */
+export interface ManifestFacts {
+  /** Seconds; undefined for a live presentation, or when the manifest does not say. */
+  readonly durationSeconds?: number;
+  /** The durations of segments are whole seconds: their sum is not to be relied on. */
+  readonly isRounded?: true;
+  /** URI of the first segment, as written. */
+  readonly segment?: string;
+  /** URI of the initialization section, as written. */
+  readonly initialization?: string;
+  /** URI of the key, as written. */
+  readonly key?: string;
+  /** AES-128 initialization vector of the first segment, 16 bytes; absent: not encrypted, or by another method. */
+  readonly iv?: Buffer;
+}
