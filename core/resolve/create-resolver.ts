@@ -1,4 +1,4 @@
-import { memoryShares } from '../config/index.ts';
+import { memoryShares, type Settings } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { UpstreamError } from '../errors/index.ts';
 import { createClientNames } from '../http/index.ts';
@@ -68,28 +68,25 @@ export interface Resolver {
 /** How long a caller waits, and for which client. */
 export type ResolveOptions = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
 
-export interface ResolverOptions {
+/** The settings of the service that a resolver knows, by their names. */
+type ResolverSettings = Pick<
+  Settings,
+  | 'cookiesDir'
+  | 'cookiesFile'
+  | 'cookiesWriteBack'
+  | 'extraCaFile'
+  | 'impersonate'
+  | 'maxResolvesPerClient'
+  | 'playlistLimit'
+  | 'search'
+  | 'ytDlpExtractorArgs'
+  | 'ytDlpPlugins'
+>;
+
+export interface ResolverOptions extends Partial<ResolverSettings> {
   readonly tools: Pick<Tools, 'ytDlp'> & Partial<Pick<Tools, 'alternative'>>;
   readonly egress: Pick<Egress, 'openProxySession' | 'request'> & OutgoingAddresses;
   readonly state: ResourceState;
-  /** Entries of a playlist resolved at most. @default 200 */
-  readonly playlistLimit?: number;
-  /** Whether pages of search results are playlists too. @default false: they are not handled */
-  readonly search?: boolean;
-  /** Netscape cookies file of the operator: every client is then served what that account may see. */
-  readonly cookiesFile?: string;
-  /** Netscape cookies files of single sites. */
-  readonly cookiesDir?: readonly string[];
-  /** Whether cookies that a site replaces are written into these files. @default false */
-  readonly cookiesWriteBack?: boolean;
-  /** PEM file of certificates that yt-dlp trusts besides the built-in ones. */
-  readonly extraCaFile?: string;
-  /** Folder of yt-dlp plugins that the operator trusts. */
-  readonly ytDlpPlugins?: string;
-  /** As `--extractor-args` of yt-dlp. */
-  readonly ytDlpExtractorArgs?: readonly string[];
-  /** Browsers that yt-dlp imitates: `target` or `site=target`. */
-  readonly impersonate?: readonly string[];
   /** Further plugin folders: only tests load any. */
   readonly pluginDirs?: readonly string[];
   /**
@@ -105,8 +102,6 @@ export interface ResolverOptions {
   readonly maxBytes?: number;
   /** Links that may wait for a fork, and links that may wait for others of their client. @default 256 */
   readonly queueLimit?: number;
-  /** Links of one client resolved at once; eight times as many wait, and further ones fail. @default 8 */
-  readonly maxResolvesPerClient?: number;
   /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
   readonly resolveEntry?: ResolveEntry;
   /** How yt-dlp is started in each mode. @default startYtDlp */
@@ -118,7 +113,7 @@ export interface ResolverOptions {
   readonly log?: Log;
 }
 
-/** Links of one client that may wait, per link that runs. */
+/** Links of one client that may wait, per link that runs; further ones fail. */
 const WAITING_PER_RUNNING = 8;
 /** No client waits. */
 const CANARY_TIMEOUT_MS = 60_000;

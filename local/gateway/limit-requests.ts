@@ -2,15 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problems } from '../../core/api/index.ts';
 import { createRateLimit } from '../../core/concurrency/index.ts';
+import type { Settings } from '../../core/config/index.ts';
 import { clientOf, corsHeaders, networkOf } from '../../core/http/index.ts';
 import { answerProblem, clientOfRequest } from './exchange.ts';
 
-export interface RequestLimitOptions {
-  /** Requests that one client may send per second over time. 0: any number. */
-  readonly maxRequestsPerClient: number;
-  /** Proxies in front whose entry in X-Forwarded-For is trusted. */
-  readonly trustedProxies: number;
-  readonly corsAllowedOrigins: readonly string[];
+export interface RequestLimitOptions
+  extends Pick<Settings, 'maxRequestsPerClient' | 'trustedProxies' | 'corsAllowedOrigins'> {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
 }

@@ -1,13 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Problem, problems } from '../../core/api/index.ts';
+import type { Settings } from '../../core/config/index.ts';
 import { answerProblem } from './exchange.ts';
-
-export interface AuthorityOptions {
-  /** The address that the server listens on. */
-  readonly host: string;
-  /** Further host names, without ports. On an address that is not loopback, a list that is not empty excludes others. */
-  readonly allowedHosts: readonly string[];
-}
 
 /**
  * Prepares a request for routing: its target becomes a path. A request for another host is answered here.
@@ -24,9 +18,10 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
 
 /**
  * On a loopback address only known hosts are served: by DNS rebinding, a page of any site could otherwise have its own name
- * resolve to this machine, and read responses as if they were its own.
+ * resolve to this machine, and read responses as if they were its own. On any other address, a list of hosts that is not empty
+ * excludes others.
  */
-export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): AcceptRequest {
+export function createAcceptRequest({ host, allowedHosts }: Pick<Settings, 'host' | 'allowedHosts'>): AcceptRequest {
   const isLoopback = LOOPBACK.test(host);
   const isChecked = isLoopback || allowedHosts.length > 0;
   const names = [...LOOPBACK_NAMES, ...(isLoopback ? [host] : []), ...allowedHosts];

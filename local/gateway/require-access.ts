@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getOperation, operations, type Problem, problems } from '../../core/api/index.ts';
+import type { Settings } from '../../core/config/index.ts';
 import {
   ACCESS_HEADER,
   ACCESS_PARAMETER,
@@ -13,12 +14,9 @@ import {
 } from '../../core/http/index.ts';
 import { answerProblem, clientOfRequest } from './exchange.ts';
 
-export interface AccessOptions {
+export interface AccessOptions extends Pick<Settings, 'corsAllowedOrigins' | 'trustedProxies'> {
   /** SHA-256 of each access key. None: the instance is open. */
   readonly hashes: readonly string[];
-  readonly corsAllowedOrigins: readonly string[];
-  /** Proxies in front whose entry in X-Forwarded-For is trusted. */
-  readonly trustedProxies: number;
   /** Whether a request is for the page. */
   readonly isForPage: (request: IncomingMessage) => boolean;
 }

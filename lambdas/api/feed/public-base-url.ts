@@ -1,13 +1,8 @@
+import type { Settings } from '../../../core/config/index.ts';
 import { trustedEntry } from '../../../core/http/index.ts';
 import { type Event, headerOf } from '../../middleware/index.ts';
 
-export interface PublicBaseUrlOptions {
-  /** Setting of the operator: an origin. */
-  readonly publicUrl?: string;
-  /** Proxies in front of an instance on one machine whose X-Forwarded headers are trusted. @default 0 */
-  readonly trustedProxies?: number;
-  /** Host names without ports that X-Forwarded-Host may name. @default none */
-  readonly allowedHosts?: readonly string[];
+export interface PublicBaseUrlOptions extends Partial<Pick<Settings, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>> {
   /** Requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
   readonly isBehindEdge: boolean;
 }
