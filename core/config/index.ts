@@ -5,17 +5,7 @@ export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
 export { readSettingsInAws } from './secret-settings.ts';
-export {
-  type Environment,
-  optional,
-  readSettings,
-  readVariables,
-  required,
-  type Settings,
-  setting,
-  settingVariables,
-  type ValuesOf,
-} from './settings.ts';
+export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export {
   type ImpersonationRule,
@@ -26,3 +16,4 @@ export {
   parseSitePattern,
   siteOf,
 } from './site-rules.ts';
+export { type Environment, optional, readVariables, required, setting, type ValuesOf } from './variables.ts';
