@@ -12,12 +12,11 @@ export {
   webUrl,
 } from './extraction/index.ts';
 export {
-  CHECK_SAMPLES,
   LAY_OUT_CLIP,
   LAY_OUT_HLS,
   LAY_OUT_PAIR,
+  MEASURE_FRAGMENT,
   PATCH_FRAGMENT,
-  REWRITE_FRAGMENT,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export type { ParsingTask } from './task.ts';

@@ -1,17 +1,14 @@
 import {
-  type FragmentInput,
-  indexContent,
+  type FragmentSpan,
   listTrackKinds,
-  parseSampleTable,
-  type RewrittenFragment,
-  rewriteFragment,
+  type MovieFragment,
+  measureFragment,
   UnsupportedMp4,
 } from '../media/isobmff/index.ts';
 import { type ClipOptions, type ClipSource, type ClipTimes, layOutClipSources } from '../media/mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
 import { TextTooLarge } from '../media/timed-text/index.ts';
 import {
-  checkSamples,
   createLayout,
   type FragmentPatch,
   type LayoutData,
@@ -26,9 +23,7 @@ import type { ParsingTask } from './task.ts';
 
 /** Every export is a task, as in `tasks.ts`. */
 
-const errors = [UnsupportedMp4, TextTooLarge];
-/** Bytes of the tables of a sample, of which a short table may declare millions. */
-const SAMPLE_BYTES = 4;
+const thrown = { errors: [UnsupportedMp4, TextTooLarge], limitError: UnsupportedMp4 };
 
 const weigh = (sources: readonly PackedSource[]): number =>
   sources.reduce((sum, source) => sum + sourceWeight(source), 0);
@@ -44,7 +39,7 @@ export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
   name: 'lay out pair',
   run: ({ video, audio, extras }) => layoutData(createLayout(unpackSource(video), unpackSource(audio), extras)),
   weigh: ({ video, audio }) => weigh([video, audio]),
-  errors,
+  ...thrown,
 };
 
 export interface ClipInput {
@@ -64,7 +59,7 @@ export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } 
   weigh: ({ sources }) =>
     // A short `moof` may declare a million samples.
     sources.some(({ fragments }) => fragments) ? Number.POSITIVE_INFINITY : weigh(sources.map(({ header }) => header)),
-  errors,
+  ...thrown,
 };
 
 /** The layout of an HLS presentation of a file, or of a pair. */
@@ -82,32 +77,26 @@ export const LAY_OUT_HLS: ParsingTask<
     return { data: layoutData(layout), streams: layout.streams };
   },
   weigh,
-  errors,
+  ...thrown,
 };
 
-/** The duration of the samples of an `stbl`, given its content, once all of them are checked. */
-export const CHECK_SAMPLES: ParsingTask<{ readonly sampleTable: Buffer; readonly fileBytes: number }, number> = {
-  name: 'check samples',
-  run: ({ sampleTable, fileBytes }) => checkSamples(parseSampleTable(sampleTable), fileBytes),
-  weigh: ({ sampleTable }) => sampleTable.length + declaredCount(sampleTable) * SAMPLE_BYTES,
-  errors,
-};
-
-function declaredCount(sampleTable: Buffer): number {
-  const stsz = indexContent(sampleTable, 'stbl').require('stsz', 12);
-  return sampleTable.readUInt32BE(stsz.content + 8);
+export interface FragmentInput {
+  readonly fragment: MovieFragment;
+  readonly trackId: number;
+  /** 16 bytes of the track's `trex`. */
+  readonly defaults: Buffer;
 }
 
-/** A fragment of one track for another file. */
-export const REWRITE_FRAGMENT: ParsingTask<FragmentInput, RewrittenFragment> = {
-  name: 'rewrite fragment',
-  run: rewriteFragment,
-  errors,
+/** When the samples of one track in a fragment are decoded. */
+export const MEASURE_FRAGMENT: ParsingTask<FragmentInput, FragmentSpan> = {
+  name: 'measure fragment',
+  run: ({ fragment, trackId, defaults }) => measureFragment(fragment, trackId, defaults),
+  ...thrown,
 };
 
 /** A fragment in its place in a layout. */
 export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
   name: 'patch fragment',
   run: ({ moof, patch }) => patchFragment(moof, patch),
-  errors,
+  ...thrown,
 };

@@ -1,4 +1,5 @@
 import { abortable, createSemaphore } from '../concurrency/index.ts';
+import { ParsingLimitExceeded } from '../errors/index.ts';
 import { createParsingProcess, type ParsingProcess, type ParsingProcessOptions } from './parsing-process.ts';
 import { inputBytes, type ParsingTask, readResponse } from './task.ts';
 
@@ -13,8 +14,7 @@ export interface ParsingOptions {
 export interface ParsingPool {
   /**
    * Runs a task: at once in this process when its input is small, else in a separate process, shared fairly between clients.
-   * @throws what the task throws; ParsingLimitExceeded when it takes too long or too much memory, TimeoutError (DOMException)
-   *   when the machine is too busy to tell; the signal's reason once it is aborted; Error when no process starts
+   * @throws what the task throws, its `limitError` too; TimeoutError (DOMException) when the machine is too busy to tell; the signal's reason once it is aborted; Error when no process starts
    */
   parse<Input, Output>(
     task: ParsingTask<Input, Output>,
@@ -60,9 +60,13 @@ export function createParsingPool(options: ParsingPoolOptions = {}): ParsingPool
   return {
     async parse(task, input, { client = '', signal = NEVER } = {}) {
       signal.throwIfAborted();
-      const { name, run, weigh = inputBytes } = task;
+      const { name, run, weigh = inputBytes, limitError: LimitError } = task;
       if (run && weigh(input) <= MAX_INLINE_BYTES) return run(input);
-      return readResponse(await runInProcess(name, input, client, signal), task);
+      const response = await runInProcess(name, input, client, signal).catch((error) => {
+        if (!LimitError || !(error instanceof ParsingLimitExceeded)) throw error;
+        throw new LimitError('Too complex', { cause: error });
+      });
+      return readResponse(response, task);
     },
     async close() {
       await Promise.all(processes.map((process) => process.close()));

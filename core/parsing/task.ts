@@ -12,6 +12,11 @@ export interface ParsingTask<Input, Output> {
   readonly errors?: readonly (new (
     message: string,
   ) => Error)[];
+  /** What it throws when it takes too long or too much memory. @default ParsingLimitExceeded */
+  readonly limitError?: new (
+    message: string,
+    options: ErrorOptions,
+  ) => Error;
   /** Bytes that the work is proportional to. @default the bytes of the input */
   readonly weigh?: (input: Input) => number;
 }

@@ -17,7 +17,7 @@ import {
   planPair,
   planPresentation,
 } from './layout/index.ts';
-import { type MuxPlan, planMux, remuxPlan } from './mux/index.ts';
+import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import type { ClipTimes, RepresentationHead } from './representation.ts';
@@ -104,7 +104,7 @@ function copy(found: KeyedRendition, { subtitles }: MediaQuery) {
 }
 
 function remux(found: KeyedRendition, query: MediaQuery) {
-  const isMp4 = remuxPlan(found.tracks[0]).container === 'mp4';
+  const isMp4 = selectRemuxFormat(found.tracks[0]).container === 'mp4';
   return planRemux(found, planExtras(found, { ...query, isMp4 }));
 }
 

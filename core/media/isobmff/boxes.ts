@@ -63,7 +63,7 @@ export function* parseBoxes(bytes: Buffer, start = 0, end = bytes.length): Gener
 /** Flags of a full box (§4.2.2): 24 bits after the version. */
 export const flagsOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content) & 0xff_ffff;
 
-/** A file outside of what the native muxer supports; FFmpeg may still read it. */
+/** A file outside of what is supported here; FFmpeg may still read it. */
 export class UnsupportedMp4 extends Error {
   override readonly name = 'UnsupportedMp4';
 }

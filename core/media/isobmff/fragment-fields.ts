@@ -1,5 +1,5 @@
 import type { IndexedBox } from './box-index.ts';
-import { type Box, flagsOf } from './boxes.ts';
+import { BOX_HEADER_BYTES, type Box, box, flagsOf, fullBox, integers, UnsupportedMp4, u32, u64 } from './boxes.ts';
 
 /** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
 export const TFHD = {
@@ -25,12 +25,11 @@ const SAMPLE_FIELDS = [TRUN.sampleDuration, TRUN.sampleSize, TRUN.sampleFlags, T
 
 /** The fixed fields of a `trun` and where its samples are. */
 export interface RunHeader {
-  readonly version: number;
   readonly flags: number;
   /** Samples, as written: not checked against the box. */
   readonly count: number;
-  /** Where the fields after `data_offset`, if any, begin. */
-  readonly fieldsAt: number;
+  /** Where the samples begin, in bytes from the base of the track fragment. Undefined: after those of the run before. */
+  readonly dataOffset: number | undefined;
   /** Where the first sample's fields begin, and bytes of each sample's. */
   readonly samplesAt: number;
   readonly sampleBytes: number;
@@ -41,10 +40,9 @@ export function parseRunHeader(bytes: Buffer, run: Box): RunHeader {
   const flags = flagsOf(bytes, run);
   const fieldsAt = run.content + 8 + (flags & TRUN.dataOffset ? 4 : 0);
   return {
-    version: bytes.readUInt8(run.content),
     flags,
     count: bytes.readUInt32BE(run.content + 4),
-    fieldsAt,
+    dataOffset: flags & TRUN.dataOffset ? bytes.readInt32BE(run.content + 8) : undefined,
     samplesAt: fieldsAt + (flags & TRUN.firstSampleFlags ? 4 : 0),
     sampleBytes: SAMPLE_FIELDS.filter((field) => flags & field).length * 4,
   };
@@ -89,15 +87,17 @@ export interface TrackFragmentDefaults {
 
 /**
  * @param trex 16 bytes, as `findFragmentDefaults` returns them
- * @throws RangeError when the box is shorter than its flags demand
+ * @throws UnsupportedMp4 when the box is shorter than its flags demand
  */
 export function parseTrackFragmentDefaults(bytes: Buffer, tfhd: Box, trex: Buffer): TrackFragmentDefaults {
   const flags = flagsOf(bytes, tfhd);
   const content = bytes.subarray(tfhd.content, tfhd.end);
   let at = 8 + (flags & TFHD.baseDataOffset ? 8 : 0);
+  if (at > content.length) throw new UnsupportedMp4('Truncated fragment');
   const field = (flag: number, fallback: number) => {
     if (!(flags & flag)) return trex.readUInt32BE(fallback);
     at += 4;
+    if (at > content.length) throw new UnsupportedMp4('Truncated fragment');
     return content.readUInt32BE(at - 4);
   };
   return {
@@ -107,4 +107,44 @@ export function parseTrackFragmentDefaults(bytes: Buffer, tfhd: Box, trex: Buffe
     size: field(TFHD.sampleSize, 8),
     flags: field(TFHD.sampleFlags, 12),
   };
+}
+
+/** Sample flags (ISO/IEC 14496-12 §8.8.3.1): `sample_depends_on` 2, a sync sample. */
+export const SYNC_SAMPLE_FLAGS = 0x0200_0000;
+/** `sample_depends_on` 1 and `sample_is_non_sync_sample`. */
+export const NON_SYNC_SAMPLE_FLAGS = 0x0101_0000;
+
+/** A `moof` with one track and one run. */
+export interface FragmentDescription {
+  readonly trackId: number;
+  /** Units of the media. */
+  readonly startTime: number;
+  /** Counts from 1. */
+  readonly sampleDescription: number;
+  /** For each sample: duration, size, flags if `hasFlags`, composition offset if `hasCompositionOffsets`. */
+  readonly samples: readonly number[];
+  readonly hasFlags: boolean;
+  readonly hasCompositionOffsets: boolean;
+}
+
+/** Offset of `sequence_number` in the `moof` of `writeFragment`: after the headers of `moof` and `mfhd`. */
+export const SEQUENCE_NUMBER_AT = 20;
+
+/**
+ * The `moof` to be followed by an `mdat` with the samples. Without flags of their own, all are sync samples. The sequence
+ * number is 0: see `SEQUENCE_NUMBER_AT`.
+ */
+export function writeFragment(fragment: FragmentDescription): Buffer {
+  const { trackId, startTime, sampleDescription, samples, hasFlags, hasCompositionOffsets } = fragment;
+  const count = samples.length / (2 + Number(hasFlags) + Number(hasCompositionOffsets));
+  const tfhdFlags = TFHD.baseIsMoof | TFHD.sampleDescription | TFHD.sampleFlags;
+  const tfhd = fullBox('tfhd', 0, tfhdFlags, u32(trackId, sampleDescription, SYNC_SAMPLE_FLAGS));
+  const tfdt = fullBox('tfdt', 1, 0, u64(startTime));
+  const optionalFlags = (hasFlags ? TRUN.sampleFlags : 0) | (hasCompositionOffsets ? TRUN.compositionOffset : 0);
+  const trunFlags = TRUN.dataOffset | TRUN.sampleDuration | TRUN.sampleSize | optionalFlags;
+  const trun = fullBox('trun', 1, trunFlags, u32(count, 0), integers(samples));
+  const moof = box('moof', fullBox('mfhd', 0, 0, u32(0)), box('traf', tfhd, tfdt, trun));
+  // `data_offset`, after the header, flags and count of the `trun` that ends the `moof`.
+  moof.writeInt32BE(moof.length + BOX_HEADER_BYTES, moof.length - trun.length + 16);
+  return moof;
 }

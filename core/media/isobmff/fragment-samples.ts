@@ -1,6 +1,12 @@
 import { type IndexedBox, indexBox } from './box-index.ts';
-import { UnsupportedMp4 } from './boxes.ts';
-import { parseRunHeader, parseTrackFragmentDefaults, readDecodeTime, TRUN } from './fragment-fields.ts';
+import { type Box, UnsupportedMp4 } from './boxes.ts';
+import {
+  parseRunHeader,
+  parseTrackFragmentDefaults,
+  readDecodeTime,
+  TRUN,
+  type TrackFragmentDefaults,
+} from './fragment-fields.ts';
 import type { Sample } from './sample-table.ts';
 
 /** A whole `moof`. */
@@ -10,52 +16,78 @@ export interface MovieFragment {
   readonly offset: number;
 }
 
+/** Bytes of a file. */
+export interface ByteSpan {
+  readonly first: number;
+  readonly bytes: number;
+}
+
+/** The samples of one track in a `moof`, as a whole. Times in units of the media. */
+export interface FragmentSpan {
+  /** 0 where the `moof` does not say when its samples are decoded. */
+  readonly startTime: number;
+  readonly endTime: number;
+  /** Where the samples are in their file, in decode order. */
+  readonly ranges: readonly ByteSpan[];
+}
+
 /** `sample_is_non_sync_sample` of the sample flags (ISO/IEC 14496-12 §8.8.3.1). */
 const NON_SYNC = 0x1_0000;
-/** Of a track in a `moof`: samples without fields of their own take no bytes there. */
+/** Samples of a track in a `moof`: those without fields of their own take no bytes there. */
 const MAX_SAMPLES = 1_000_000;
 const ENCRYPTION_BOXES = ['senc', 'saiz', 'saio'];
 
 /**
- * The samples of one track in a `moof`, in decode order (§8.8). None when the `moof` has no fragment of the track.
+ * When the samples of one track in a `moof` are decoded, and where they are (ISO/IEC 14496-12 §8.8). Reads only fields that
+ * have to be summed.
  * @param defaults 16 bytes of the track's `trex`: sample description index, duration, size, flags
- * @throws UnsupportedMp4 when it is truncated, encrypted, or does not say when its samples are decoded
+ * @throws UnsupportedMp4 when it is truncated, encrypted, or has two fragments of the track
  */
-export function* parseFragmentSamples(
-  { bytes, offset }: MovieFragment,
-  trackId: number,
-  defaults: Buffer,
-): Generator<Sample> {
-  const moof = indexBox(bytes);
-  if (!moof || moof.end > bytes.length) throw new UnsupportedMp4('Truncated fragment');
-  for (const traf of moof.children) {
-    if (traf.type !== 'traf') continue;
-    if (traf.end > moof.end) throw new UnsupportedMp4('Truncated fragment');
-    const tfhd = traf.require('tfhd', 8);
-    if (bytes.readUInt32BE(tfhd.content + 4) === trackId) yield* trackFragmentSamples(traf, offset, defaults);
+export function measureFragment(fragment: MovieFragment, trackId: number, defaults: Buffer): FragmentSpan {
+  const { bytes: moof, offset } = fragment;
+  const [traf, second] = [...findTrackFragments(fragment, trackId)];
+  if (second) throw new UnsupportedMp4('Two track fragments of one track in a moof');
+  if (!traf) return { startTime: 0, endTime: 0, ranges: [] };
+  const fallback = parseTrackFragmentDefaults(moof, traf.require('tfhd', 8), defaults);
+  const base = fallback.baseDataOffset ?? offset;
+  const startTime = traf.children.some(({ type }) => type === 'tfdt') ? requireDecodeTime(traf) : 0;
+  const ranges: ByteSpan[] = [];
+  let endTime = startTime;
+  let position = base;
+  for (const run of findRuns(traf)) {
+    const { dataOffset, bytes, duration } = measureRun(moof, run, fallback);
+    if (dataOffset !== undefined) position = base + dataOffset;
+    const last = ranges.at(-1);
+    if (last && position < last.first + last.bytes) throw new UnsupportedMp4('Samples out of order');
+    if (bytes > 0) ranges.push({ first: position, bytes });
+    position += bytes;
+    endTime += duration;
   }
+  return { startTime, endTime, ranges };
 }
 
-function* trackFragmentSamples(traf: IndexedBox, offset: number, defaults: Buffer): Generator<Sample> {
+/**
+ * The samples of one track in a `moof`, in decode order (§8.8). None when the `moof` has no fragment of the track.
+ * @param defaults as of `measureFragment`
+ * @throws UnsupportedMp4 when it is truncated, encrypted, or does not say when its samples are decoded
+ */
+export function* parseFragmentSamples(fragment: MovieFragment, trackId: number, defaults: Buffer): Generator<Sample> {
+  for (const traf of findTrackFragments(fragment, trackId)) yield* parseTrackFragment(traf, fragment.offset, defaults);
+}
+
+function* parseTrackFragment(traf: IndexedBox, offset: number, defaults: Buffer): Generator<Sample> {
   const { bytes } = traf;
-  if (ENCRYPTION_BOXES.some((type) => traf.find(type))) throw new UnsupportedMp4('Encrypted samples');
   const fallback = parseTrackFragmentDefaults(bytes, traf.require('tfhd', 8), defaults);
   const base = fallback.baseDataOffset ?? offset;
-  const startTime = readDecodeTime(bytes, traf.require('tfdt', 8));
-  if (startTime === undefined || startTime > Number.MAX_SAFE_INTEGER) {
-    throw new UnsupportedMp4('Decode time out of range');
-  }
-  let decodeTime = Number(startTime);
+  let decodeTime = requireDecodeTime(traf);
   let position = base;
   let total = 0;
-  for (const run of traf.children) {
-    if (run.type !== 'trun') continue;
-    if (run.end > traf.end || run.end - run.content < 8) throw new UnsupportedMp4('Truncated fragment');
-    const { flags, count, samplesAt, sampleBytes } = parseRunHeader(bytes, run);
-    if (samplesAt + count * sampleBytes > run.end) throw new UnsupportedMp4('Truncated fragment');
+  for (const run of findRuns(traf)) {
+    const { flags, count, dataOffset, samplesAt, sampleBytes } = parseRunHeader(bytes, run);
+    if (samplesAt + count * sampleBytes > run.end) throw truncated();
     total += count;
     if (total > MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
-    if (flags & TRUN.dataOffset) position = base + bytes.readInt32BE(run.content + 8);
+    if (dataOffset !== undefined) position = base + dataOffset;
     for (let index = 0; index < count; index += 1) {
       let at = samplesAt + index * sampleBytes;
       const field = (flag: number, value: number) => {
@@ -83,3 +115,48 @@ function* trackFragmentSamples(traf: IndexedBox, offset: number, defaults: Buffe
     }
   }
 }
+
+/** @throws UnsupportedMp4 when one is truncated or encrypted */
+function* findTrackFragments({ bytes }: MovieFragment, trackId: number): Generator<IndexedBox> {
+  const moof = indexBox(bytes);
+  if (!moof || moof.end > bytes.length) throw truncated();
+  for (const traf of moof.children) {
+    if (traf.type !== 'traf') continue;
+    if (traf.end > moof.end) throw truncated();
+    const tfhd = traf.require('tfhd', 8);
+    if (bytes.readUInt32BE(tfhd.content + 4) !== trackId) continue;
+    if (traf.children.some(({ type }) => ENCRYPTION_BOXES.includes(type)))
+      throw new UnsupportedMp4('Encrypted samples');
+    yield traf;
+  }
+}
+
+function* findRuns(traf: IndexedBox): Generator<IndexedBox> {
+  for (const run of traf.children) {
+    if (run.type !== 'trun') continue;
+    if (run.end > traf.end || run.end - run.content < 8) throw truncated();
+    yield run;
+  }
+}
+
+function requireDecodeTime(traf: IndexedBox): number {
+  const time = readDecodeTime(traf.bytes, traf.require('tfdt', 8));
+  if (time === undefined || time > Number.MAX_SAFE_INTEGER) throw new UnsupportedMp4('Decode time out of range');
+  return Number(time);
+}
+
+function measureRun(moof: Buffer, run: Box, defaults: TrackFragmentDefaults) {
+  const { flags, count, dataOffset, samplesAt, sampleBytes } = parseRunHeader(moof, run);
+  if (count > MAX_SAMPLES || samplesAt + count * sampleBytes > run.end) throw truncated();
+  const sizesAt = samplesAt + (flags & TRUN.sampleDuration ? 4 : 0);
+  let bytes = flags & TRUN.sampleSize ? 0 : count * defaults.size;
+  let duration = flags & TRUN.sampleDuration ? 0 : count * defaults.duration;
+  // Samples without fields of their own take no bytes: there may be any number of them.
+  for (let index = 0; sampleBytes > 0 && index < count; index += 1) {
+    if (flags & TRUN.sampleSize) bytes += moof.readUInt32BE(sizesAt + index * sampleBytes);
+    if (flags & TRUN.sampleDuration) duration += moof.readUInt32BE(samplesAt + index * sampleBytes);
+  }
+  return { dataOffset, bytes, duration };
+}
+
+const truncated = () => new UnsupportedMp4('Truncated fragment');

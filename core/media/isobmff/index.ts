@@ -17,23 +17,21 @@ export {
 } from './boxes.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
 export { extendMovie } from './extend-movie.ts';
-export { TFHD } from './fragment-fields.ts';
 export {
-  extractFragment,
-  type FragmentInput,
-  type RewrittenFragment,
-  rewriteFragment,
+  NON_SYNC_SAMPLE_FLAGS,
   SEQUENCE_NUMBER_AT,
-} from './fragment-rewriter.ts';
-export { type MovieFragment, parseFragmentSamples } from './fragment-samples.ts';
-export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
+  SYNC_SAMPLE_FLAGS,
+  TFHD,
+  writeFragment,
+} from './fragment-fields.ts';
 export {
   type ByteSpan,
-  MDAT_HEADER_BYTES,
-  NON_SYNC_SAMPLE_FLAGS,
-  SYNC_SAMPLE_FLAGS,
-  writeFragment,
-} from './fragment-writer.ts';
+  type FragmentSpan,
+  type MovieFragment,
+  measureFragment,
+  parseFragmentSamples,
+} from './fragment-samples.ts';
+export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
 export { descriptorContent, type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
 export {
   FRAGMENTED_FILE_TYPE,

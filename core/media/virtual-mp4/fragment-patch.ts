@@ -1,4 +1,4 @@
-import { extractFragment, flagsOf, type IndexedBox, indexBox, TFHD, UnsupportedMp4 } from '../isobmff/index.ts';
+import { flagsOf, type IndexedBox, indexBox, measureFragment, TFHD, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { LayoutTrack } from './layout.ts';
 
 export interface FragmentPatch {
@@ -21,7 +21,7 @@ export function patchFragment(source: Buffer, patch: FragmentPatch): Buffer {
   const root = indexBox(moof);
   const mfhd = root?.find('mfhd');
   if (!root || !mfhd || mfhd.end - mfhd.content < 8) throw new UnsupportedMp4('Missing or truncated mfhd');
-  requireSamplesInside(moof.subarray(root.content), moof.length, patch);
+  requireSamplesInside(moof, patch);
 
   moof.writeUInt32BE(sequence, mfhd.content + 4);
   const tfhd = requireTrackFragment(root, track.sourceId);
@@ -43,13 +43,10 @@ function requireTrackFragment(moof: IndexedBox, sourceId: number): IndexedBox {
   return tfhd;
 }
 
-/** @param content of the `moof` */
-function requireSamplesInside(content: Buffer, moofBytes: number, patch: FragmentPatch): void {
-  const { track, sourceOffset: start, sourceEnd } = patch;
-  const { sourceId, id, fragmentDefaults: defaults = Buffer.alloc(16) } = track;
-  const { ranges } = extractFragment({ moof: content, start, sourceId, id, defaults, fallbackTime: 0n });
-  for (const { first, bytes } of ranges) {
-    if (first < start + moofBytes || first + bytes > sourceEnd)
+function requireSamplesInside(moof: Buffer, { track, sourceOffset: start, sourceEnd }: FragmentPatch): void {
+  const { sourceId, fragmentDefaults = Buffer.alloc(16) } = track;
+  for (const { first, bytes } of measureFragment({ bytes: moof, offset: start }, sourceId, fragmentDefaults).ranges) {
+    if (first < start + moof.length || first + bytes > sourceEnd)
       throw new UnsupportedMp4('Samples outside of their fragment');
   }
 }

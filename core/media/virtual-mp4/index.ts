@@ -27,4 +27,3 @@ export {
 export { type PackedSource, packSource, sourceWeight, unpackSource } from './packed-source.ts';
 export { PROGRESSIVE_FILE_TYPE } from './progressive-layout.ts';
 export { type SampleChunk, sampleToChunk } from './sample-chunks.ts';
-export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';

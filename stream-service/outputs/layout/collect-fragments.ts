@@ -1,7 +1,4 @@
 import {
-  BOX_HEADER_BYTES,
-  type Box,
-  boxHeader,
   type IndexedBox,
   parseSegmentIndex,
   parseTrackHeader,
@@ -10,9 +7,16 @@ import {
   UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
 import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '../../../core/media/virtual-mp4/index.ts';
-import { type ParsingOptions, REWRITE_FRAGMENT } from '../../../core/parsing/index.ts';
-import { type ByteReader, parseMp4, readNextFragmentBox, readTopLevelBox } from '../mux/native/index.ts';
-import { isFragmentBox, MAX_MOOF_BYTES } from './fragment-boxes.ts';
+import { MEASURE_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
+import {
+  type FileBox,
+  readFragmentBoxes,
+  readMoof,
+  readNextFragmentBox,
+  readTopLevelBox,
+  readWhole,
+} from './box-reader.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** The largest `sidx` has 65,535 entries of 12 bytes. */
 const MAX_INDEX_BYTES = 1024 * 1024;
@@ -97,13 +101,10 @@ class FragmentCollector {
   }
 
   /** The reader is at the content of the box. */
-  async #readIndex({ start, content, end }: Box): Promise<ReadIndex> {
+  async #readIndex(box: FileBox): Promise<ReadIndex> {
     this.#countRead();
-    if (end - start > MAX_INDEX_BYTES) throw new UnsupportedMp4('Segment index too large');
-    // The parser expects the header, of which only the length of its size field matters.
-    const header = Buffer.alloc(content - start);
-    if (header.length > 8) header.writeUInt32BE(1);
-    const index = parseSegmentIndex(Buffer.concat([header, await this.#reader.read(end - content)]));
+    if (box.end - box.start > MAX_INDEX_BYTES) throw new UnsupportedMp4('Segment index too large');
+    const index = parseSegmentIndex(await readWhole(this.#reader, box));
     if (!index) throw new UnsupportedMp4('Truncated segment index');
     if (this.timescale === 0) {
       this.timescale = index.timescale;
@@ -111,7 +112,7 @@ class FragmentCollector {
     } else if (index.timescale !== this.timescale) {
       throw new UnsupportedMp4('Segment indexes with different time scales');
     }
-    return { ...index, end };
+    return { ...index, end: box.end };
   }
 
   /**
@@ -135,24 +136,22 @@ class FragmentCollector {
   }
 
   /** Adds a `moof` and its `mdat`, which no index describes. The reader is at the content of the `moof`. */
-  async #addFragment({ start, content, end }: Box): Promise<number> {
+  async #addFragment(box: FileBox): Promise<number> {
     this.#countRead();
-    if (end - start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
-    const moof = await this.#reader.read(end - content);
-    const { id, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = onlyTrack(this.#movie);
-    const fragment = { moof, start, sourceId: id, id, defaults, fallbackTime: 0n };
-    const { startTime, endTime } = await parseMp4(REWRITE_FRAGMENT, fragment, this.#options);
-    let mdat = await readTopLevelBox(this.#reader, end);
+    const fragment = { bytes: await readMoof(this.#reader, box), offset: box.start };
+    const { id: trackId, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = findOnlyTrack(this.#movie);
+    const { startTime, endTime } = await parse(MEASURE_FRAGMENT, { fragment, trackId, defaults }, this.#options);
+    let mdat = await readTopLevelBox(this.#reader, box.end);
     while (mdat?.type === 'free') mdat = await readTopLevelBox(this.#reader, mdat.end);
     if (mdat?.type !== 'mdat') throw new UnsupportedMp4('A moof without mdat');
     if (this.timescale === 0) {
       this.timescale = timescale;
-      this.startTime = Number(startTime);
+      this.startTime = startTime;
     }
     // Rounded at both ends, so that errors do not add up.
-    const units = (time: bigint) => Math.round((Number(time) * this.timescale) / timescale);
+    const units = (time: number) => Math.round((time * this.timescale) / timescale);
     const duration = units(endTime) - units(startTime);
-    this.#add({ offset: start, bytes: mdat.end - start, duration, accessPoint: UNKNOWN_ACCESS_POINT });
+    this.#add({ offset: box.start, bytes: mdat.end - box.start, duration, accessPoint: UNKNOWN_ACCESS_POINT });
     return mdat.end;
   }
 
@@ -163,7 +162,7 @@ class FragmentCollector {
 }
 
 /** @throws UnsupportedMp4 when the movie has neither a video nor an audio track */
-function onlyTrack(movie: IndexedBox): TrackHeader {
+function findOnlyTrack(movie: IndexedBox): TrackHeader {
   try {
     return parseTrackHeader(movie, 'vide');
   } catch (error) {
@@ -173,16 +172,12 @@ function onlyTrack(movie: IndexedBox): TrackHeader {
 }
 
 /** The first `moof` of the first fragment: an index that is wrong is usually wrong from its first entry. */
-async function readFirstMoof(reader: ByteReader, { offset, bytes }: FragmentEntry) {
-  let at = offset;
-  for (let count = 0; count < MAX_LEADING_BOXES; count += 1) {
-    const box = await readTopLevelBox(reader, at);
-    if (!box || !isFragmentBox(box.type) || box.end > offset + bytes) break;
-    if (box.type === 'moof' && box.content - box.start === BOX_HEADER_BYTES && box.end - box.start <= MAX_MOOF_BYTES) {
-      const header = boxHeader('moof', box.end - box.start);
-      return { offset: at, box: Buffer.concat([header, await reader.read(box.end - box.content)]) };
-    }
-    at = box.end;
+async function readFirstMoof(reader: ByteReader, first: FragmentEntry): Promise<FragmentIndex['firstMoof']> {
+  let count = 0;
+  for await (const box of readFragmentBoxes(reader, first)) {
+    if (box.type === 'moof') return { offset: box.start, box: await readMoof(reader, box) };
+    count += 1;
+    if (count === MAX_LEADING_BOXES) break;
   }
   throw new UnsupportedMp4('Segment index does not fit its file');
 }

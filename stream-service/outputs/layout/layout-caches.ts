@@ -11,9 +11,8 @@ import {
 } from '../../../core/media/mp4-clip/index.ts';
 import { codecString, type HlsLayout, withStreams } from '../../../core/media/mp4-hls/index.ts';
 import { type Layout, type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
-import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR } from '../../../core/parsing/index.ts';
+import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
-import { parseMp4 } from '../mux/native/index.ts';
 import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
 import type { LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
 import { readMovieFragments } from './read-movie-fragments.ts';
@@ -59,7 +58,7 @@ async function layOutPair(
 ): Promise<Layout> {
   if (!video || !audio) throw new TypeError('A pair has two files');
   const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
-  return layoutOf(await parseMp4(LAY_OUT_PAIR, input, reader));
+  return layoutOf(await parse(LAY_OUT_PAIR, input, reader));
 }
 
 async function layOutPresentation(
@@ -68,7 +67,7 @@ async function layOutPresentation(
   reader: LayoutReader,
 ): Promise<HlsLayout> {
   const sources = files.map(({ header }) => packSource(header));
-  const { data, streams } = await parseMp4(LAY_OUT_HLS, sources, reader);
+  const { data, streams } = await parse(LAY_OUT_HLS, sources, reader);
   return withStreams(layoutOf(data), streams);
 }
 
@@ -80,7 +79,7 @@ async function layOutPart(files: readonly OpenFile[], request: PartRequest, read
     files.map((file, index) => readClipSource(file, { ...request, kinds: kinds[index] ?? [] }, reader.signal)),
   );
   const options = { ...extras, container: audioAs?.container };
-  const { data, ...shown } = await parseMp4(LAY_OUT_CLIP, { sources, times, options }, reader);
+  const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
   return { ...layoutOf(data), ...shown };
 }
 

@@ -3,7 +3,7 @@ import { createSlices } from '../../../core/concurrency/index.ts';
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { FileSource } from '../../source/index.ts';
-import { ByteReader } from '../mux/native/index.ts';
+import { ByteReader } from './byte-reader.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 import { readPage } from './read-page.ts';
 
@@ -135,7 +135,7 @@ export class LayoutStream extends Readable {
 
   #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
     const readEnd = (position: number) => (position <= last ? last + 1 : position + EXTRA_READ_BYTES);
-    const reader = new ByteReader(file, { readEnd });
+    const reader = new ByteReader(file, readEnd);
     reader.seek(first);
     this.#readers.push(reader);
     if (this.destroyed) reader.destroy();

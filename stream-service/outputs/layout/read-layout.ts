@@ -8,7 +8,8 @@ import {
   type SourceIndex,
 } from '../../../core/media/virtual-mp4/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
-import { ByteReader, readFileHeader } from '../mux/native/index.ts';
+import { readFileHeader } from './box-reader.ts';
+import { ByteReader } from './byte-reader.ts';
 import { collectFragments } from './collect-fragments.ts';
 import type { SizedFile } from './layout-stream.ts';
 
@@ -150,7 +151,7 @@ export async function readLayoutSource(
   source: SizedFile,
   { client, signal, beforeLarge }: HeaderReader,
 ): Promise<LayoutSource> {
-  const reader = new ByteReader(source, { readEnd: (position) => position + HEADER_READ_BYTES });
+  const reader = new ByteReader(source, (position) => position + HEADER_READ_BYTES);
   const destroy = () => reader.destroy();
   signal.addEventListener('abort', destroy, { once: true });
   try {

@@ -1,6 +1,6 @@
 import { checkedPage, oggHeaderBytes } from '../../../core/media/ogg/index.ts';
 import type { Extent, Layout } from '../../../core/media/virtual-mp4/index.ts';
-import type { ByteReader } from '../mux/native/index.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /**
  * The part of a page of Ogg from `first` to `end`, which is excluded: offsets in the output. The whole page is read, since

@@ -1,4 +1,4 @@
-export { createMux, type Mux } from './ffmpeg/index.ts';
-export { COMBINED, combinedPlan, OGG, oggPlan, remuxPlan } from './mux-plan.ts';
+export { createMux, type Mux } from './ffmpeg-muxer.ts';
+export { COMBINED, OGG, selectOggFormat, selectPairFormat, selectRemuxFormat } from './mux-format.ts';
 export { type MuxDependencies, openMux } from './open.ts';
 export { type MuxPlan, planMux } from './plan.ts';

@@ -1,14 +1,10 @@
-import type { Readable } from 'node:stream';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import type { KeyedRendition } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
-import type { StreamSession } from '../../sessions/index.ts';
-import { isMp4File, needsRemux, openTrack, type Source } from '../../source/index.ts';
-import { type ExtrasDependencies, type LoadedExtras, loadExtras, requireFittingText } from '../extras.ts';
-import { type Opening, type Representation, toReadError, unread } from '../representation.ts';
-import type { Mux } from './ffmpeg/index.ts';
-import { combinedPlan } from './mux-plan.ts';
-import { muxNatively } from './native/index.ts';
+import { needsRemux, openTrack, type Source } from '../../source/index.ts';
+import { type ExtrasDependencies, loadExtras, requireFittingText } from '../extras.ts';
+import { type Opening, type Representation, unread } from '../representation.ts';
+import type { Mux } from './ffmpeg-muxer.ts';
+import { selectPairFormat } from './mux-format.ts';
 import { type MuxPlan, muxedHead } from './plan.ts';
 
 export interface MuxDependencies extends ExtrasDependencies {
@@ -20,69 +16,24 @@ export interface MuxDependencies extends ExtrasDependencies {
 export async function openMux(
   { found, extras: planned }: MuxPlan,
   opening: Opening,
-  dependencies: MuxDependencies,
+  { mux, requireFfmpeg, ...dependencies }: MuxDependencies,
 ): Promise<Representation> {
   const { session, isForHead } = opening;
   const { resource, tracks } = found;
   if (isForHead) return { ...muxedHead(await readSizes(found, opening)), read: unread };
   const extras = await loadExtras(resource, planned, opening, dependencies);
-  requireFittingText(extras, durationOf(found));
-  const muxed = tracks.every(isMp4File) ? muxFiles : muxByFfmpeg;
-  const { body, sources } = await muxed({ ...found, extras }, opening, dependencies);
-  session.onClose(() => body.destroy());
-  const sizes = sources.map((source, index) => source.size ?? tracks[index]?.sizeBytes);
-  return { ...muxedHead(sizes), read: () => body };
-}
-
-interface Muxing {
-  readonly body: Readable;
-  /** Open, in the order of the tracks. */
-  readonly sources: readonly Source[];
-}
-
-/** A rendition to mux, with what is added to it. */
-interface ExtendedRendition extends KeyedRendition {
-  readonly extras: LoadedExtras;
-}
-
-/** MP4 files are muxed in this process. */
-async function muxFiles(
-  found: ExtendedRendition,
-  opening: Opening,
-  { mux, requireFfmpeg }: MuxDependencies,
-): Promise<Muxing> {
-  const { session } = opening;
-  const sources = await Promise.all(openTracks(found, opening));
-  const inputs = found.tracks.map(({ durationSeconds }, index) => ({
-    source: sources[index] as Source,
-    kind: index === 0 ? ('vide' as const) : ('soun' as const),
-    durationSeconds: durationSeconds ?? found.resource.durationSeconds,
-  }));
-  const body = await muxNatively(inputs, session, found.extras).catch(async (error) => {
-    if (!(error instanceof UnsupportedMp4)) throw toReadError(error);
-    return mux(await requireFfmpeg(), muxJob(found, sources, session));
-  });
-  return { body, sources };
-}
-
-async function muxByFfmpeg(
-  found: ExtendedRendition,
-  opening: Opening,
-  { mux, requireFfmpeg }: MuxDependencies,
-): Promise<Muxing> {
-  const { session } = opening;
+  const durationSeconds = durationOf(found);
+  requireFittingText(extras, durationSeconds);
+  // First, so that no upstream request is wasted while FFmpeg is missing.
   const ffmpeg = await requireFfmpeg();
   const sources = openTracks(found, opening);
+  const [video, audio = video] = tracks;
+  const format = selectPairFormat(video, audio);
   // FFmpeg starts while the sources are being opened.
-  const body = mux(ffmpeg, muxJob(found, sources, session));
+  const body = mux(ffmpeg, { sources, format, durationSeconds, extras, client: session.client });
   session.onClose(() => body.destroy());
-  return { body, sources: await Promise.all(sources) };
-}
-
-function muxJob(found: ExtendedRendition, sources: readonly (Source | Promise<Source>)[], { client }: StreamSession) {
-  const { extras } = found;
-  const [video, audio = video] = found.tracks;
-  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found), extras, client };
+  const sizes = (await Promise.all(sources)).map(({ size }, index) => size ?? tracks[index]?.sizeBytes);
+  return { ...muxedHead(sizes), read: () => body };
 }
 
 /** Seconds of the longer track, by its container where that was read; undefined when live. */
@@ -104,7 +55,7 @@ function openTracks(found: KeyedRendition, { session, openSource }: Opening): Pr
 /** Bytes of each track: of files as their sources say, of segments as the table knows. */
 const readSizes = (found: KeyedRendition, { session, openSource }: Opening) =>
   Promise.all(
-    found.tracks.map(async (track: Track) => {
+    found.tracks.map(async (track) => {
       if (needsRemux(track)) return track.sizeBytes;
       const source = await openTrack(openSource, found, track, session);
       return source.size ?? track.sizeBytes;

@@ -2,7 +2,7 @@ import type { KeyedRendition } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 import type { PlannedExtras } from '../extras.ts';
 import type { PlannedOutput, RepresentationHead } from '../representation.ts';
-import { COMBINED } from './mux-plan.ts';
+import { COMBINED } from './mux-format.ts';
 
 /** A video and an audio track, muxed from the beginning. */
 export interface MuxPlan extends PlannedOutput {

@@ -2,7 +2,7 @@ import type { Track } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { type ExtrasDependencies, loadExtras, requireFittingText } from '../extras.ts';
-import { type Mux, oggPlan, remuxPlan } from '../mux/index.ts';
+import { type Mux, selectOggFormat, selectRemuxFormat } from '../mux/index.ts';
 import type { Opening, Representation } from '../representation.ts';
 import type { RemuxPlan } from './plan.ts';
 
@@ -29,7 +29,9 @@ export async function openRemux(
   const textEndSeconds = durationSeconds ?? resource.durationSeconds;
   const job = {
     ...{ sources: [source], client: session.client, durationSeconds, textEndSeconds },
-    ...(planned.container === 'ogg' ? { plan: oggPlan(track, extras.comments) } : { plan: remuxPlan(track), extras }),
+    ...(planned.container === 'ogg'
+      ? { format: selectOggFormat(track, extras.comments) }
+      : { format: selectRemuxFormat(track), extras }),
   };
   return { ...head, read: () => mux(ffmpeg, job) };
 }

@@ -1,6 +1,6 @@
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import type { PlannedExtras } from '../extras.ts';
-import { OGG, remuxPlan } from '../mux/index.ts';
+import { OGG, selectRemuxFormat } from '../mux/index.ts';
 import type { PlannedOutput } from '../representation.ts';
 
 /** HLS or DASH segments or a file, copied by FFmpeg into one file of unknown size. */
@@ -12,7 +12,7 @@ export interface RemuxPlan extends PlannedOutput {
 }
 
 export function planRemux(found: KeyedRendition, extras: PlannedExtras): RemuxPlan {
-  const { mimeType, fileExtension } = extras.container === 'ogg' ? OGG : remuxPlan(found.tracks[0]);
+  const { mimeType, fileExtension } = extras.container === 'ogg' ? OGG : selectRemuxFormat(found.tracks[0]);
   const head = { mimeType, fileExtension, size: undefined, acceptRanges: 'none' } as const;
   return { kind: 'remux', found, extras, head, answersHead: true };
 }

@@ -4,9 +4,9 @@ import {
   hasEncryptedSampleEntry,
   indexMovie,
   initTracks,
+  measureFragment,
   parseSegmentIndex,
   patchHeaderDuration,
-  rewriteFragment,
   shiftFragment,
   UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
@@ -66,17 +66,8 @@ export const mp4: FuzzTargets = {
     maxBytes: 4 * MB,
     maxSteps: LINEAR,
   },
-  'fragment-rewriter': {
-    run(input) {
-      rewriteFragment({
-        moof: input.subarray(8),
-        start: 0,
-        sourceId: 1,
-        id: 2,
-        defaults: Buffer.alloc(16),
-        fallbackTime: 0n,
-      });
-    },
+  'fragment-span': {
+    run: (input) => void measureFragment({ bytes: input, offset: 0 }, 1, Buffer.alloc(16)),
     errors: [UnsupportedMp4],
     seeds: [seeds.FRAGMENT],
     maxBytes: 4 * MB,

@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { indexContent } from '../../../../core/media/isobmff/box-index.ts';
 import { type Box, parseBoxes } from '../../../../core/media/isobmff/boxes.ts';
 import { patchDuration, patchHeaderDuration } from '../../../../core/media/isobmff/duration-patch.ts';
-import { createHeaderPatchStream } from '../../../../stream-service/outputs/mux/ffmpeg/header-patch-stream.ts';
-import { combinedPlan } from '../../../../stream-service/outputs/mux/mux-plan.ts';
+import { createHeaderPatchStream } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
+import { selectPairFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { audioTrack, videoTrack } from '../../../stream-service/fixture.ts';
 import { inspect, withTemporaryFolder } from '../../../support/media-tools.ts';
@@ -140,7 +140,7 @@ describe('createHeaderPatchStream', () => {
         '-v',
         'error',
         ...inputs,
-        ...combinedPlan(videoTrack(), audioTrack()).args().output,
+        ...selectPairFormat(videoTrack(), audioTrack()).args().output,
         output,
       ]);
       return readFile(output);

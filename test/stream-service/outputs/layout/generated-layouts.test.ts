@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { indexMovie } from '../../../../core/media/isobmff/box-index.ts';
 import { parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
-import { rewriteFragment } from '../../../../core/media/isobmff/fragment-rewriter.ts';
+import { measureFragment } from '../../../../core/media/isobmff/fragment-samples.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
 import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
@@ -53,15 +53,12 @@ function demux(file: Buffer, kind: 'vide' | 'soun') {
     return { media: Buffer.concat(parts), duration: sample.decodeTime + sample.duration, rows };
   }
   let duration = 0;
-  for (const { type, start, content, end } of boxes) {
+  for (const { type, start, end } of boxes) {
     if (type !== 'moof') continue;
-    const moof = file.subarray(content, end);
-    const { id, fragmentDefaults: defaults } = header;
-    const { ranges, startTime, endTime } = rewriteFragment({
-      ...{ moof, start, sourceId: id, id, defaults, fallbackTime: BigInt(duration) },
-    });
-    if (ranges.length > 0) expect(Number(startTime)).toBe(duration);
-    duration = Number(endTime);
+    const moof = { bytes: file.subarray(start, end), offset: start };
+    const { ranges, startTime, endTime } = measureFragment(moof, header.id, header.fragmentDefaults);
+    if (ranges.length > 0) expect(startTime).toBe(duration);
+    duration = Math.max(duration, endTime);
     for (const { first, bytes } of ranges) parts.push(file.subarray(first, first + bytes));
   }
   return { media: Buffer.concat(parts), duration };

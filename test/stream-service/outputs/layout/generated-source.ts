@@ -6,7 +6,7 @@ import {
   NON_SYNC_SAMPLE_FLAGS,
   SYNC_SAMPLE_FLAGS,
   writeFragment,
-} from '../../../../core/media/isobmff/fragment-writer.ts';
+} from '../../../../core/media/isobmff/fragment-fields.ts';
 import { writeFragmentedMovie, writeMovie } from '../../../../core/media/isobmff/movie-header.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
 
@@ -123,7 +123,7 @@ function progressive(header: TrackHeader, groups: readonly GeneratedSample[][], 
 
 function fragmented(header: TrackHeader, groups: readonly GeneratedSample[][], { form }: Arrangement): Buffer {
   let time = 0;
-  const fragments = groups.map((group, index) => {
+  const fragments = groups.map((group) => {
     const media = bytesOf(group);
     const description = {
       trackId: 1,
@@ -137,7 +137,7 @@ function fragmented(header: TrackHeader, groups: readonly GeneratedSample[][], {
     };
     const start = time;
     time += durationOf(group);
-    const bytes = Buffer.concat([writeFragment(description, index + 1), boxHeader('mdat', 8 + media.length), media]);
+    const bytes = Buffer.concat([writeFragment(description), boxHeader('mdat', 8 + media.length), media]);
     return { bytes, start, duration: durationOf(group) };
   });
   const index = (of: typeof fragments) =>

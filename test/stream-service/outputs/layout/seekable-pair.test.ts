@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
-import { complaintsOf, probe } from '../../../support/media-tools.ts';
+import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
@@ -129,7 +129,10 @@ describe('Media with the key of a pair', () => {
     expect(headers).not.toHaveProperty('content-length');
     const file = join(media.folder, 'muxed.mp4');
     await writeFile(file, body);
-    expect(await complaintsOf(file)).toBe('');
+    const { packets, complaints } = await decodedPackets(file);
+    expect(complaints).toBe('');
+    const inputs = ['-i', media.pathOf(video), '-i', media.pathOf('indexed.m4a')];
+    expect(packets).toEqual(await packetDigests([...inputs, '-map', '0:v:0', '-map', '1:a:0']));
   });
 });
 

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Track } from '../../../../../core/state/resource.ts';
-import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import type { SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../../../origin/media.ts';
-import { inspect, runProgram, withTemporaryFolder } from '../../../../support/media-tools.ts';
-import { sendRequest } from '../../../../support/request.ts';
-import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../../fixture.ts';
-import { fileSource, segmentedSource } from '../../encode/mp3/fixture.ts';
+import type { Track } from '../../../../core/state/resource.ts';
+import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { sendRequest } from '../../../support/request.ts';
+import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
+import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
 
 let media: string;
 let service: Service | undefined;

@@ -2,21 +2,21 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../../../core/log/log.ts';
+import { silentLog } from '../../../../core/log/log.ts';
 import {
   createFfmpegInputServer,
   type FfmpegInputServer,
-} from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import { createMux } from '../../../../../stream-service/outputs/mux/ffmpeg/ffmpeg-muxer.ts';
-import { combinedPlan, remuxPlan } from '../../../../../stream-service/outputs/mux/mux-plan.ts';
-import { noopObserver } from '../../../../../stream-service/sessions/stream-sessions.ts';
-import { firstBytes } from '../../../../../stream-service/source/read-ahead-stream.ts';
-import type { SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
-import { madeBy } from '../../../../origin/media.ts';
-import { inspect, runProgram, withTemporaryFolder } from '../../../../support/media-tools.ts';
-import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../../fixture.ts';
-import { fileSource } from '../../encode/mp3/fixture.ts';
+} from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { createMux } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
+import { selectPairFormat, selectRemuxFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
+import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
+import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
+import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
+import { madeBy } from '../../../origin/media.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
 
 const INPUTS = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10', '-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
@@ -64,14 +64,14 @@ afterEach(async () => {
 const load = async (file: string) => fileSource(await readFile(join(folder, file)));
 const mux = (
   sources: Source[],
-  plan = combinedPlan(videoTrack(), audioTrack()),
+  format = selectPairFormat(videoTrack(), audioTrack()),
   durationSeconds: number | undefined = 6,
 ) =>
   createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
     ffmpeg,
     {
       sources,
-      plan,
+      format,
       client: 'client',
       durationSeconds,
     },
@@ -88,7 +88,7 @@ describe('createMux', () => {
 
   it('copies AC-3 from segments', async () => {
     const track = trackOf('x', { delivery: 'hls', audio: { codec: 'ac-3' } });
-    const probed = await inspect(await buffer(mux([await load('ac3.ts')], remuxPlan(track))), '.mp4');
+    const probed = await inspect(await buffer(mux([await load('ac3.ts')], selectRemuxFormat(track))), '.mp4');
     expect(probed.codecs).toEqual(['h264', 'ac3']);
     expect(probed.durationSeconds).toBeCloseTo(6, 1);
   });
@@ -132,7 +132,7 @@ async function apart(body: Buffer): Promise<number> {
 }
 
 describe('segments with unknown codecs', () => {
-  const plan = remuxPlan(trackOf('x', { delivery: 'hls', video: {}, audio: {} }));
+  const format = selectRemuxFormat(trackOf('x', { delivery: 'hls', video: {}, audio: {} }));
 
   it.each([
     ['silent.ts', ['h264']],
@@ -142,18 +142,18 @@ describe('segments with unknown codecs', () => {
     ['ac3.ts', ['h264', 'ac3']],
     ['opus.mp4', ['h264', 'opus']],
   ])('are sent with the streams they have: %s', async (file, codecs) => {
-    const probed = await inspect(await buffer(mux([await segments(file)], plan)), '.mp4');
+    const probed = await inspect(await buffer(mux([await segments(file)], format)), '.mp4');
     expect(probed.codecs.toSorted()).toEqual(codecs.toSorted());
     expect(probed.complaints).toBe('');
   });
 
   it('fail without any stream', async () => {
     const nothing = segmentsOf(Buffer.from('no media at all '.repeat(1000)));
-    await expect(buffer(mux([nothing], plan))).rejects.toThrow('FFmpeg exited with');
+    await expect(buffer(mux([nothing], format))).rejects.toThrow('FFmpeg exited with');
   });
 
   it('fail without a stream whose codec is known', async () => {
-    const heard = remuxPlan(trackOf('x', { delivery: 'hls' }));
+    const heard = selectRemuxFormat(trackOf('x', { delivery: 'hls' }));
     await expect(buffer(mux([await segments('silent.ts')], heard))).rejects.toThrow('FFmpeg exited with');
   });
 });
@@ -162,8 +162,8 @@ describe('video and audio with different start times', () => {
   it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
     'stay apart as they are: %s',
     async (_name, video, audio, seconds) => {
-      const plan = combinedPlan(videoTrack({ container: 'webm' }), audioTrack());
-      expect(await apart(await buffer(mux([await load(video), await load(audio)], plan)))).toBeCloseTo(seconds, 1);
+      const format = selectPairFormat(videoTrack({ container: 'webm' }), audioTrack());
+      expect(await apart(await buffer(mux([await load(video), await load(audio)], format)))).toBeCloseTo(seconds, 1);
     },
   );
 
@@ -173,18 +173,18 @@ describe('video and audio with different start times', () => {
     ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
     ['packed, without any clock', 'sound.aac', 0],
   ])('keep their offset in segments: audio %s', async (_name, audio, seconds) => {
-    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
-    const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], plan));
+    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], format));
     expect(await apart(body)).toBeCloseTo(seconds, 1);
     expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
 
   it('keep their offset in segments: fragmented MP4 with MPEG-TS', async () => {
-    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
     const sound = await readFile(join(folder, 'fragments.mp4'));
     for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
       sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);
     }
-    expect(await apart(await buffer(mux([await segments('at-6.ts'), segmentsOf(sound)], plan)))).toBeCloseTo(1.6, 1);
+    expect(await apart(await buffer(mux([await segments('at-6.ts'), segmentsOf(sound)], format)))).toBeCloseTo(1.6, 1);
   });
 });

@@ -2,8 +2,8 @@ import type { SegmentStart } from '../../../core/media/segment-probe/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 
-/** The output container and how FFmpeg writes it. */
-export interface MuxPlan {
+/** An output container, and how FFmpeg copies tracks into it. */
+export interface MuxFormat {
   readonly container: 'mp4' | 'webm' | 'ogg';
   /** With a leading dot. */
   readonly fileExtension: string;
@@ -50,8 +50,8 @@ const MOVFLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
 const WEBM = ['-live', '1', '-f', 'webm'];
 
-/** Copies Opus into Ogg. @param comments of the file, as `NAME=value` */
-export const oggPlan = (track: Traits, comments: readonly string[]): MuxPlan => ({
+/** The format for the Opus of one input. @param comments of the file, as `NAME=value` */
+export const selectOggFormat = (track: Traits, comments: readonly string[]): MuxFormat => ({
   ...OGG,
   isSegmented: needsRemux(track),
   args: () => ({
@@ -66,8 +66,8 @@ export const oggPlan = (track: Traits, comments: readonly string[]): MuxPlan => 
 
 export const OGG = { container: 'ogg', fileExtension: '.opus', mimeType: 'audio/ogg' } as const;
 
-/** Remuxes one input with video, audio or both. */
-export function remuxPlan(track: Traits): MuxPlan {
+/** The format for one input with video, audio or both. */
+export function selectRemuxFormat(track: Traits): MuxFormat {
   const { video, audio } = track;
   const maps = [...(video ? mapOf('0:v:0', video) : []), ...(audio ? mapOf('0:a:0', audio) : [])];
   const side = video ? 'video' : 'audio';
@@ -90,8 +90,8 @@ export function remuxPlan(track: Traits): MuxPlan {
 
 export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'video/mp4' } as const;
 
-/** Muxes the video of the first input and the audio of the second. */
-export const combinedPlan = (video: Traits, audio: Traits): MuxPlan => ({
+/** The format for the video of the first input and the audio of the second. */
+export const selectPairFormat = (video: Traits, audio: Traits): MuxFormat => ({
   ...COMBINED,
   isSegmented: [video, audio].some(needsRemux),
   args: ([first, second] = []) => {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { peekSourceStart } from '../../../../../stream-service/outputs/mux/ffmpeg/peek-source.ts';
-import { firstBytes } from '../../../../../stream-service/source/read-ahead-stream.ts';
-import type { SegmentedSource } from '../../../../../stream-service/source/source.ts';
+import { peekSourceStart } from '../../../../stream-service/outputs/mux/peek-source.ts';
+import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
+import type { SegmentedSource } from '../../../../stream-service/source/source.ts';
 
 const never = new AbortController().signal;
 const sourceOf = (stream: Readable): SegmentedSource => ({

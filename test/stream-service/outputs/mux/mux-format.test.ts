@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { combinedPlan, remuxPlan } from '../../../../stream-service/outputs/mux/mux-plan.ts';
+import { selectPairFormat, selectRemuxFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
 import { trackOf } from '../../fixture.ts';
 
 const SILENT = null;
 const UNSEEN = null;
 
-describe('remuxPlan', () => {
+describe('selectRemuxFormat', () => {
   it.each([
     [{ codec: 'avc1.64001f' }, { codec: 'mp4a.40.2' }, '.mp4', 'video/mp4'],
     [{ codec: 'vp9' }, { codec: 'opus' }, '.mp4', 'video/mp4'],
@@ -15,7 +15,10 @@ describe('remuxPlan', () => {
     [{ codec: 'vp8' }, { codec: 'vorbis' }, '.webm', 'video/webm'],
     [UNSEEN, { codec: 'vorbis' }, '.webm', 'audio/webm'],
   ])('%j with %j is %s', (video, audio, fileExtension, mimeType) => {
-    expect(remuxPlan(trackOf('x', { delivery: 'hls', video, audio }))).toMatchObject({ fileExtension, mimeType });
+    expect(selectRemuxFormat(trackOf('x', { delivery: 'hls', video, audio }))).toMatchObject({
+      fileExtension,
+      mimeType,
+    });
   });
 
   it.each([
@@ -28,7 +31,7 @@ describe('remuxPlan', () => {
     ['ec-3', false],
   ])('unpacks segments of %s: %s', (codec, unpacks) => {
     const track = trackOf('x', { delivery: 'hls', audio: codec === undefined ? {} : { codec } });
-    for (const { args } of [remuxPlan(track), combinedPlan(track, track)]) {
+    for (const { args } of [selectRemuxFormat(track), selectPairFormat(track, track)]) {
       expect(args().output.includes('aac_adtstoasc')).toBe(unpacks);
     }
   });
@@ -38,7 +41,7 @@ describe('remuxPlan', () => {
     ['aac', true],
     ['ts', true],
   ])('unpacks AAC of a direct .%s file: %s', (container, unpacks) => {
-    expect(combinedPlan(trackOf('v'), trackOf('x', { container })).args().output.includes('aac_adtstoasc')).toBe(
+    expect(selectPairFormat(trackOf('v'), trackOf('x', { container })).args().output.includes('aac_adtstoasc')).toBe(
       unpacks,
     );
   });

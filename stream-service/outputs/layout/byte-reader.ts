@@ -1,19 +1,11 @@
 import { finished, type Readable } from 'node:stream';
-import { appendChunk } from '../../../../core/egress/client/index.ts';
-import type { FileSource } from '../../../source/index.ts';
+import { appendChunk } from '../../../core/egress/client/index.ts';
+import type { FileSource } from '../../source/index.ts';
 
 /** Reading and discarding up to this many bytes costs less than another upstream request. */
 const MAX_SKIPPED_BYTES = 256 * 1024;
 /** Beyond this, the source's stream is paused: pausing it for every chunk costs as much as reading it. */
 const MAX_BUFFERED_BYTES = 128 * 1024;
-
-export interface ByteReaderOptions {
-  /**
-   * Offset where a read of the source that starts at `position` ends. Bytes beyond it are read when they are taken.
-   * @default the end of the file
-   */
-  readonly readEnd?: (position: number) => number;
-}
 
 /**
  * Reads a file at a position that advances with the bytes taken. Holds a few chunks of the source's stream, which is
@@ -36,23 +28,13 @@ export class ByteReader {
   /** Bytes of the stream to discard. */
   #skipBytes = 0;
   #failure: Error | undefined;
-  #onChange: () => void = () => undefined;
   #resolveChange: () => void = () => undefined;
 
-  constructor(source: FileSource & { readonly size: number }, { readEnd = () => source.size }: ByteReaderOptions = {}) {
+  /** @param readEnd offset where a read that starts at `position` ends. Bytes beyond it are read when they are taken. */
+  constructor(source: FileSource & { readonly size: number }, readEnd: (position: number) => number) {
     this.#source = source;
     this.#readEnd = readEnd;
     this.size = source.size;
-  }
-
-  /** Offset of the next byte. */
-  get position(): number {
-    return this.#position;
-  }
-
-  /** Called when bytes have arrived, the stream has ended or it has failed. */
-  set onChange(listener: () => void) {
-    this.#onChange = listener;
   }
 
   /** Moves to another position: by discarding bytes when it is near, else by a new read of the source. */
@@ -68,7 +50,7 @@ export class ByteReader {
   }
 
   /**
-   * Up to `maxBytes` of the current chunk, not copied; undefined while there is none: `onChange` follows.
+   * Up to `maxBytes` of the current chunk, not copied; undefined while there is none: `ready` waits for it.
    * @throws Error the source's failure, or that it ended early
    */
   take(maxBytes: number): Buffer | undefined {
@@ -111,18 +93,13 @@ export class ByteReader {
   destroy(): void {
     this.#failure ??= new Error('Reader destroyed');
     this.#closeStream();
-    this.#notify();
+    this.#resolveChange();
   }
 
   #changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#resolveChange = resolve;
     });
-  }
-
-  #notify(): void {
-    this.#resolveChange();
-    this.#onChange();
   }
 
   #startFlow(): void {
@@ -147,8 +124,7 @@ export class ByteReader {
       this.#chunks.push(chunk);
       this.#bufferedBytes += chunk.length;
       this.#skip();
-      if (this.#bufferedBytes > 0) this.#notify();
-      // Not taken by the listener.
+      if (this.#bufferedBytes > 0) this.#resolveChange();
       if (this.#bufferedBytes >= MAX_BUFFERED_BYTES) stream.pause();
     });
     finished(stream, { writable: false }, (error) => {
@@ -157,7 +133,7 @@ export class ByteReader {
       this.#stream = undefined;
       const end = this.#position - this.#skipBytes + this.#bufferedBytes;
       if (error || end < this.#streamEnd) this.#failure = error ?? new Error('The source ended early');
-      this.#notify();
+      this.#resolveChange();
     });
   }
 

@@ -1,13 +1,12 @@
-import { PassThrough, pipeline, type Readable } from 'node:stream';
-import type { Log } from '../../../../core/log/index.ts';
-import { patchHeaderDuration } from '../../../../core/media/isobmff/index.ts';
-import { extendHeader, type LayoutExtras } from '../../../../core/media/virtual-mp4/index.ts';
-import type { Ffmpeg } from '../../../../core/tools/index.ts';
-import { type FfmpegInputServer, runFfmpeg } from '../../../ffmpeg/index.ts';
-import type { Admission, StreamObserver } from '../../../sessions/index.ts';
-import type { Source } from '../../../source/index.ts';
-import type { MuxArgs, MuxPlan } from '../mux-plan.ts';
-import { createHeaderPatchStream, type PatchHeader } from './header-patch-stream.ts';
+import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
+import type { Log } from '../../../core/log/index.ts';
+import { patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
+import { extendHeader, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
+import type { Ffmpeg } from '../../../core/tools/index.ts';
+import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
+import type { Admission, StreamObserver } from '../../sessions/index.ts';
+import type { Source } from '../../source/index.ts';
+import type { MuxArgs, MuxFormat } from './mux-format.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
 export interface MuxDependencies {
@@ -18,9 +17,9 @@ export interface MuxDependencies {
 }
 
 export interface MuxJob {
-  /** The inputs, in the plan's order. FFmpeg starts while files are being opened. */
+  /** The inputs, in the format's order. FFmpeg starts while files are being opened. */
   readonly sources: readonly (Source | Promise<Source>)[];
-  readonly plan: MuxPlan;
+  readonly format: MuxFormat;
   /** Written into the header; undefined: unknown, as for a live source. */
   readonly durationSeconds: number | undefined;
   /** Added to MP4; other containers have no room for them. */
@@ -42,7 +41,7 @@ const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
 export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
 
-/** highWaterMark between FFmpeg and the response. */
+/** highWaterMark: with less, FFmpeg's pipe would pause and resume with every chunk. */
 const BUFFER_BYTES = 256 * 1024;
 
 /**
@@ -77,16 +76,16 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
   };
 
   return ({ path }, work) => {
-    const { sources, plan, extras, client } = work;
+    const { sources, format, extras, client } = work;
     const release = admission.acquireFfmpeg(client);
-    const patch = plan.container === 'mp4' ? headerPatch(work) : undefined;
+    const patch = format.container === 'mp4' ? headerPatch(work) : undefined;
     const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
     const begin = ({ second, output }: MuxArgs, from = sources, end = release) => {
       const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
       return pipeline(run(path, from, args, end), outlet, () => undefined);
     };
-    if (!plan.isSegmented) {
-      begin(plan.args());
+    if (!format.isSegmented) {
+      begin(format.args());
       return outlet;
     }
     const beginWith = (peeked: readonly PeekedSource[]) => {
@@ -95,7 +94,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
         release();
       };
       if (outlet.destroyed) return end();
-      const args = plan.args(peeked.map(({ start }) => start));
+      const args = format.args(peeked.map(({ start }) => start));
       begin(
         args,
         peeked.map(({ source }) => source),
@@ -140,4 +139,29 @@ async function peekAll(sources: MuxJob['sources'], reader: Readable): Promise<re
   } finally {
     reader.off('close', abort);
   }
+}
+
+/** Changes the first bytes of a file. @returns all of them; undefined while more are needed */
+type PatchHeader = (bytes: Buffer) => Buffer | undefined;
+
+/** Passes a file on with its header changed; buffers the header only. Fails with what `patch` throws. */
+export function createHeaderPatchStream(patch: PatchHeader): Transform {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  return new Transform({
+    highWaterMark: BUFFER_BYTES,
+    transform(chunk: Buffer, _encoding, done) {
+      if (!head) return done(null, chunk);
+      const seen = Buffer.concat([head, chunk]);
+      try {
+        const patched = patch(seen);
+        head = patched ? undefined : seen;
+        return patched ? done(null, patched) : done();
+      } catch (error) {
+        return done(error as Error);
+      }
+    },
+    flush(done) {
+      done(null, head);
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { probeSegmentStart, type SegmentStart } from '../../../../core/media/segment-probe/index.ts';
-import { hasBytes, type SegmentedSource, type Source } from '../../../source/index.ts';
+import { probeSegmentStart, type SegmentStart } from '../../../core/media/segment-probe/index.ts';
+import { hasBytes, type SegmentedSource, type Source } from '../../source/index.ts';
 
 /** More bytes of a segment add no further facts. */
 const MAX_PEEK_BYTES = 256 * 1024;

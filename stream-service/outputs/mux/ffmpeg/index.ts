@@ -1,1 +1,0 @@
-export { createMux, type Mux } from './ffmpeg-muxer.ts';
