@@ -13,11 +13,11 @@ import {
   type FragmentPatch,
   type LayoutData,
   type LayoutExtras,
-  layoutData,
   type PackedSource,
+  packLayout,
   patchFragment,
-  sourceWeight,
   unpackSource,
+  weighSource,
 } from '../media/virtual-mp4/index.ts';
 import type { ParsingTask } from './task.ts';
 
@@ -26,7 +26,7 @@ import type { ParsingTask } from './task.ts';
 const thrown = { errors: [UnsupportedMp4, TextTooLarge], limitError: UnsupportedMp4 };
 
 const weigh = (sources: readonly PackedSource[]): number =>
-  sources.reduce((sum, source) => sum + sourceWeight(source), 0);
+  sources.reduce((sum, source) => sum + weighSource(source), 0);
 
 export interface PairInput {
   readonly video: PackedSource;
@@ -37,7 +37,7 @@ export interface PairInput {
 /** The layout of a pair. */
 export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
   name: 'lay out pair',
-  run: ({ video, audio, extras }) => layoutData(createLayout(unpackSource(video), unpackSource(audio), extras)),
+  run: ({ video, audio, extras }) => packLayout(createLayout(unpackSource(video), unpackSource(audio), extras)),
   weigh: ({ video, audio }) => weigh([video, audio]),
   ...thrown,
 };
@@ -54,7 +54,7 @@ export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } 
   run({ sources, times, options }) {
     const layout = layOutClipSources(sources, times, options);
     const { startSeconds, endSeconds } = layout;
-    return { data: layoutData(layout), startSeconds, endSeconds };
+    return { data: packLayout(layout), startSeconds, endSeconds };
   },
   weigh: ({ sources }) =>
     // A short `moof` may declare a million samples.
@@ -74,7 +74,7 @@ export const LAY_OUT_HLS: ParsingTask<
     const kinds = (['vide', 'soun'] as const).filter((kind) => sources.length > 1 || present.includes(kind));
     if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
     const layout = layOutHls(sources, kinds);
-    return { data: layoutData(layout), streams: layout.streams };
+    return { data: packLayout(layout), streams: layout.streams };
   },
   weigh,
   ...thrown,

@@ -187,7 +187,7 @@ const MDAT = Buffer.concat([boxHeader('mdat', 8 + 4 * MB), Buffer.alloc(4 * MB)]
 const GOOD = moof(traf(firstRun(10)));
 
 function fragmented(header: TrackHeader, fragments: readonly Buffer[], isIndexed: boolean): Buffer {
-  const movie = writeFragmentedMovie([{ header, durationSeconds: 60 }]);
+  const movie = writeFragmentedMovie([{ header, durationSeconds: 10 }]);
   const media = fragments.map((each) => Buffer.concat([each, MDAT]));
   const entries = media.map(({ length }) => u32(length, 90_000, 0x9000_0000));
   const index = fullBox(...SIDX, u32(1, 90_000), u64(0), u64(0), u32(entries.length), ...entries);
@@ -213,7 +213,7 @@ export const HOSTILE_MP4: readonly HostileMp4[] = [
   ...named(FRAGMENTS, (fragment, header) => fragmented(header, [fragment()], false), ', without an index'),
   ...named(INDEXES, (index, header) => {
     const fragment = Buffer.concat([GOOD, boxHeader('mdat', 18), Buffer.alloc(10)]);
-    const movie = writeFragmentedMovie([{ header, durationSeconds: 60 }]);
+    const movie = writeFragmentedMovie([{ header, durationSeconds: 10 }]);
     return Buffer.concat([FILE_TYPE, movie, index(fragment), repeat(fragment, 0xffff)]);
   }),
 ];

@@ -1,5 +1,13 @@
-import { type IndexedBox, indexBox } from './box-index.ts';
-import { BOX_HEADER_BYTES, type Box, boxHeader, fullBox, parseBoxes, u64 } from './boxes.ts';
+import {
+  BOX_HEADER_BYTES,
+  type Box,
+  boxHeader,
+  findLeadingMovie,
+  fullBox,
+  type IndexedBox,
+  indexBox,
+  u64,
+} from './boxes.ts';
 import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */
@@ -13,14 +21,10 @@ const MAX_HEADER_BYTES = 1024 * 1024;
  *   bytes are needed to decide
  */
 export function patchHeaderDuration(bytes: Buffer, seconds: number): Buffer | undefined {
-  for (const child of parseBoxes(bytes)) {
-    if (child.type === 'moof' || child.type === 'mdat' || child.end > MAX_HEADER_BYTES) return bytes;
-    if (child.end > bytes.length) return undefined;
-    if (child.type !== 'moov') continue;
-    const moov = patchDuration(bytes.subarray(child.start, child.end), seconds);
-    return Buffer.concat([bytes.subarray(0, child.start), moov, bytes.subarray(child.end)]);
-  }
-  return bytes.length > MAX_HEADER_BYTES ? bytes : undefined;
+  const box = findLeadingMovie(bytes, MAX_HEADER_BYTES);
+  if (!box) return box === null ? bytes : undefined;
+  const moov = patchDuration(bytes.subarray(box.start, box.end), seconds);
+  return Buffer.concat([bytes.subarray(0, box.start), moov, bytes.subarray(box.end)]);
 }
 
 /**
@@ -46,7 +50,7 @@ export function patchDuration(moov: Buffer, seconds: number): Buffer {
   for (const trak of root.children) {
     if (trak.type !== 'trak' || trak.end > root.end) continue;
     const tkhd = trak.find('tkhd');
-    const mdhd = trak.find('mdia')?.find('mdhd');
+    const mdhd = trak.find('mdia', 'mdhd');
     if (tkhd) writeDuration(patched, tkhd, TRACK_TIMES, Math.round(seconds * movieTimescale));
     if (mdhd) writeMediaDuration(patched, mdhd, seconds);
   }

@@ -1,5 +1,15 @@
-import type { IndexedBox } from './box-index.ts';
-import { BOX_HEADER_BYTES, type Box, box, flagsOf, fullBox, integers, UnsupportedMp4, u32, u64 } from './boxes.ts';
+import {
+  BOX_HEADER_BYTES,
+  type Box,
+  box,
+  flagsOf,
+  fullBox,
+  type IndexedBox,
+  integers,
+  UnsupportedMp4,
+  u32,
+  u64,
+} from './boxes.ts';
 
 /** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
 export const TFHD = {

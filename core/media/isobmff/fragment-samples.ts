@@ -1,5 +1,4 @@
-import { type IndexedBox, indexBox } from './box-index.ts';
-import { type Box, UnsupportedMp4 } from './boxes.ts';
+import { type Box, type IndexedBox, indexBox, UnsupportedMp4 } from './boxes.ts';
 import {
   parseRunHeader,
   parseTrackFragmentDefaults,

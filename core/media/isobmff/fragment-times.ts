@@ -1,5 +1,4 @@
-import { type IndexedBox, indexBox } from './box-index.ts';
-import { type Box, box, flagsOf, fullBox, u64 } from './boxes.ts';
+import { type Box, box, flagsOf, fullBox, type IndexedBox, indexBox, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import type { InitTrack } from './init-segment.ts';
 

@@ -1,12 +1,16 @@
-export { type IndexedBox, indexBox, indexContent, indexMovie } from './box-index.ts';
 export {
   BOX_HEADER_BYTES,
   type Box,
   type BoxHeader,
   box,
   boxHeader,
+  findLeadingMovie,
   flagsOf,
   fullBox,
+  type IndexedBox,
+  indexBox,
+  indexContent,
+  indexMovie,
   integers,
   LARGE_BOX_HEADER_BYTES,
   parseBoxes,
@@ -16,7 +20,6 @@ export {
   u64,
 } from './boxes.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
-export { extendMovie } from './extend-movie.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,
   SEQUENCE_NUMBER_AT,
@@ -32,8 +35,9 @@ export {
   parseFragmentSamples,
 } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
-export { descriptorContent, type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
+export { descriptorContent, type InitTrack, isSameDescription, parseInitTracks } from './init-segment.ts';
 export {
+  extendMovie,
   FRAGMENTED_FILE_TYPE,
   type OutputTrack,
   writeFragmentedMovie,
@@ -41,8 +45,7 @@ export {
   writeMovieHeader,
 } from './movie-header.ts';
 export {
-  declaredSamples,
-  hasEncryptedSampleEntry,
+  countDeclaredSamples,
   parseSampleTable,
   type Sample,
   type SampleCursor,
@@ -50,4 +53,10 @@ export {
 } from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
-export { type Edit, listTrackKinds, parseTrackHeader, type TrackHeader } from './track-header.ts';
+export {
+  type Edit,
+  hasEncryptedSampleEntry,
+  listTrackKinds,
+  parseTrackHeader,
+  type TrackHeader,
+} from './track-header.ts';

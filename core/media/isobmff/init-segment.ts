@@ -1,7 +1,6 @@
-import { type IndexedBox, indexBox } from './box-index.ts';
-import type { Box } from './boxes.ts';
+import { type Box, type IndexedBox, indexBox } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
-import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
+import { listTracks, MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
 /** A track as an initialization section describes it. */
 export interface InitTrack {
@@ -22,24 +21,19 @@ const ENTRY_BYTES: Readonly<Record<string, number>> = { vide: 78, soun: 28 };
 const RATE_BYTES = 11;
 
 /** The tracks of a whole `moov`; malformed ones are left out. */
-export function initTracks(moov: Buffer): readonly InitTrack[] {
+export function parseInitTracks(moov: Buffer): readonly InitTrack[] {
   const root = indexBox(moov);
-  if (!root) return [];
-  return root.children
-    .filter(({ type, end }) => type === 'trak' && end <= moov.length)
-    .flatMap((trak) => parseInitTrack(root, trak) ?? []);
+  return root ? listTracks(root).flatMap(({ trak, kind }) => parseInitTrack(root, trak, kind) ?? []) : [];
 }
 
-function parseInitTrack(root: IndexedBox, trak: IndexedBox): InitTrack | undefined {
+function parseInitTrack(root: IndexedBox, trak: IndexedBox, kind: string): InitTrack | undefined {
   const moov = root.bytes;
-  const [tkhd, mdhd] = [findPath(trak, 'tkhd'), findPath(trak, 'mdia', 'mdhd')];
-  const hdlr = findPath(trak, 'mdia', 'hdlr');
-  const stsd = findPath(trak, 'mdia', 'minf', 'stbl', 'stsd');
-  if (!tkhd || !mdhd || !hdlr || !stsd || hdlr.end - hdlr.content < 12) return undefined;
+  const [tkhd, mdhd] = [trak.find('tkhd'), trak.find('mdia', 'mdhd')];
+  const stsd = trak.find('mdia', 'minf', 'stbl', 'stsd');
+  if (!tkhd || !mdhd || !stsd) return undefined;
   const id = readField(moov, tkhd, TRACK_TIMES[timesVersion(moov, tkhd)].trackId);
   const timescale = readField(moov, mdhd, MEDIA_TIMES[timesVersion(moov, mdhd)].timescale);
   if (!id || !timescale) return undefined;
-  const kind = moov.toString('latin1', hdlr.content + 8, hdlr.content + 12);
   const defaults = findFragmentDefaults(root, id) ?? Buffer.alloc(16);
   return {
     id,
@@ -49,9 +43,6 @@ function parseInitTrack(root: IndexedBox, trak: IndexedBox): InitTrack | undefin
     description: Buffer.concat([defaults, withoutRates(stsd.whole, kind)]),
   };
 }
-
-const findPath = (parent: IndexedBox, ...types: readonly string[]): IndexedBox | undefined =>
-  types.reduce<IndexedBox | undefined>((found, type) => found?.find(type), parent);
 
 const readField = (bytes: Buffer, { content, end }: Box, field: number): number | undefined =>
   content + field + 4 <= end ? bytes.readUInt32BE(content + field) : undefined;

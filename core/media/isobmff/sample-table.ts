@@ -1,7 +1,15 @@
-import { type IndexedBox, indexContent } from './box-index.ts';
-import { type Box, UnsupportedMp4 } from './boxes.ts';
-import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
-import { type CutSamples, cutSpans, MAX_SAMPLE_BYTES, type SpanLimits } from './sample-spans.ts';
+import { type Box, type IndexedBox, indexContent, UnsupportedMp4 } from './boxes.ts';
+import {
+  ChunkReader,
+  type CutSamples,
+  cutSpans,
+  MAX_SAMPLE_BYTES,
+  type Rows,
+  RunLengthReader,
+  requireDuration,
+  type SampleTables,
+  type SpanLimits,
+} from './sample-rows.ts';
 
 /** Thirteen hours at 60 frames a second. All samples are checked before the first byte is sent, in about 5 ns each. */
 const MAX_SAMPLES = 3_000_000;
@@ -82,9 +90,9 @@ export function parseSampleTable(stbl: Buffer): SampleTable {
 }
 
 /** How many samples the tables of all tracks of a movie declare. */
-export const declaredSamples = ({ bytes, children }: IndexedBox): number =>
+export const countDeclaredSamples = ({ bytes, children }: IndexedBox): number =>
   children.reduce((sum, trak) => {
-    const stsz = trak.find('mdia')?.find('minf')?.find('stbl')?.find('stsz');
+    const stsz = trak.find('mdia', 'minf', 'stbl', 'stsz');
     return stsz && stsz.end - stsz.content >= 12 ? sum + bytes.readUInt32BE(stsz.content + 8) : sum;
   }, 0);
 
@@ -150,40 +158,4 @@ export class SampleCursor implements Sample {
     this.description = chunk.description;
     this.#remainingInChunk = chunk.samples;
   }
-}
-
-/** Sample entries that can be copied without reading what is in them. */
-const SAMPLE_ENTRIES = {
-  vide: new Set(['avc1', 'avc3', 'hvc1', 'hev1', 'av01', 'vp09', 'mp4v']),
-  soun: new Set(['mp4a', 'Opus', 'fLaC', 'ac-3', 'ec-3', 'alac']),
-};
-
-/**
- * The whole `stsd` (ISO/IEC 14496-12 §8.5.2), as a slice.
- * @throws UnsupportedMp4 when it is truncated or has an entry that is not on the list, an encrypted one among them
- */
-export function supportedDescriptions(stsd: IndexedBox, kind: 'vide' | 'soun'): Buffer {
-  const entries = stsd.childrenAfter(8);
-  if (entries.length === 0 || entries.length !== stsd.bytes.readUInt32BE(stsd.content + 4)) {
-    throw new UnsupportedMp4('Truncated sample descriptions');
-  }
-  for (const { type, end } of entries) {
-    if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new UnsupportedMp4(`Unsupported sample entry ${type}`);
-  }
-  return stsd.whole;
-}
-
-const ENCRYPTED_ENTRIES = new Set(['encv', 'enca']);
-
-/**
- * Whether the bytes contain a `stsd` whose first entry is encrypted (§8.12.1). They may be any part of a file: the box
- * is found by its name, version and flags 0 and a count below 256, a sequence that does not occur by chance.
- */
-export function hasEncryptedSampleEntry(bytes: Buffer): boolean {
-  for (let at = bytes.indexOf('stsd', 0, 'latin1'); at >= 0; at = bytes.indexOf('stsd', at + 4, 'latin1')) {
-    if (at + 20 > bytes.length) return false;
-    const isDescriptions = bytes.readUInt32BE(at + 4) === 0 && bytes.readUInt32BE(at + 8) < 256;
-    if (isDescriptions && ENCRYPTED_ENTRIES.has(bytes.toString('latin1', at + 16, at + 20))) return true;
-  }
-  return false;
 }

@@ -1,6 +1,5 @@
-import { indexMovie } from './box-index.ts';
-import type { Box } from './boxes.ts';
-import { MEDIA_TIMES, timesVersion } from './track-header.ts';
+import { type Box, indexMovie } from './boxes.ts';
+import { listTracks, MEDIA_TIMES, timesVersion } from './track-header.ts';
 
 /** Duration and size of a track by its sample tables, which its headers may contradict. */
 export interface TableDuration {
@@ -24,28 +23,23 @@ const MAX_ROWS = 10_000_000;
  * @returns undefined without such a track, or when its tables are malformed
  */
 export function readTableDuration(moov: Buffer, kind: 'vide' | 'soun'): TableDuration | undefined {
-  for (const trak of indexMovie(moov).children) {
-    if (trak.type !== 'trak' || trak.end > moov.length) continue;
-    const mdia = trak.find('mdia');
-    const hdlr = mdia?.find('hdlr');
-    if (!hdlr || moov.toString('latin1', hdlr.content + 8, hdlr.content + 12) !== kind) continue;
-    const mdhd = mdia?.find('mdhd');
-    const stbl = mdia?.find('minf')?.find('stbl');
-    const times = stbl?.find('stts');
-    const sizes = stbl?.find('stsz');
-    if (!mdhd || !times || !sizes || sizes.end - sizes.content < 12) return undefined;
-    const timescale = readTimescale(moov, mdhd);
-    const duration = sumDurations(moov, times);
-    const bytes = sumSizes(moov, sizes);
-    if (!timescale || !duration || bytes === undefined) return undefined;
-    return {
-      seconds: duration.total / timescale,
-      longestSeconds: duration.longest / timescale,
-      maxSampleSeconds: kind === 'soun' ? MAX_AUDIO_SAMPLE_SECONDS : Number.POSITIVE_INFINITY,
-      bytes,
-    };
-  }
-  return undefined;
+  const mdia = listTracks(indexMovie(moov))
+    .find((track) => track.kind === kind)
+    ?.trak.find('mdia');
+  const mdhd = mdia?.find('mdhd');
+  const times = mdia?.find('minf', 'stbl', 'stts');
+  const sizes = mdia?.find('minf', 'stbl', 'stsz');
+  if (!mdhd || !times || !sizes || sizes.end - sizes.content < 12) return undefined;
+  const timescale = readTimescale(moov, mdhd);
+  const duration = sumDurations(moov, times);
+  const bytes = sumSizes(moov, sizes);
+  if (!timescale || !duration || bytes === undefined) return undefined;
+  return {
+    seconds: duration.total / timescale,
+    longestSeconds: duration.longest / timescale,
+    maxSampleSeconds: kind === 'soun' ? MAX_AUDIO_SAMPLE_SECONDS : Number.POSITIVE_INFINITY,
+    bytes,
+  };
 }
 
 function readTimescale(moov: Buffer, mdhd: Box): number | undefined {

@@ -1,7 +1,5 @@
-import type { IndexedBox } from './box-index.ts';
-import { type Box, UnsupportedMp4 } from './boxes.ts';
+import { type Box, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
-import { supportedDescriptions } from './sample-table.ts';
 
 /**
  * Offsets from the content of `mvhd` and `mdhd` (ISO/IEC 14496-12 §8.2.2, §8.4.2) by version: 0 has 32-bit times and a
@@ -72,16 +70,14 @@ const SELF_CONTAINED = 1;
  */
 export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): TrackHeader {
   const moov = root.bytes;
-  const movie = mediaTimes(moov, root.require('mvhd'));
-  for (const trak of root.children) {
-    if (trak.type !== 'trak' || trak.end > moov.length) continue;
+  const movie = parseMediaTimes(moov, root.require('mvhd'));
+  for (const { trak, kind: found } of listTracks(root)) {
+    if (found !== kind) continue;
     const mdia = trak.require('mdia');
-    const hdlr = mdia.require('hdlr', 12);
-    if (moov.toString('latin1', hdlr.content + 8, hdlr.content + 12) !== kind) continue;
     const minf = mdia.require('minf');
     const stbl = minf.require('stbl');
-    const media = mediaTimes(moov, mdia.require('mdhd'));
-    const track = trackTimes(moov, trak.require('tkhd'));
+    const media = parseMediaTimes(moov, mdia.require('mdhd'));
+    const track = parseTrackTimes(moov, trak.require('tkhd'));
     const mvex = root.find('mvex');
     requireSelfContained(minf);
     return {
@@ -89,15 +85,15 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
       movieTimescale: movie.timescale,
       timescale: media.timescale,
       durationSeconds:
-        (mvex && fragmentsDuration(mvex, movie.timescale)) ??
+        (mvex && readFragmentsDuration(mvex, movie.timescale)) ??
         seconds(track.duration, movie.timescale) ??
         seconds(media.duration, media.timescale),
       presentation: track.presentation,
       language: media.rest.subarray(0, 4),
       edits: parseEdits(trak),
-      media: slices(mdia, ['hdlr', 'elng']),
-      mediaInformation: slices(minf, ['vmhd', 'smhd', 'dinf']),
-      sampleDescriptions: supportedDescriptions(stbl.require('stsd', 8), kind),
+      media: sliceBoxes(mdia, ['hdlr', 'elng']),
+      mediaInformation: sliceBoxes(minf, ['vmhd', 'smhd', 'dinf']),
+      sampleDescriptions: requireSupportedEntries(stbl.require('stsd', 8), kind),
       sampleTable: moov.subarray(stbl.content, stbl.end),
       fragmentDefaults: mvex && requireFragmentDefaults(root, track.id),
     };
@@ -105,17 +101,18 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
   throw new UnsupportedMp4(`No track of kind ${kind}`);
 }
 
-/** The handler types of all tracks, such as `vide` and `soun`. */
-export function listTrackKinds({ bytes, children }: IndexedBox): readonly string[] {
-  return children.flatMap((trak) => {
-    const mdia = trak.type === 'trak' && trak.end <= bytes.length ? trak.find('mdia') : undefined;
-    const hdlr = mdia?.find('hdlr');
+/** The tracks of a movie, each with its handler type, such as `vide` and `soun`; malformed ones are left out. */
+export const listTracks = ({ bytes, children }: IndexedBox) =>
+  children.flatMap((trak) => {
+    const hdlr = trak.type === 'trak' && trak.end <= bytes.length ? trak.find('mdia', 'hdlr') : undefined;
     if (!hdlr || hdlr.end - hdlr.content < 12) return [];
-    return [bytes.toString('latin1', hdlr.content + 8, hdlr.content + 12)];
+    return [{ trak, kind: bytes.toString('latin1', hdlr.content + 8, hdlr.content + 12) }];
   });
-}
 
-function mediaTimes(bytes: Buffer, box: Box) {
+/** The handler types of all tracks. */
+export const listTrackKinds = (movie: IndexedBox): readonly string[] => listTracks(movie).map(({ kind }) => kind);
+
+function parseMediaTimes(bytes: Buffer, box: Box) {
   const version = timesVersion(bytes, box);
   const fields = MEDIA_TIMES[version];
   if (box.content + fields.end + 4 > box.end) throw new UnsupportedMp4(`Truncated ${box.type}`);
@@ -125,7 +122,7 @@ function mediaTimes(bytes: Buffer, box: Box) {
   return { timescale, duration, rest: bytes.subarray(box.content + fields.end, box.end) };
 }
 
-function trackTimes(bytes: Buffer, box: Box) {
+function parseTrackTimes(bytes: Buffer, box: Box) {
   const version = timesVersion(bytes, box);
   const fields = TRACK_TIMES[version];
   const rest = box.content + fields.end;
@@ -138,7 +135,7 @@ function trackTimes(bytes: Buffer, box: Box) {
 }
 
 /** `mehd` (§8.8.2). */
-function fragmentsDuration(mvex: IndexedBox, timescale: number): number | undefined {
+function readFragmentsDuration(mvex: IndexedBox, timescale: number): number | undefined {
   const { bytes } = mvex;
   const mehd = mvex.find('mehd');
   if (!mehd || mehd.end - mehd.content < 12) return undefined;
@@ -148,7 +145,7 @@ function fragmentsDuration(mvex: IndexedBox, timescale: number): number | undefi
 const seconds = (duration: number, timescale: number) => (duration > 0 ? duration / timescale : undefined);
 
 function parseEdits(trak: IndexedBox): Edit[] {
-  const elst = trak.find('edts')?.find('elst');
+  const elst = trak.find('edts', 'elst');
   if (!elst) return [];
   const { bytes, content, end } = elst;
   if (end - content < 8) throw new UnsupportedMp4('Truncated edit list');
@@ -165,7 +162,7 @@ function parseEdits(trak: IndexedBox): Edit[] {
   });
 }
 
-const slices = (parent: IndexedBox, types: readonly string[]): Buffer[] =>
+const sliceBoxes = (parent: IndexedBox, types: readonly string[]): Buffer[] =>
   types.flatMap((type) => parent.find(type)?.whole ?? []);
 
 /** `dref` entries (§8.7.2) may point to media in other files, which are never fetched. */
@@ -181,4 +178,40 @@ function requireFragmentDefaults(movie: IndexedBox, trackId: number): Buffer {
   const defaults = findFragmentDefaults(movie, trackId);
   if (!defaults) throw new UnsupportedMp4(`No trex for track ${trackId}`);
   return defaults;
+}
+
+/** Sample entries that can be copied without reading what is in them. */
+const SAMPLE_ENTRIES = {
+  vide: new Set(['avc1', 'avc3', 'hvc1', 'hev1', 'av01', 'vp09', 'mp4v']),
+  soun: new Set(['mp4a', 'Opus', 'fLaC', 'ac-3', 'ec-3', 'alac']),
+};
+
+/**
+ * The whole `stsd` (ISO/IEC 14496-12 §8.5.2), as a slice.
+ * @throws UnsupportedMp4 when it is truncated or has an entry that is not on the list, an encrypted one among them
+ */
+function requireSupportedEntries(stsd: IndexedBox, kind: 'vide' | 'soun'): Buffer {
+  const entries = stsd.childrenAfter(8);
+  if (entries.length === 0 || entries.length !== stsd.bytes.readUInt32BE(stsd.content + 4)) {
+    throw new UnsupportedMp4('Truncated sample descriptions');
+  }
+  for (const { type, end } of entries) {
+    if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new UnsupportedMp4(`Unsupported sample entry ${type}`);
+  }
+  return stsd.whole;
+}
+
+const ENCRYPTED_ENTRIES = new Set(['encv', 'enca']);
+
+/**
+ * Whether the bytes contain a `stsd` whose first entry is encrypted (§8.12.1). They may be any part of a file: the box
+ * is found by its name, version and flags 0 and a count below 256, a sequence that does not occur by chance.
+ */
+export function hasEncryptedSampleEntry(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf('stsd', 0, 'latin1'); at >= 0; at = bytes.indexOf('stsd', at + 4, 'latin1')) {
+    if (at + 20 > bytes.length) return false;
+    const isDescriptions = bytes.readUInt32BE(at + 4) === 0 && bytes.readUInt32BE(at + 8) < 256;
+    if (isDescriptions && ENCRYPTED_ENTRIES.has(bytes.toString('latin1', at + 16, at + 20))) return true;
+  }
+  return false;
 }

@@ -1,25 +1,40 @@
 import {
   box,
   type Edit,
+  fullBox,
+  integers,
   LARGE_BOX_HEADER_BYTES,
   type OutputTrack,
+  type Sample,
   UnsupportedMp4,
   u32,
-  u64,
   writeMovie,
 } from '../isobmff/index.ts';
-import { clipText, type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { clipText, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import {
+  addMedia,
+  bytesOf,
+  interleave,
   type Layout,
   LayoutBuilder,
   type LayoutExtras,
-  layoutTrack,
+  MAX_CHUNK_BYTES,
+  MAX_CHUNK_SECONDS,
+  type Placed,
   PROGRESSIVE_FILE_TYPE,
+  placeText,
   type SampleChunk,
-  type SourceIndex,
+  sampleToChunk,
+  toLayoutTrack,
 } from '../virtual-mp4/index.ts';
-import { type ClipTables, clipTables } from './clip-tables.ts';
-import { audioWindow, type ClipTimes, type ClipTrack, type ClipWindow, videoWindow } from './clip-window.ts';
+import {
+  type ClipTimes,
+  type ClipTrack,
+  type ClipWindow,
+  findAudioWindow,
+  findVideoWindow,
+  samplesOf,
+} from './clip-window.ts';
 
 /** The layout of a clip, and the part of the presentation that it shows. */
 export interface ClipLayout extends Layout, ClipTimes {}
@@ -48,28 +63,23 @@ export function layOutClip(
   times: ClipTimes,
   options: ClipOptions = {},
 ): ClipLayout {
-  const videoPart = video && videoWindow(video, times);
+  const videoPart = video && findVideoWindow(video, times);
   const startSeconds = videoPart?.startSeconds ?? times.startSeconds;
-  const audioPart = audio && audioWindow(audio, { ...times, startSeconds });
+  const audioPart = audio && findAudioWindow(audio, { ...times, startSeconds });
   const windows = [videoPart, audioPart].filter((window) => window !== undefined);
   if (windows.length === 0) throw new UnsupportedMp4('Nothing is heard between start and end');
 
   const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));
-  const tracks = windows.map((window) => ({ window, tables: clipTables(window) }));
+  const tracks = windows.map((window) => ({ window, tables: buildTables(window) }));
   const text = options.text && timedText(clipText(options.text, startSeconds), seconds);
-  const order = withText(interleave(tracks), text?.chunks ?? [], { startSeconds, track: tracks.length });
-  const mediaBytes = order.reduce((sum, placed) => sum + bytesOf(placed), 0);
+  const chunked = tracks.map(({ window, tables }) => ({ source: window.track.source, chunks: tables.chunks }));
+  const order = placeText(interleave(chunked), text?.chunks ?? [], { startSeconds, track: tracks.length });
   const layout = new LayoutBuilder();
-  const header = (mediaStart: number) => fileHeader({ tracks, text, order, mediaStart }, options);
+  const header = (mediaStart: number) => writeFileHeader({ tracks, text, order, mediaStart }, options);
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
-  layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
-  layout.beginMedia();
-  for (const placed of order) {
-    if ('text' in placed) layout.addOwn(placed.text.bytes);
-    else layout.addSamples(placed.source, placed.chunk.sourceOffset, placed.chunk.bytes);
-  }
-  const [first, second = first] = windows.map(({ track }, index) => layoutTrack(track.header, index + 1));
+  addMedia(layout, order);
+  const [first, second = first] = windows.map(({ track }, index) => toLayoutTrack(track.header, index + 1));
   if (!first || !second) throw new TypeError('A clip has a track');
   return { ...layout.build([first, second]), startSeconds, endSeconds: startSeconds + seconds };
 }
@@ -77,54 +87,6 @@ export function layOutClip(
 interface ClippedTrack {
   readonly window: ClipWindow;
   readonly tables: ClipTables;
-}
-
-interface PlacedChunk {
-  /** Position of the track in the clip. */
-  readonly track: number;
-  readonly source: SourceIndex;
-  readonly chunk: SampleChunk;
-}
-
-/** Samples of the text track, which are bytes of the layout. */
-interface PlacedText {
-  readonly track: number;
-  readonly text: TextChunk;
-}
-
-type Placed = PlacedChunk | PlacedText;
-
-const bytesOf = (placed: Placed): number => ('text' in placed ? placed.text.bytes.length : placed.chunk.bytes);
-
-/** Chunks of different files by decode time; of one file as they follow each other there, so that it is read once. */
-function interleave(tracks: readonly ClippedTrack[]): readonly PlacedChunk[] {
-  const placed = tracks.flatMap(({ window: { track }, tables }, index) =>
-    tables.chunks.map((chunk) => ({ track: index, source: track.source, chunk })),
-  );
-  const isOneFile = placed.every(({ source }) => source === placed[0]?.source);
-  const position = ({ chunk }: PlacedChunk) => (isOneFile ? chunk.sourceOffset : chunk.startSeconds);
-  return placed.sort((a, b) => position(a) - position(b) || a.track - b.track);
-}
-
-/** Text before the media that is shown with it. @param clip where it starts, and the position of its text track */
-function withText(
-  order: readonly PlacedChunk[],
-  text: readonly TextChunk[],
-  { startSeconds, track }: { readonly startSeconds: number; readonly track: number },
-): readonly Placed[] {
-  const placed: Placed[] = [];
-  let next = 0;
-  const addUntil = (seconds: number) => {
-    for (let chunk = text[next]; chunk && chunk.startSeconds <= seconds; chunk = text[++next]) {
-      placed.push({ track, text: chunk });
-    }
-  };
-  for (const each of order) {
-    addUntil(each.chunk.startSeconds - startSeconds);
-    placed.push(each);
-  }
-  addUntil(Number.POSITIVE_INFINITY);
-  return placed;
 }
 
 interface ClipContent {
@@ -135,14 +97,14 @@ interface ClipContent {
 }
 
 /** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
+function writeFileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
   const offsets: number[][] = [...tracks, text].map(() => []);
   let offset = mediaStart;
   for (const placed of order) {
     offsets[placed.track]?.push(offset);
     offset += bytesOf(placed);
   }
-  const outputs = tracks.map((track, index) => outputTrack(track, offsets[index] ?? []));
+  const outputs = tracks.map((track, index) => toOutputTrack(track, offsets[index] ?? []));
   if (text) outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length]) });
   return Buffer.concat([
     container === 'm4a' ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE,
@@ -150,7 +112,7 @@ function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, co
   ]);
 }
 
-function outputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {
+function toOutputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {
   const { track, startTime, decodeTime, compositionShift, delaySeconds, durationSeconds } = window;
   const units = (seconds: number) => Math.round(seconds * MOVIE_TIMESCALE);
   const delay: Edit = { duration: units(delaySeconds), mediaTime: EMPTY, rate: NORMAL_RATE };
@@ -166,4 +128,81 @@ function outputTrack({ window, tables }: ClippedTrack, offsets: readonly number[
     mediaSeconds: tables.duration / track.header.timescale,
     sampleTables: tables.boxes(offsets),
   };
+}
+
+/** The samples of a clip as their sample tables describe them. */
+interface ClipTables {
+  readonly chunks: readonly SampleChunk[];
+  /** Of all samples, in units of the media. */
+  readonly duration: number;
+  /** Children of `stbl` but `stsd`, with the chunks at these offsets. */
+  boxes(chunkOffsets: readonly number[]): readonly Buffer[];
+}
+
+/** Tables for the samples of a window, cut into chunks that are contiguous in the source. */
+function buildTables(window: ClipWindow): ClipTables {
+  const { header } = window.track;
+  const durations = new RunLengths();
+  const compositionOffsets = new RunLengths();
+  const sizes: number[] = [];
+  const syncs: number[] = [];
+  const chunks: MutableChunk[] = [];
+  let duration = 0;
+  for (const sample of samplesOf(window)) {
+    durations.add(sample.duration);
+    compositionOffsets.add(sample.compositionOffset + window.compositionShift);
+    sizes.push(sample.size);
+    if (sample.isSync) syncs.push(sizes.length);
+    appendToChunks(chunks, sample, header.timescale);
+    duration += sample.duration;
+  }
+  const isReordered = compositionOffsets.rows.some((value, index) => index % 2 === 1 && value !== 0);
+  return {
+    chunks,
+    duration,
+    boxes(chunkOffsets) {
+      const positions = Buffer.alloc(chunkOffsets.length * 8);
+      for (const [index, offset] of chunkOffsets.entries()) positions.writeBigUInt64BE(BigInt(offset), index * 8);
+      return [
+        durations.box('stts'),
+        ...(isReordered ? [compositionOffsets.box('ctts')] : []),
+        ...(syncs.length < sizes.length ? [fullBox('stss', 0, 0, u32(syncs.length), integers(syncs))] : []),
+        fullBox('stsz', 0, 0, u32(0, sizes.length), integers(sizes)),
+        sampleToChunk(chunks),
+        fullBox('co64', 0, 0, u32(chunkOffsets.length), positions),
+      ];
+    },
+  };
+}
+
+interface MutableChunk extends SampleChunk {
+  bytes: number;
+  samples: number;
+}
+
+function appendToChunks(chunks: MutableChunk[], sample: Sample, timescale: number): void {
+  const { decodeTime, offset, size, description } = sample;
+  const startSeconds = decodeTime / timescale;
+  const last = chunks.at(-1);
+  if (last && offset < last.sourceOffset + last.bytes) throw new UnsupportedMp4('Samples out of order');
+  const isAdjacent = last && last.sourceOffset + last.bytes === offset && last.description === description;
+  if (isAdjacent && startSeconds - last.startSeconds < MAX_CHUNK_SECONDS && last.bytes + size <= MAX_CHUNK_BYTES) {
+    last.bytes += size;
+    last.samples += 1;
+  } else chunks.push({ startSeconds, sourceOffset: offset, bytes: size, samples: 1, description });
+}
+
+/** Rows of count and value, as `stts` (ISO/IEC 14496-12 §8.6.1.2) and `ctts` (§8.6.1.3) have them. */
+class RunLengths {
+  readonly rows: number[] = [];
+
+  add(value: number): void {
+    const at = this.rows.length - 2;
+    if (at >= 0 && this.rows[at + 1] === value) this.rows[at] = (this.rows[at] ?? 0) + 1;
+    else this.rows.push(1, value);
+  }
+
+  box(type: 'stts' | 'ctts'): Buffer {
+    return fullBox(type, 0, 0, u32(this.rows.length / 2), integers(this.rows));
+  }
 }

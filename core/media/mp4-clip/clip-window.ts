@@ -1,6 +1,10 @@
 import { type Sample, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { SourceIndex } from '../virtual-mp4/index.ts';
-import { presentationTime } from './presentation-time.ts';
+
+/** 1.0 in 16.16 fixed point. */
+const NORMAL_RATE = 0x1_0000;
+/** `media_time` of an empty edit: a delay. */
+const EMPTY = -1n;
 
 /** Presentation times of a clip in seconds; `endSeconds` may be infinite: to the end. */
 export interface ClipTimes {
@@ -50,7 +54,7 @@ const MAX_REORDER_SECONDS = 8;
  * shown at the start.
  * @throws UnsupportedMp4 when no frame is shown between start and end, or there is no sync sample before it
  */
-export function videoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { readonly startSeconds: number } {
+export function findVideoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { readonly startSeconds: number } {
   const scan = scanTrack(track, times);
   const { shown, shift } = scan;
   if (shown && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
@@ -61,14 +65,14 @@ export function videoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { 
   const start = shown ?? first.time;
   const startSeconds = shown === undefined ? times.startSeconds : shown / timescale + shift;
   if (scan.endSeconds <= times.startSeconds) throw new UnsupportedMp4('Nothing is shown between start and end');
-  return { ...toWindow(track, scan, first, start, startSeconds, times), startSeconds };
+  return { ...toWindow(track, scan, { first, start, startSeconds, endSeconds: times.endSeconds }), startSeconds };
 }
 
 /**
  * The audio of a clip, cut at the sample: decoders get what they need before it. Undefined when there is none.
  * @throws UnsupportedMp4
  */
-export function audioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | undefined {
+export function findAudioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | undefined {
   const { header } = track;
   // Before 0 lies the priming of the encoder, where an edit list hides it.
   const prerolled = { ...times, startSeconds: times.startSeconds - AUDIO_PREROLL_SECONDS };
@@ -77,7 +81,17 @@ export function audioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | un
   if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
   const wanted = Math.round((times.startSeconds - scan.shift) * header.timescale);
   const start = Math.max(wanted, first.time);
-  return toWindow(track, scan, first, start, times.startSeconds, times);
+  return toWindow(track, scan, { first, start, ...times });
+}
+
+/** The samples of a window. */
+export function* samplesOf({ track, first, last }: ClipWindow): Generator<Sample> {
+  let index = -1;
+  for (const sample of track.samples()) {
+    index += 1;
+    if (index > last) return;
+    if (index >= first) yield sample;
+  }
 }
 
 interface Position {
@@ -107,7 +121,7 @@ interface Scan {
 
 function scanTrack({ header, fileBytes, samples }: ClipTrack, times: ClipTimes): Scan {
   const { timescale } = header;
-  const { shiftSeconds: shift, endSeconds: editEnd } = presentationTime(header);
+  const { shiftSeconds: shift, endSeconds: editEnd } = parsePresentationTime(header);
   const startTime = Math.round((times.startSeconds - shift) * timescale);
   const endTime = Math.round((Math.min(times.endSeconds, editEnd) - shift) * timescale);
   const stopTime = endTime + MAX_REORDER_SECONDS * timescale;
@@ -145,23 +159,61 @@ function scanTrack({ header, fileBytes, samples }: ClipTrack, times: ClipTimes):
   };
 }
 
+interface WindowStart extends ClipTimes {
+  /** The first sample that the clip has. */
+  readonly first: Position;
+  /** Composition time at which the presentation starts. */
+  readonly start: number;
+}
+
 function toWindow(
   track: ClipTrack,
-  { last, minOffset, shift, endSeconds }: Scan,
-  first: Position,
-  startTime: number,
-  startSeconds: number,
-  times: ClipTimes,
+  { last, minOffset, shift, endSeconds: scanEnd }: Scan,
+  { first, start, startSeconds, endSeconds }: WindowStart,
 ): ClipWindow {
-  const delaySeconds = Math.max(0, startTime / track.header.timescale + shift - startSeconds);
+  const delaySeconds = Math.max(0, start / track.header.timescale + shift - startSeconds);
   return {
     track,
     first: first.index,
     last,
     decodeTime: first.decodeTime,
-    startTime,
+    startTime: start,
     compositionShift: -minOffset,
     delaySeconds,
-    durationSeconds: Math.min(times.endSeconds, endSeconds) - startSeconds - delaySeconds,
+    durationSeconds: Math.min(endSeconds, scanEnd) - startSeconds - delaySeconds,
+  };
+}
+
+/** How a track's media times relate to the times that a player shows. Seconds. */
+export interface PresentationTime {
+  /** Added to the composition time of a sample. */
+  readonly shiftSeconds: number;
+  /** Where the edit list ends the presentation; infinite where it does not. */
+  readonly endSeconds: number;
+}
+
+/**
+ * The presentation times of a track by its edit list (ISO/IEC 14496-12 §8.6.6): any delay, then one edit at normal rate.
+ * @throws UnsupportedMp4 when the edit list has more
+ */
+export function parsePresentationTime({
+  edits,
+  movieTimescale,
+  timescale,
+  fragmentDefaults,
+}: TrackHeader): PresentationTime {
+  const first = edits.findIndex(({ mediaTime }) => mediaTime !== EMPTY);
+  const delays = first < 0 ? edits : edits.slice(0, first);
+  const delaySeconds = delays.reduce((sum, { duration }) => sum + duration, 0) / movieTimescale;
+  const [edit, ...more] = first < 0 ? [] : edits.slice(first);
+  if (!edit) return { shiftSeconds: delaySeconds, endSeconds: Number.POSITIVE_INFINITY };
+  if (more.length > 0 || edit.rate !== NORMAL_RATE || edit.mediaTime < 0n) {
+    throw new UnsupportedMp4('An edit list with several edits');
+  }
+  // In fragmented files the duration is that of the samples in `moov`: none.
+  const isWhole = edit.duration === 0 || fragmentDefaults !== undefined;
+  return {
+    shiftSeconds: delaySeconds - Number(edit.mediaTime) / timescale,
+    endSeconds: isWhole ? Number.POSITIVE_INFINITY : delaySeconds + edit.duration / movieTimescale,
   };
 }

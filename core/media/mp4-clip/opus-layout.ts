@@ -8,10 +8,9 @@ import {
   packetSegments,
   preSkipOf,
 } from '../ogg/index.ts';
-import { LayoutBuilder, layoutTrack } from '../virtual-mp4/index.ts';
+import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
 import type { ClipLayout } from './clip-layout.ts';
-import { samplesOf } from './clip-tables.ts';
-import { audioWindow, type ClipTimes, type ClipTrack } from './clip-window.ts';
+import { type ClipTimes, type ClipTrack, findAudioWindow, samplesOf } from './clip-window.ts';
 
 /** Packets of a page: those of a second, of 20 ms each. */
 const MAX_PACKETS = 50;
@@ -35,7 +34,7 @@ interface Page {
  * @throws UnsupportedMp4 when nothing is heard between start and end, or it is not Opus; Error when the file is truncated
  */
 export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer): ClipLayout {
-  const window = audioWindow(audio, times);
+  const window = findAudioWindow(audio, times);
   if (!window) throw new UnsupportedMp4('Nothing is heard between start and end');
   const { header } = audio;
   const toSamples = (units: number) => Math.round((units * OPUS_SAMPLE_RATE) / header.timescale);
@@ -74,7 +73,7 @@ export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer)
   }
   if (page) write(page, true);
 
-  const track = layoutTrack(header, 1);
+  const track = toLayoutTrack(header, 1);
   const { startSeconds } = times;
   return { ...layout.build([track, track]), startSeconds, endSeconds: startSeconds + window.durationSeconds };
 }

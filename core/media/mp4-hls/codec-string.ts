@@ -7,7 +7,7 @@ const HEVC_PROFILE_SPACES = ['', 'A', 'B', 'C'];
 
 /**
  * The codec of the first sample description as RFC 6381 names it, such as `avc1.64001f`.
- * @param stsd a whole box with an entry that `supportedDescriptions` accepts
+ * @param stsd a whole box as `parseTrackHeader` returns it
  * @throws UnsupportedMp4 when the configuration is missing
  */
 export function codecString(stsd: Buffer): string {

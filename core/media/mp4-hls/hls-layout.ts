@@ -13,13 +13,13 @@ import {
 } from '../isobmff/index.ts';
 import {
   type FragmentedTrack,
-  fragmentedTrack,
+  fragmentTrack,
   type Layout,
   LayoutBuilder,
   type LayoutSource,
-  layoutTrack,
   type SourceIndex,
   timeFragments,
+  toLayoutTrack,
 } from '../virtual-mp4/index.ts';
 import { channelCount, codecString } from './codec-string.ts';
 import { areIndependent, groupFragments, type Segment } from './segments.ts';
@@ -75,16 +75,16 @@ export function layOutHls(sources: readonly LayoutSource[], kinds: readonly ('vi
     return { source: sources[index] ?? first, index, kind };
   });
   for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.box);
-  const tracks = parts.map(({ source, kind }) => fragmentedTrack(source, kind, 1));
+  const tracks = parts.map(({ source, kind }) => fragmentTrack(source, kind, 1));
   const layout = new LayoutBuilder();
   const streams = parts.map((part, index) => {
     // The second stream reads a file from its start again.
     if (index === parts.length - 1) layout.beginMedia();
     return addStream(layout, part, tracks[index] as FragmentedTrack);
   });
-  const [video, audio = video] = tracks.map(({ header }) => layoutTrack(header, 1));
+  const [video, audio = video] = tracks.map(({ header }) => toLayoutTrack(header, 1));
   if (!video || !audio) throw new UnsupportedMp4('Neither video nor audio');
-  return withStreams(layout.build([video, audio]), streams);
+  return addStreams(layout.build([video, audio]), streams);
 }
 
 function addStream(layout: LayoutBuilder, { source, index, kind }: Part, track: FragmentedTrack): HlsStream {
@@ -124,11 +124,11 @@ function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
     segments: groupFragments(timed, init.length, index.timescale),
     isIndependent: areIndependent(timed),
   };
-  return withStreams(layout.build([layoutTrack(video, video.id), layoutTrack(audio, audio.id)]), [stream]);
+  return addStreams(layout.build([toLayoutTrack(video, video.id), toLayoutTrack(audio, audio.id)]), [stream]);
 }
 
 /** A layout with its streams. */
-export const withStreams = (layout: Layout, streams: readonly HlsStream[]): HlsLayout => ({
+export const addStreams = (layout: Layout, streams: readonly HlsStream[]): HlsLayout => ({
   ...layout,
   streams,
   memoryBytes: layout.memoryBytes + streams.reduce((sum, { segments }) => sum + segments.length * SEGMENT_BYTES, 0),

@@ -1,5 +1,5 @@
 import { id3TagBytes } from '../id3/index.ts';
-import { fragmentTimes, indexBox, indexContent, initTracks } from '../isobmff/index.ts';
+import { fragmentTimes, indexBox, indexContent, parseInitTracks } from '../isobmff/index.ts';
 import { probeMpegTsStart, type SegmentStart } from './mpegts-probe.ts';
 
 /** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
@@ -21,7 +21,7 @@ function probeMp4(head: Buffer) {
     const file = indexContent(head, 'file');
     const moof = file.find('moof');
     const moov = moof && file.find('moov');
-    const starts = moov ? fragmentTimes(moof.whole, initTracks(moov.whole)).map(({ start }) => start) : [];
+    const starts = moov ? fragmentTimes(moof.whole, parseInitTracks(moov.whole)).map(({ start }) => start) : [];
     return {
       isFramedAac: false,
       startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,

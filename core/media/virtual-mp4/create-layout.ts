@@ -1,10 +1,37 @@
+import {
+  box,
+  fullBox,
+  type IndexedBox,
+  indexContent,
+  LARGE_BOX_HEADER_BYTES,
+  parseSampleTable,
+  parseTrackHeader,
+  type TrackHeader,
+  UnsupportedMp4,
+  u32,
+  writeMovie,
+} from '../isobmff/index.ts';
+import { type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import { layOutFragments } from './fragmented-layout.ts';
-import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
-import type { Layout } from './layout.ts';
-import { layOutSamples } from './progressive-layout.ts';
+import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
+import type { LayoutExtras, LayoutSource } from './layout-source.ts';
+import {
+  addMedia,
+  bytesOf,
+  cutChunks,
+  interleave,
+  type Placed,
+  placeText,
+  type SampleChunk,
+  sampleToChunk,
+} from './sample-chunks.ts';
 
-/** Part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 1;
+/** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */
+export const PROGRESSIVE_FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
+/** Tables of samples, which stay valid in other chunks (ISO/IEC 14496-12 §8.5, §8.6, §8.7, §8.9). */
+const SAMPLE_BOXES = new Set(['stts', 'ctts', 'cslg', 'stss', 'stsh', 'stsz', 'sdtp', 'sbgp', 'sgpd', 'subs', 'stdp']);
+/** Ten hours of video have tables of 15 MB, which a layout must not keep in memory; one hour has less than 1 MB each. */
+const MAX_OWN_TABLE_BYTES = 1024 * 1024;
 
 /**
  * The layout of one MP4 with the video track of one file and the audio track of another: a pure function of their headers.
@@ -13,4 +40,120 @@ export const LAYOUT_VERSION = 1;
 export function createLayout(video: LayoutSource, audio: LayoutSource, extras: LayoutExtras = {}): Layout {
   const isFragmented = video.fragments || audio.fragments;
   return isFragmented ? layOutFragments(video, audio, extras) : layOutSamples(video, audio, extras);
+}
+
+interface ProgressiveTrack {
+  readonly header: TrackHeader;
+  readonly source: SourceIndex;
+  readonly chunks: readonly SampleChunk[];
+  readonly durationSeconds: number;
+  readonly mediaSeconds: number;
+}
+
+/**
+ * The layout of two files with sample tables: `moov` in front with the tables of both, then their samples, interleaved in
+ * chunks of about one second.
+ * @throws UnsupportedMp4, and Error when a file is truncated
+ */
+function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags, text: subtitles }: LayoutExtras): Layout {
+  const tracks = [parseProgressive(video, 0), parseProgressive(audio, 1)] as const;
+  const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const order = placeText(interleave(tracks), text?.chunks ?? [], { track: tracks.length });
+  const layout = new LayoutBuilder();
+  addHeader(layout, writeHeader(tracks, text, order, tags), [video, audio]);
+  addMedia(layout, order);
+  return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
+}
+
+function parseProgressive({ movie, fileBytes }: LayoutSource, source: SourceIndex): ProgressiveTrack {
+  const header = parseTrackHeader(movie, source === 0 ? 'vide' : 'soun');
+  if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
+  const { chunks, seconds } = cutChunks(parseSampleTable(header.sampleTable), header.timescale, fileBytes);
+  if (chunks.length === 0) throw new UnsupportedMp4('No samples');
+  // With an edit list, the presentation is shorter or longer than its samples.
+  const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? seconds) : seconds;
+  return { header, source, chunks, durationSeconds, mediaSeconds: seconds };
+}
+
+/** `ftyp` and `moov`. */
+interface MovieHeader {
+  readonly bytes: Buffer;
+  /** Copies of tables of the sources. */
+  readonly copies: readonly TableCopy[];
+}
+
+interface TableCopy {
+  readonly source: SourceIndex;
+  /** Offset in the header. */
+  readonly start: number;
+  /** The box in the `moov` of the source. */
+  readonly table: Buffer;
+}
+
+function writeHeader(
+  tracks: readonly [ProgressiveTrack, ProgressiveTrack],
+  text: TextTrack | undefined,
+  order: readonly Placed[],
+  tags: Buffer | undefined,
+): MovieHeader {
+  const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
+  const outputs = tracks.map((track) => {
+    const { chunks } = track;
+    const offsets = fullBox('co64', 0, 0, u32(chunks.length), Buffer.alloc(chunks.length * 8));
+    return { ...track, sampleTables: [...kept[track.source], sampleToChunk(chunks), offsets] };
+  });
+  const bytes = Buffer.concat([
+    PROGRESSIVE_FILE_TYPE,
+    writeMovie(text ? [...outputs, { ...text, sampleTables: textTables(text) }] : outputs, tags && [tags]),
+  ]);
+  const stbls = findSampleTables(bytes);
+  writeChunkOffsets(bytes, stbls, order);
+  // `stsd`, the tables of the source in their order, `stsc` and `co64`.
+  const copies = tracks.flatMap(({ source }) =>
+    kept[source].map((table, index) => ({ source, start: stbls[source]?.[index + 1]?.start ?? 0, table })),
+  );
+  return { bytes, copies };
+}
+
+const keptTables = ({ header: { sampleTable } }: ProgressiveTrack): Buffer[] =>
+  indexContent(sampleTable, 'stbl')
+    .children.filter(({ type, end }) => SAMPLE_BOXES.has(type) && end <= sampleTable.length)
+    .map(({ whole }) => whole);
+
+/** The children of the `stbl` of each track. */
+function findSampleTables(header: Buffer): readonly (readonly IndexedBox[])[] {
+  return indexContent(header, 'file')
+    .require('moov')
+    .children.filter(({ type }) => type === 'trak')
+    .map((trak) => trak.require('mdia').require('minf').require('stbl').children);
+}
+
+/** Writes where the chunks of each source are in the output: behind the header, whose length does not depend on it. */
+function writeChunkOffsets(header: Buffer, stbls: readonly (readonly IndexedBox[])[], order: readonly Placed[]): void {
+  const rows = stbls.map((boxes) => (boxes.at(-1)?.content ?? 0) + 8);
+  let offset = header.length + LARGE_BOX_HEADER_BYTES;
+  for (const placed of order) {
+    const at = rows[placed.track] ?? 0;
+    header.writeUInt32BE(Math.floor(offset / 2 ** 32), at);
+    header.writeUInt32BE(offset % 2 ** 32, at + 4);
+    rows[placed.track] = at + 8;
+    offset += bytesOf(placed);
+  }
+}
+
+/** Adds the header to a layout. Large tables are not kept: they are read from their source. */
+function addHeader(
+  layout: LayoutBuilder,
+  { bytes, copies }: MovieHeader,
+  sources: readonly [LayoutSource, LayoutSource],
+) {
+  let at = 0;
+  for (const { source, start, table } of copies) {
+    const { movie, moovOffset } = sources[source];
+    if (table.length <= MAX_OWN_TABLE_BYTES || moovOffset === undefined) continue;
+    layout.addOwn(bytes.subarray(at, start));
+    layout.addTable(source, moovOffset + table.byteOffset - movie.bytes.byteOffset, table);
+    at = start + table.length;
+  }
+  layout.addOwn(bytes.subarray(at));
 }

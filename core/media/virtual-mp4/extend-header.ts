@@ -1,6 +1,6 @@
-import { BOX_HEADER_BYTES, boxHeader, extendMovie, parseBoxes, UnsupportedMp4 } from '../isobmff/index.ts';
+import { BOX_HEADER_BYTES, boxHeader, extendMovie, findLeadingMovie, UnsupportedMp4 } from '../isobmff/index.ts';
 import { chunkOffsets, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
-import type { LayoutExtras } from './indexed-source.ts';
+import type { LayoutExtras } from './layout-source.ts';
 
 /** Without samples, a `moov` has a few KB. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
@@ -14,17 +14,13 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
  * @throws TextTooLarge, UnsupportedMp4 when the file does not begin with a `moov`
  */
 export function extendHeader(bytes: Buffer, { tags, text }: LayoutExtras, endSeconds: number): Buffer | undefined {
-  for (const { type, start, end } of parseBoxes(bytes)) {
-    if (type === 'moof' || type === 'mdat' || end > MAX_HEADER_BYTES) throw new UnsupportedMp4('No moov in front');
-    if (end > bytes.length) return undefined;
-    if (type !== 'moov') continue;
-    const moov = bytes.subarray(start, end);
-    const track = text && timedText(text, endSeconds);
-    const extended = track ? withText(moov, track, start, tags) : [extendMovie(moov, [], tags)];
-    return Buffer.concat([bytes.subarray(0, start), ...extended, bytes.subarray(end)]);
-  }
-  if (bytes.length > MAX_HEADER_BYTES) throw new UnsupportedMp4('No moov in front');
-  return undefined;
+  const box = findLeadingMovie(bytes, MAX_HEADER_BYTES);
+  if (box === null) throw new UnsupportedMp4('No moov in front');
+  if (!box) return undefined;
+  const moov = bytes.subarray(box.start, box.end);
+  const track = text && timedText(text, endSeconds);
+  const extended = track ? withText(moov, track, box.start, tags) : [extendMovie(moov, [], tags)];
+  return Buffer.concat([bytes.subarray(0, box.start), ...extended, bytes.subarray(box.end)]);
 }
 
 /** `moov`, and an `mdat` with the text. @param start offset of the `moov` */

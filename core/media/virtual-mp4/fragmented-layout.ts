@@ -1,17 +1,19 @@
 import {
+  BOX_HEADER_BYTES,
   box,
+  boxHeader,
   FRAGMENTED_FILE_TYPE,
   fullBox,
+  type OutputTrack,
   UnsupportedMp4,
   u32,
   u64,
   writeFragmentedMovie,
 } from '../isobmff/index.ts';
-import { timedText } from '../timed-text/index.ts';
-import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
-import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
-import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
-import { placedText, type TextBlock, textBlocks } from './text-blocks.ts';
+import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { type FragmentedTrack, listFragments, makeFragments, type OutputFragment } from './fragmented-track.ts';
+import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
+import type { LayoutExtras, LayoutSource } from './layout-source.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -44,21 +46,21 @@ interface PlacedText {
 export function layOutFragments(
   video: LayoutSource,
   audio: LayoutSource,
-  { tags, text: subtitles }: LayoutExtras = {},
+  { tags, text: subtitles }: LayoutExtras,
 ): Layout {
-  const tracks = [fragmentedTrack(video, 'vide', 1), fragmentedTrack(audio, 'soun', 2)] as const;
+  const tracks = [fragmentTrack(video, 'vide', 1), fragmentTrack(audio, 'soun', 2)] as const;
   if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
     throw new UnsupportedMp4('Durations of the tracks differ');
   }
   const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
-  const blocks = text ? textBlocks(text, tracks[0].fragments) : [];
+  const blocks = text ? cutTextBlocks(text, tracks[0].fragments) : [];
   const placed = interleave(tracks[0].fragments, tracks[1].fragments, blocks);
   const header = (mediaStart: number): Buffer => {
     const offsets = placed.flatMap((each) => ('block' in each ? [mediaStart + each.offset] : []));
-    const outputs = text ? [...tracks, placedText(text, blocks, offsets)] : tracks;
+    const outputs = text ? [...tracks, placeTextTrack(text, blocks, offsets)] : tracks;
     return Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(outputs, tags && [tags])]);
   };
-  const index = videoIndex(tracks[0], placed);
+  const index = writeVideoIndex(tracks[0], placed);
   const layout = new LayoutBuilder();
   // Its length does not depend on where the media starts.
   layout.addOwn(header(text ? header(0).length + index.length : 0));
@@ -69,15 +71,15 @@ export function layOutFragments(
     if ('block' in each) layout.addOwn(each.block.bytes);
     else each.fragment.addTo(layout, each.source);
   }
-  layout.addOwn(randomAccess(placed.filter(isFragment), mediaStart));
-  return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
+  layout.addOwn(writeRandomAccess(placed.filter(isFragment), mediaStart));
+  return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
 }
 
 const isFragment = (placed: PlacedFragment | PlacedText): placed is PlacedFragment => 'fragment' in placed;
 
 /** @throws UnsupportedMp4, and Error when the file is truncated */
-export const fragmentedTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
-  source.fragments ? indexedTrack(source, source.fragments, kind) : sampledTrack(source, kind, id);
+export const fragmentTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
+  source.fragments ? listFragments(source, source.fragments, kind) : makeFragments(source, kind, id);
 
 /** Each fragment of the video, then the text and the audio that begin before the video's next fragment. */
 function interleave(
@@ -109,7 +111,7 @@ function interleave(
 }
 
 /** One `sidx` only, for the video: ExoPlayer seeks by it and accepts no second one. */
-function videoIndex(
+function writeVideoIndex(
   { timescale, fragments: [first] }: FragmentedTrack,
   placed: readonly (PlacedFragment | PlacedText)[],
 ): Buffer {
@@ -126,15 +128,15 @@ function videoIndex(
 }
 
 /** `mfra` (§8.8.9): where the fragments of both tracks begin. */
-function randomAccess(placed: readonly PlacedFragment[], mediaStart: number): Buffer {
-  const tables = ([0, 1] as const).map((source) => trackRandomAccess(source, placed, mediaStart));
+function writeRandomAccess(placed: readonly PlacedFragment[], mediaStart: number): Buffer {
+  const tables = ([0, 1] as const).map((source) => writeTrackRandomAccess(source, placed, mediaStart));
   const tablesBytes = tables.reduce((sum, { length }) => sum + length, 0);
   // `mfro` (§8.8.11), 16 bytes, ends the file with the size of the whole `mfra`.
   return box('mfra', ...tables, fullBox('mfro', 0, 0, u32(8 + tablesBytes + 16)));
 }
 
 /** `tfra` (§8.8.10), version 1; numbers of `traf`, `trun` and sample of one byte each. */
-function trackRandomAccess(source: SourceIndex, placed: readonly PlacedFragment[], mediaStart: number): Buffer {
+function writeTrackRandomAccess(source: SourceIndex, placed: readonly PlacedFragment[], mediaStart: number): Buffer {
   const own = placed.filter((each) => each.source === source);
   const rows = Buffer.alloc(own.length * 19, 1);
   for (const [index, { fragment, offset }] of own.entries()) {
@@ -142,4 +144,50 @@ function trackRandomAccess(source: SourceIndex, placed: readonly PlacedFragment[
     rows.writeBigUInt64BE(BigInt(mediaStart + offset), index * 19 + 8);
   }
   return fullBox('tfra', 1, 0, u32(source + 1, 0, own.length), rows);
+}
+
+/** Samples of a text track in an `mdat` of their own, between fragments. */
+interface TextBlock {
+  readonly startSeconds: number;
+  /** In the output. */
+  readonly bytes: Buffer;
+  readonly chunks: readonly TextChunk[];
+}
+
+/**
+ * A text track in a fragmented file has its sample tables in `moov`, and its samples between the fragments: libavformat up to
+ * version 7 ignores the durations of samples in fragments, and so would show no text.
+ * @returns a block for each fragment of the video with which text begins
+ */
+function cutTextBlocks(track: TextTrack, video: readonly OutputFragment[]): readonly TextBlock[] {
+  const blocks: TextBlock[] = [];
+  let next = 0;
+  for (const [index, { startSeconds }] of video.entries()) {
+    const until = video[index + 1]?.startSeconds ?? Number.POSITIVE_INFINITY;
+    const chunks: TextChunk[] = [];
+    for (let chunk = track.chunks[next]; chunk && chunk.startSeconds < until; chunk = track.chunks[++next]) {
+      chunks.push(chunk);
+    }
+    if (chunks.length === 0) continue;
+    const content = chunks.map(({ bytes }) => bytes);
+    const size = content.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES);
+    blocks.push({ startSeconds, chunks, bytes: Buffer.concat([boxHeader('mdat', size), ...content], size) });
+  }
+  return blocks;
+}
+
+/**
+ * The track with the places of its samples.
+ * @param offsets of the blocks in the output, in their order
+ */
+function placeTextTrack(track: TextTrack, blocks: readonly TextBlock[], offsets: readonly number[]): OutputTrack {
+  const chunkOffsets = blocks.flatMap(({ chunks }, index) => {
+    let offset = (offsets[index] ?? 0) + BOX_HEADER_BYTES;
+    return chunks.map(({ bytes }) => {
+      const start = offset;
+      offset += bytes.length;
+      return start;
+    });
+  });
+  return { ...track, sampleTables: textTables(track, chunkOffsets) };
 }

@@ -14,14 +14,14 @@ import {
   writeFragment,
 } from '../isobmff/index.ts';
 import { patchFragment } from './fragment-patch.ts';
+import { firstSequence, type LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
 import {
   type FragmentIndex,
   type LayoutSource,
   MAX_FRAGMENTS,
   parseIndexedTrack,
   timeFragments,
-} from './indexed-source.ts';
-import { firstSequence, type LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
+} from './layout-source.ts';
 
 /** A track of a fragmented output. Times in units of `timescale`. */
 export interface FragmentedTrack {
@@ -55,7 +55,7 @@ const MAX_FRAGMENT_BYTES = 16 * 1024 * 1024;
 const MAX_FRAGMENT_FIELDS = 16_384;
 
 /** The fragments that a source has, by its index. @throws UnsupportedMp4 */
-export function indexedTrack(source: LayoutSource, index: FragmentIndex, kind: 'vide' | 'soun'): FragmentedTrack {
+export function listFragments(source: LayoutSource, index: FragmentIndex, kind: 'vide' | 'soun'): FragmentedTrack {
   const header = parseIndexedTrack(source, kind);
   const timed = timeFragments(index, source.fileBytes);
   checkFirstFragment(header, index);
@@ -77,14 +77,14 @@ function checkFirstFragment(
   { entries: [first], firstMoof: { box: moof, offset } }: FragmentIndex,
 ): void {
   const sourceEnd = first ? first.offset + first.bytes : 0;
-  patchFragment(moof, { track: layoutTrack(header, 1), sourceOffset: offset, offset, sourceEnd, sequence: 1 });
+  patchFragment(moof, { track: toLayoutTrack(header, 1), sourceOffset: offset, offset, sourceEnd, sequence: 1 });
 }
 
 /**
  * Fragments made from the sample table of a source that has none.
  * @throws UnsupportedMp4, and Error when the file is truncated
  */
-export function sampledTrack(source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack {
+export function makeFragments(source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack {
   const header = parseTrackHeader(source.movie, kind);
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { timescale } = header;

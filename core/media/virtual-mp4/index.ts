@@ -1,29 +1,42 @@
-export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
+export { createLayout, PROGRESSIVE_FILE_TYPE } from './create-layout.ts';
 export { extendHeader } from './extend-header.ts';
 export { type FragmentPatch, patchFragment } from './fragment-patch.ts';
-export { fragmentedTrack } from './fragmented-layout.ts';
+export { fragmentTrack } from './fragmented-layout.ts';
 export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';
+export {
+  type Extent,
+  firstSequence,
+  LAYOUT_VERSION,
+  type Layout,
+  LayoutBuilder,
+  type LayoutData,
+  type LayoutTrack,
+  MAX_MOOFS,
+  packLayout,
+  type SourceIndex,
+  toLayoutTrack,
+  unpackLayout,
+} from './layout.ts';
 export {
   type FragmentEntry,
   type FragmentIndex,
   type LayoutExtras,
   type LayoutSource,
   MAX_FRAGMENTS,
+  type PackedSource,
+  packSource,
   timeFragments,
-} from './indexed-source.ts';
+  unpackSource,
+  weighSource,
+} from './layout-source.ts';
 export {
-  type Extent,
-  firstSequence,
-  type Layout,
-  LayoutBuilder,
-  type LayoutData,
-  type LayoutTrack,
-  layoutData,
-  layoutOf,
-  layoutTrack,
-  MAX_MOOFS,
-  type SourceIndex,
-} from './layout.ts';
-export { type PackedSource, packSource, sourceWeight, unpackSource } from './packed-source.ts';
-export { PROGRESSIVE_FILE_TYPE } from './progressive-layout.ts';
-export { type SampleChunk, sampleToChunk } from './sample-chunks.ts';
+  addMedia,
+  bytesOf,
+  interleave,
+  MAX_CHUNK_BYTES,
+  MAX_CHUNK_SECONDS,
+  type Placed,
+  placeText,
+  type SampleChunk,
+  sampleToChunk,
+} from './sample-chunks.ts';

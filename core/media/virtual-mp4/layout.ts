@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 
+/** A part of the ETag: increased whenever the same sources get another layout. */
+export const LAYOUT_VERSION = 1;
+
 /** Index of a source: 0 has the video, 1 the audio. */
 export type SourceIndex = 0 | 1;
 
@@ -34,7 +37,7 @@ export interface LayoutTrack {
 }
 
 /** @param id in the output */
-export const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
+export const toLayoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
   sourceId,
   id,
   // A copy: a slice would keep the whole `moov` of the source in memory. Not of Node's pool, for the same reason.
@@ -154,7 +157,7 @@ export class LayoutBuilder {
   }
 
   build(tracks: Layout['tracks']): Layout {
-    return layoutOf({
+    return unpackLayout({
       size: this.#size,
       tracks,
       own: Buffer.concat(this.#own, this.#ownBytes),
@@ -190,7 +193,7 @@ interface ExtentTable {
 }
 
 /** What a layout consists of, without its functions. */
-export const layoutData = ({ size, tracks, own, mediaStart, fingerprint, table }: LayoutData): LayoutData => ({
+export const packLayout = ({ size, tracks, own, mediaStart, fingerprint, table }: LayoutData): LayoutData => ({
   size,
   tracks,
   own,
@@ -200,7 +203,7 @@ export const layoutData = ({ size, tracks, own, mediaStart, fingerprint, table }
 });
 
 /** The layout that some data describes. */
-export function layoutOf(data: LayoutData): Layout {
+export function unpackLayout(data: LayoutData): Layout {
   const {
     size,
     own,

@@ -1,9 +1,10 @@
-import { fullBox, integers, type SampleTable, u32 } from '../isobmff/index.ts';
-import type { SourceIndex } from './layout.ts';
+import { fullBox, integers, LARGE_BOX_HEADER_BYTES, type SampleTable, u32, u64 } from '../isobmff/index.ts';
+import type { TextChunk } from '../timed-text/index.ts';
+import type { LayoutBuilder, SourceIndex } from './layout.ts';
 
 /** Players read whole chunks: with chunks of many seconds, a seek reads megabytes that are discarded. */
-const CHUNK_SECONDS = 1;
-const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
+export const MAX_CHUNK_SECONDS = 1;
+export const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
 
 /** Consecutive samples of one description, contiguous in the source. */
 export interface SampleChunk {
@@ -23,7 +24,7 @@ export interface SampleChunk {
  * @throws UnsupportedMp4 when samples are not in decode order, and Error when one lies beyond the end: the file is truncated
  */
 export function cutChunks(table: SampleTable, timescale: number, fileBytes: number) {
-  const limits = { maxUnits: CHUNK_SECONDS * timescale, maxBytes: MAX_CHUNK_BYTES, fileBytes };
+  const limits = { maxUnits: MAX_CHUNK_SECONDS * timescale, maxBytes: MAX_CHUNK_BYTES, fileBytes };
   const { spans, duration } = table.cut(limits);
   const chunks = spans.map(
     ({ startTime, offset, bytes, samples, description }): SampleChunk => ({
@@ -37,25 +38,87 @@ export function cutChunks(table: SampleTable, timescale: number, fileBytes: numb
   return { chunks, seconds: duration / timescale };
 }
 
-/** A chunk of one of two sources. */
+/** A chunk of a source in its place in the output. */
 export interface PlacedChunk {
+  /** Position of the track in the output. */
+  readonly track: number;
   readonly source: SourceIndex;
   readonly chunk: SampleChunk;
 }
 
-/** The chunks of both tracks by decode time; of equals, the video first. */
-export function interleave(video: readonly SampleChunk[], audio: readonly SampleChunk[]): readonly PlacedChunk[] {
+/** Samples of a text track, which are bytes of the layout. */
+export interface PlacedText {
+  readonly track: number;
+  readonly text: TextChunk;
+}
+
+export type Placed = PlacedChunk | PlacedText;
+
+/** Bytes in the output. */
+export const bytesOf = (placed: Placed): number => ('text' in placed ? placed.text.bytes.length : placed.chunk.bytes);
+
+/** The chunks of a track, in decode order. */
+interface ChunkedTrack {
+  readonly source: SourceIndex;
+  readonly chunks: readonly SampleChunk[];
+}
+
+/**
+ * The chunks of one track or two. Those of different files by decode time; those of one file as they follow each other
+ * there, so that it is read once. Of equals, the first track comes first.
+ */
+export function interleave(tracks: readonly ChunkedTrack[]): readonly PlacedChunk[] {
+  const isOneFile = tracks.every(({ source }) => source === tracks[0]?.source);
+  const position = ({ chunk }: PlacedChunk) => (isOneFile ? chunk.sourceOffset : chunk.startSeconds);
+  const [first = [], second = []] = tracks.map(({ source, chunks }, track) =>
+    chunks.map((chunk) => ({ track, source, chunk })),
+  );
   const order: PlacedChunk[] = [];
   let next = 0;
-  for (const chunk of video) {
-    for (let earlier = audio[next]; earlier && earlier.startSeconds < chunk.startSeconds; earlier = audio[next]) {
-      order.push({ source: 1, chunk: earlier });
+  for (const each of first) {
+    for (let other = second[next]; other && position(other) < position(each); other = second[next]) {
+      order.push(other);
       next += 1;
     }
-    order.push({ source: 0, chunk });
+    order.push(each);
   }
-  for (const chunk of audio.slice(next)) order.push({ source: 1, chunk });
-  return order;
+  return order.concat(second.slice(next));
+}
+
+/**
+ * Places text before the media that is shown with it.
+ * @param track position of the text track
+ * @param startSeconds decode time at which the text counts from 0
+ */
+export function placeText(
+  order: readonly PlacedChunk[],
+  text: readonly TextChunk[],
+  { track, startSeconds = 0 }: { readonly track: number; readonly startSeconds?: number },
+): readonly Placed[] {
+  const placed: Placed[] = [];
+  let next = 0;
+  const addUntil = (seconds: number) => {
+    for (let chunk = text[next]; chunk && chunk.startSeconds <= seconds; chunk = text[++next]) {
+      placed.push({ track, text: chunk });
+    }
+  };
+  for (const each of order) {
+    addUntil(each.chunk.startSeconds - startSeconds);
+    placed.push(each);
+  }
+  addUntil(Number.POSITIVE_INFINITY);
+  return placed;
+}
+
+/** Adds an `mdat` with a header of `LARGE_BOX_HEADER_BYTES`. */
+export function addMedia(layout: LayoutBuilder, order: readonly Placed[]): void {
+  const bytes = order.reduce((sum, placed) => sum + bytesOf(placed), LARGE_BOX_HEADER_BYTES);
+  layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(bytes)]));
+  layout.beginMedia();
+  for (const placed of order) {
+    if ('text' in placed) layout.addOwn(placed.text.bytes);
+    else layout.addSamples(placed.source, placed.chunk.sourceOffset, placed.chunk.bytes);
+  }
 }
 
 /** `stsc` (ISO/IEC 14496-12 §8.7.4): a row for each run of chunks with as many samples of the same description. */

@@ -4,13 +4,13 @@ import {
   type ClipLayout,
   type ClipSource,
   type ClipTimes,
-  clipFragments,
   packFragments,
   parseFileTracks,
+  selectFragments,
   type TrackKind,
 } from '../../../core/media/mp4-clip/index.ts';
-import { codecString, type HlsLayout, withStreams } from '../../../core/media/mp4-hls/index.ts';
-import { type Layout, type LayoutExtras, layoutOf, packSource } from '../../../core/media/virtual-mp4/index.ts';
+import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
+import { type Layout, type LayoutExtras, packSource, unpackLayout } from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
@@ -58,7 +58,7 @@ async function layOutPair(
 ): Promise<Layout> {
   if (!video || !audio) throw new TypeError('A pair has two files');
   const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
-  return layoutOf(await parse(LAY_OUT_PAIR, input, reader));
+  return unpackLayout(await parse(LAY_OUT_PAIR, input, reader));
 }
 
 async function layOutPresentation(
@@ -68,7 +68,7 @@ async function layOutPresentation(
 ): Promise<HlsLayout> {
   const sources = files.map(({ header }) => packSource(header));
   const { data, streams } = await parse(LAY_OUT_HLS, sources, reader);
-  return withStreams(layoutOf(data), streams);
+  return addStreams(unpackLayout(data), streams);
 }
 
 async function layOutPart(files: readonly OpenFile[], request: PartRequest, reader: LayoutReader): Promise<ClipLayout> {
@@ -80,7 +80,7 @@ async function layOutPart(files: readonly OpenFile[], request: PartRequest, read
   );
   const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
-  return { ...layoutOf(data), ...shown };
+  return { ...unpackLayout(data), ...shown };
 }
 
 /** @throws OtherCodec */
@@ -106,7 +106,7 @@ async function readClipSource(
   const { fragments: index, fileBytes } = header;
   const source = { header: packSource(header), kinds };
   if (index) {
-    const entries = clipFragments(index, { video, audio }, times, fileBytes);
+    const entries = selectFragments(index, { video, audio }, { ...times, fileBytes });
     return { ...source, fragments: packFragments(await readMovieFragments(file, entries, signal)) };
   }
   if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');

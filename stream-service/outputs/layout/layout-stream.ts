@@ -33,9 +33,9 @@ export interface LayoutStreamOptions {
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
-export const firstRead = (layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined =>
+export const findFirstRead = (layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined =>
   splitAtMedia(layout, range)
-    .map((part) => sourceSpan(layout, source, part))
+    .map((part) => findSourceSpan(layout, source, part))
     .find((span) => span !== undefined);
 
 /** Reads a range of a layout, with only the bytes of each source that the range needs. */
@@ -125,7 +125,7 @@ export class LayoutStream extends Readable {
   /** A reader for each source that has bytes of a part. */
   #openReaders(layout: Layout, part: SourceSpan, openSource: LayoutStreamOptions['openSource']): Readers {
     const open = (source: SourceIndex) => {
-      const span = sourceSpan(layout, source, part);
+      const span = findSourceSpan(layout, source, part);
       const reader = span && openSource(source, span).then((file) => this.#openReader(file, span));
       reader?.catch(() => undefined);
       return reader;
@@ -160,7 +160,7 @@ async function* generatePart(
     const extent = layout.extentAt(at);
     const end = Math.min(extent.start + extent.bytes, last + 1);
     const skipped = at - extent.start;
-    if (extent.kind === 'own') yield* ownBytes(layout.own, extent.sourceOffset + skipped, end - at);
+    if (extent.kind === 'own') yield* copyOwnBytes(layout.own, extent.sourceOffset + skipped, end - at);
     else {
       const reader = await readers[extent.source];
       if (!reader) throw new Error(`Source ${extent.source} is not open`);
@@ -176,7 +176,7 @@ async function* generatePart(
   }
 }
 
-function* ownBytes(own: Buffer, start: number, bytes: number): Generator<Buffer> {
+function* copyOwnBytes(own: Buffer, start: number, bytes: number): Generator<Buffer> {
   for (let at = start; at < start + bytes; at += OWN_CHUNK_BYTES) {
     yield Buffer.from(own.subarray(at, Math.min(at + OWN_CHUNK_BYTES, start + bytes)));
   }
@@ -194,7 +194,7 @@ const splitAtMedia = ({ mediaStart }: Layout, { first, last }: SourceSpan): read
  * start, because its `moof` is patched, and a page as a whole, because of its checksum.
  * @param range of the output, within one part
  */
-function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
+function findSourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
   const [from, to] = [layout.extentAt(first).index, layout.extentAt(last).index];
   const begin = layout.findExtent(source, from, to);
   const end = layout.findExtent(source, to, from);

@@ -25,7 +25,7 @@ import {
 } from '../representation.ts';
 import type { LayoutCache } from './layout-cache.ts';
 import { type LayoutCaches, OtherCodec } from './layout-caches.ts';
-import { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
+import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 import {
   type LayoutPlan,
   MASTER_NAME,
@@ -203,7 +203,7 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   const fits = await Promise.all(
     request.sources.map(async (index) => {
       if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
-      const range = firstByte < layout.size ? firstRead(layout, index, needed) : undefined;
+      const range = firstByte < layout.size ? findFirstRead(layout, index, needed) : undefined;
       if (!isFirst(index) && !range) return true;
       return known.fits(index, await open(index, range ?? { first: 0 }));
     }),

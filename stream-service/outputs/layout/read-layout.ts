@@ -88,7 +88,7 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
   try {
     const files = await Promise.all(request.sources.map(readOne));
     const layout = await layOut(files, request, { client, signal: either });
-    return knownLayout(
+    return describeLayout(
       layout,
       request,
       files.map(({ file: { size, validator } }) => ({ size, validator })),
@@ -103,7 +103,7 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
 type Entity = Pick<SizedFile, 'size' | 'validator'>;
 
 /** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
-function knownLayout<L extends Layout>(
+function describeLayout<L extends Layout>(
   layout: L,
   { id, sources }: LayoutRequest,
   entities: readonly Entity[],

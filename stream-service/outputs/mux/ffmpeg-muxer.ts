@@ -78,7 +78,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
   return ({ path }, work) => {
     const { sources, format, extras, client } = work;
     const release = admission.acquireFfmpeg(client);
-    const patch = format.container === 'mp4' ? headerPatch(work) : undefined;
+    const patch = format.container === 'mp4' ? createHeaderPatch(work) : undefined;
     const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
     const begin = ({ second, output }: MuxArgs, from = sources, end = release) => {
       const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
@@ -115,7 +115,11 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
 const hasExtras = ({ tags, text }: LayoutExtras = {}): boolean => Boolean(tags ?? text);
 
 /** Undefined: the header stays as FFmpeg writes it. */
-function headerPatch({ durationSeconds: seconds, textEndSeconds = seconds, extras }: MuxJob): PatchHeader | undefined {
+function createHeaderPatch({
+  durationSeconds: seconds,
+  textEndSeconds = seconds,
+  extras,
+}: MuxJob): PatchHeader | undefined {
   const withDuration: PatchHeader = (bytes) => (seconds === undefined ? bytes : patchHeaderDuration(bytes, seconds));
   if (!extras || !hasExtras(extras)) return seconds === undefined ? undefined : withDuration;
   return (bytes) => {

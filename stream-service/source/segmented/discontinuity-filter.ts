@@ -5,9 +5,9 @@ import {
   fragmentTimes,
   type InitTrack,
   indexContent,
-  initTracks,
   isSameDescription,
   parseBoxes,
+  parseInitTracks,
   shiftFragment,
 } from '../../../core/media/isobmff/index.ts';
 import type { Filter } from '../read-ahead-stream.ts';
@@ -50,7 +50,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   let pending: number | undefined;
 
   const readMoov = (moov: Buffer): Buffer => {
-    const found = initTracks(moov);
+    const found = parseInitTracks(moov);
     if (tracks ? !isSameDescription(tracks, found, KINDS[filter.selection]) : hasMedia)
       throw new UpstreamError('Encoding changed at a discontinuity');
     if (tracks) return NONE;

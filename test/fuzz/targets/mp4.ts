@@ -3,18 +3,18 @@ import {
   fragmentTimes,
   hasEncryptedSampleEntry,
   indexMovie,
-  initTracks,
   measureFragment,
+  parseInitTracks,
   parseSegmentIndex,
   patchHeaderDuration,
   shiftFragment,
   UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
 import {
-  fragmentedClipTrack,
   layOutClip,
   parseFileTracks,
-  sampledClipTrack,
+  readFragmentSamples,
+  readTableSamples,
 } from '../../../core/media/mp4-clip/index.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
@@ -36,7 +36,7 @@ function filterSegments(input: Buffer, chunkBytes: number): Buffer {
   return Buffer.concat(output);
 }
 
-const TRACKS = initTracks(seeds.fragmentedMovie('vide'));
+const TRACKS = parseInitTracks(seeds.fragmentedMovie('vide'));
 
 /** @param moov a whole box */
 const sourceOf = (moov: Buffer) => ({ movie: indexMovie(moov.subarray(8)), fileBytes: 1e6 });
@@ -44,7 +44,7 @@ const sourceOf = (moov: Buffer) => ({ movie: indexMovie(moov.subarray(8)), fileB
 /** MP4: headers, fragments, and the files that are laid out from them. */
 export const mp4: FuzzTargets = {
   'init-segment': {
-    run: (input) => void initTracks(input),
+    run: (input) => void parseInitTracks(input),
     seeds: [seeds.movie('vide'), seeds.fragmentedMovie('soun')],
     maxBytes: 32 * MB,
     maxSteps: LINEAR,
@@ -100,7 +100,8 @@ export const mp4: FuzzTargets = {
     run(input) {
       const source = sourceOf(input);
       const { video, audio } = parseFileTracks(source, ['vide', 'soun']);
-      const trackOf = (header: typeof video) => header && sampledClipTrack(header, 0, source.fileBytes);
+      const trackOf = (header: typeof video) =>
+        header && readTableSamples(header, { source: 0, fileBytes: source.fileBytes });
       const tracks = { video: trackOf(video), audio: trackOf(audio) };
       const { size, startSeconds, endSeconds } = layOutClip(tracks, { startSeconds: 1, endSeconds: 3 });
       // Tables have up to 24 bytes for each sample, and each sample at least one byte.
@@ -118,7 +119,7 @@ export const mp4: FuzzTargets = {
     run(input) {
       const { video } = parseFileTracks(sourceOf(seeds.fragmentedMovie('vide')), ['vide']);
       if (!video) return;
-      const track = fragmentedClipTrack(video, 0, 1e6, [{ offset: 1000, bytes: input }]);
+      const track = readFragmentSamples(video, { source: 0, fileBytes: 1e6 }, [{ offset: 1000, bytes: input }]);
       const { size } = layOutClip({ video: track }, { startSeconds: 0, endSeconds: 1e6 });
       check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
     },

@@ -356,9 +356,9 @@ describe('?subtitles= of other renditions', () => {
   });
 
   it.each([
-    ['a pair muxed in this process', combinedKey(...pairs[0]), 'Media', ['h264', 'aac', 'mov_text']],
-    ['a pair muxed in this process', combinedKey(...pairs[0]), 'Combined', ['h264', 'aac', 'mov_text']],
-    ['a pair muxed by FFmpeg', combinedKey(...pairs[1]), 'Media', ['vp9', 'aac', 'mov_text']],
+    ['a pair without an index', combinedKey(...pairs[0]), 'Media', ['h264', 'aac', 'mov_text']],
+    ['a pair without an index', combinedKey(...pairs[0]), 'Combined', ['h264', 'aac', 'mov_text']],
+    ['a pair with WebM', combinedKey(...pairs[1]), 'Media', ['vp9', 'aac', 'mov_text']],
     ['a file without an index', mediaKey('unindexed-file'), 'Media', ['h264', 'aac', 'mov_text']],
     ['a file of another container', mediaKey('mkv-file'), 'Combined', ['h264', 'aac', 'mov_text']],
   ])('embeds them in %s (%s, %s), from the beginning', async (_, key, endpoint, expected) => {
@@ -379,9 +379,9 @@ describe('?subtitles= of other renditions', () => {
   });
 
   it.each([
-    ['in this process', combinedKey(...pairs[0])],
-    ['by FFmpeg', combinedKey(...pairs[1])],
-  ])('muxes tags %s, with subtitles and without', async (_, key) => {
+    ['of MP4 files', combinedKey(...pairs[0])],
+    ['with WebM', combinedKey(...pairs[1])],
+  ])('muxes tags into a pair %s, with subtitles and without', async (_, key) => {
     const [tagged, both] = await Promise.all(['tags=true', 'subtitles=de&tags=true'].map((query) => get(key, query)));
     for (const one of [tagged, both]) {
       const { tags, complaints } = await inspect(one?.body ?? Buffer.alloc(0), '.mp4');

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type IndexedBox, indexBox, indexContent } from '../../../../core/media/isobmff/box-index.ts';
 import {
   box,
   fullBox,
+  type IndexedBox,
+  indexBox,
+  indexContent,
   parseBoxes,
   parseBoxHeader,
   UnsupportedMp4,
   u32,
   u64,
 } from '../../../../core/media/isobmff/boxes.ts';
-import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-table.ts';
+import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/track-header.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
 
 const header = (size: number, type: string, ...rest: Buffer[]) =>

@@ -1,8 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { indexMovie } from '../../../../core/media/isobmff/box-index.ts';
-import { parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
+import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { measureFragment } from '../../../../core/media/isobmff/fragment-samples.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { indexMovie } from '../../../../core/media/isobmff/box-index.ts';
-import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import { box, boxHeader, fullBox, indexMovie, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
 import {
   NON_SYNC_SAMPLE_FLAGS,
   SYNC_SAMPLE_FLAGS,

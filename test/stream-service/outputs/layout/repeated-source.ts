@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { indexMovie } from '../../../../core/media/isobmff/box-index.ts';
-import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import { box, boxHeader, fullBox, indexMovie, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
 import { writeMovie } from '../../../../core/media/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader } from '../../../../core/media/isobmff/track-header.ts';
