@@ -1,5 +1,5 @@
 export { createLayoutCaches } from './layout-caches.ts';
-export { type LayoutDependencies, openLayout } from './open.ts';
+export { createSizeRecorder, type LayoutDependencies, openLayout } from './open.ts';
 export {
   type LayoutPlan,
   NoSuchFile,
@@ -10,4 +10,3 @@ export {
   planPair,
   planPresentation,
 } from './plan.ts';
-export { createSizeRecorder } from './record-size.ts';

@@ -1,5 +1,6 @@
 import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
+import type { Log } from '../../../core/log/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
 import {
@@ -9,7 +10,7 @@ import {
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, State, Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
@@ -23,8 +24,7 @@ import {
   toReadError,
   unread,
 } from '../representation.ts';
-import type { LayoutCache } from './layout-cache.ts';
-import { type LayoutCaches, OtherCodec } from './layout-caches.ts';
+import { type LayoutCache, type LayoutCaches, OtherCodec } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 import {
   type LayoutPlan,
@@ -38,7 +38,6 @@ import {
   playlistName,
 } from './plan.ts';
 import { HEADER_RANGE, type KnownLayout, type LayoutRequest } from './read-layout.ts';
-import type { RecordSize } from './record-size.ts';
 
 export interface LayoutDependencies extends ExtrasDependencies {
   readonly layouts: LayoutCaches;
@@ -211,4 +210,26 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   if (fits.includes(false)) return undefined;
   const { client } = session;
   return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, client, openSource: openFitting });
+}
+
+/** Stores the exact size of a rendition unless its resource has it already. Never fails: the next stream tries again. */
+type RecordSize = (found: KeyedRendition, bytes: number) => void;
+
+interface SizeRecorderDependencies {
+  readonly state: Pick<State, 'putExactSize'>;
+  readonly log: Log;
+}
+
+export function createSizeRecorder({ state, log }: SizeRecorderDependencies): RecordSize {
+  /** Keys whose size is being stored: a player requests several ranges at once. */
+  const pending = new Set<string>();
+
+  return ({ key, resource, rendition }, bytes) => {
+    if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
+    pending.add(key);
+    state
+      .putExactSize(resource, rendition.id, bytes)
+      .catch((error) => log.warn('Storing the size of a rendition failed', { resource: resource.id, error }))
+      .finally(() => pending.delete(key));
+  };
 }
