@@ -54,7 +54,7 @@ describe('createToolsPointer', () => {
   it('reads the pointer again after a malformed one', async () => {
     const source = open();
     store.objects.set(`${BUCKET}/current.json`, 'nothing');
-    await expect(source.findNewest?.(signal)).rejects.toThrow('its pointer is no JSON');
+    await expect(source.findNewest?.(signal)).rejects.toThrow('its pointer is not JSON');
     publish(store, VERSION, archive);
     expect(await source.findNewest?.(signal)).toBe(VERSION);
   });
@@ -64,7 +64,7 @@ describe('createToolsPointer', () => {
   const replace = (content: Buffer) => publish(store, VERSION, content);
   it.each<[string, () => unknown, RegExp]>([
     ['no pointer', () => store.objects.clear(), /^it has no pointer yet$/],
-    ['one that is no JSON', () => store.objects.set(`${BUCKET}/current.json`, '{'), /no JSON/],
+    ['one that is not JSON', () => store.objects.set(`${BUCKET}/current.json`, '{'), /not JSON/],
     ['one that is a list', () => store.objects.set(`${BUCKET}/current.json`, '[]'), /names no release/],
     ['one without end', () => store.objects.set(`${BUCKET}/current.json`, ' '.repeat(2 ** 17)), /too large/],
     ['a version that is no date', () => point({ version: '../..' }), /names no release/],
