@@ -9,7 +9,7 @@ export const ROUTES = ['Media', 'mp3', 'Combined', 'Pair', 'HLS'] as const;
 export type Route = (typeof ROUTES)[number];
 
 /** `short`: a few requests. `long`: mostly unread when the client receives its first bytes. */
-export type Item = `${Route}-short` | `${Route}-long` | 'HLS-encrypted';
+export type Item = `${Route}-short` | `${Route}-long`;
 
 export interface Arming extends Pick<FaultOptions, 'etag'> {
   /** The next resolve returns working URLs. @default false */
@@ -67,7 +67,6 @@ const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
   ],
   'HLS-short': [['list', 'hls/ts/index.m3u8', HLS]],
   'HLS-long': [['list', 'hls/long/index.m3u8', HLS]],
-  'HLS-encrypted': [['list', 'hls/aes/index.m3u8', HLS]],
 };
 
 /**

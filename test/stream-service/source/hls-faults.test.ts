@@ -1,6 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { toStreamProblem } from '../../../core/api/problem.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
 import {
   init,
@@ -54,6 +55,47 @@ describe('HLS source faults', () => {
     expect(await statusOf(site.open({ refresh: same, limits }))).toBe(status);
   });
 
+  const status = (code: number, times = 99): Fault => ({ name: 'status', status: code, times });
+  /** The digest of the whole, or the status of what does not open. */
+  const outcomeOf = (opening: ReturnType<typeof site.open>) =>
+    opening.then(
+      (source) => readAll(source.readFrom(0).stream),
+      (error: unknown) => toStreamProblem(error).details.status,
+    );
+  const encrypt = (bytes: Buffer) => {
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    return Buffer.concat([cipher.update(bytes), cipher.final()]);
+  };
+  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+
+  it.each<[what: 'playlist' | 'key' | 'first segment', Fault, outcome: string | number]>([
+    ['playlist', status(403), 502],
+    ['playlist', status(500), 502],
+    ['playlist', { name: 'drop', after: 50, times: 2 }, whole],
+    ['playlist', { name: 'drop', after: 0, times: 99 }, 502],
+    ['first segment', status(404), 404],
+    ['first segment', status(500), 502],
+    ['first segment', { name: 'redirect', location: 'http://[' }, 502],
+    ['first segment', { name: 'redirect', location: 'http://' }, 502],
+    ['key', { name: 'unframed', after: 4, times: 2 }, whole],
+    ['key', status(503, 2), whole],
+    ['key', status(403), 502],
+    ['key', { name: 'short-body', by: 4, times: 99 }, 502],
+    ['key', { name: 'long-body', by: 4 }, 502],
+    ['key', { name: 'redirect', location: 'http://[' }, 502],
+    ['key', { name: 'redirect', location: 'http://' }, 502],
+  ])('a %s with %j has the outcome %s', async (what, fault, outcome) => {
+    const serve = (name: typeof what, bytes: Buffer) =>
+      createFaultHandler({ bytes, ...(name === what && { fault }), etag: null });
+    const [first = init, ...others] = segments.map(encrypt);
+    site.serve({
+      '/index.m3u8': serve('playlist', Buffer.from(playlist([KEY_LINE, ...listed()]))),
+      '/key': serve('key', KEY),
+      ...parts([serve('first segment', first), ...others]),
+    });
+    expect(await outcomeOf(site.open({ refresh: same }))).toBe(outcome);
+  });
+
   it.each<[string, Fault]>([
     ['drops twice', { name: 'drop', after: 100_000, times: 2 }],
     ['stalls', { name: 'stall', after: 100_000, times: 1 }],
@@ -76,6 +118,9 @@ describe('HLS source faults', () => {
 
   it.each<[string, Fault, string]>([
     ['stays dead', { name: 'status', status: 500, times: 99 }, 'broken 502'],
+    ['is silent', { name: 'stall', after: 0, times: 99 }, 'broken 502'],
+    ['never has a byte', { name: 'drop', after: 0, times: 99 }, 'broken 502'],
+    ['redirects to an invalid host', { name: 'redirect', location: 'http://[' }, 'broken 502'],
     ['is gone', { name: 'status', status: 404, times: 99 }, 'broken 404'],
     ['was removed', { name: 'status', status: 410, times: 99 }, 'broken 404'],
     ['requires a login', { name: 'status', status: 401, times: 99 }, 'broken 502'],
@@ -86,13 +131,15 @@ describe('HLS source faults', () => {
     const [bytes = init] = segments;
     const other = createFaultHandler({ bytes: bytesOf(bytes.length, 50) });
     const bad = createFaultHandler({ bytes, fault });
+    const isChanging = fault.name === 'drop' && fault.after > 0;
     const changing = Object.assign(
-      (...args: Parameters<FaultHandler>) => (fault.name === 'drop' && count++ > 0 ? other : bad)(...args),
+      (...args: Parameters<FaultHandler>) => (isChanging && count++ > 0 ? other : bad)(...args),
       { seen: [], renew: () => undefined },
     );
     const files = segments.map((bytes, index) => (index === 2 ? changing : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
-    expect(await readAll((await site.open({ refresh: same })).readFrom(0).stream)).toBe(outcome);
+    const source = await site.open({ refresh: same, limits: limitsFor(fault) });
+    expect(await readAll(source.readFrom(0).stream)).toBe(outcome);
   });
 
   it('invalid padding fails the stream', async () => {
