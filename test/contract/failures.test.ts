@@ -185,10 +185,10 @@ describe('any other failure: 502', () => {
     expect((await target.resolve('/site/combined/after-noise')).status).toBe(200);
   });
 
-  it('answers within the deadline for a slow, a silent and an endless page, and a stuck extractor', async () => {
-    const links = ['/trouble/drip', '/trouble/silence', '/trouble/huge', '/site/sleep/x'];
+  it('answers within the deadline for a slow and a silent page, and a stuck extractor', async () => {
+    const links = ['/trouble/drip', '/trouble/silence', '/site/sleep/x'];
     const answers = await Promise.all(links.map((link) => target.resolve(link)));
-    expect(answers.map(({ status }) => status)).toEqual([502, 502, 415, 502]);
+    expect(answers.map(({ status }) => status)).toEqual([502, 502, 502]);
   });
 
   it.each(['/site/memory/x', '/trouble/huge?again'])('exceeded limit: 415 for %s', async (link) => {

@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/index.ts';
 import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
-import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
-import type { FileSource } from '../../../../stream-service/source/source.ts';
-import { fileSource } from '../encode/mp3/fixture.ts';
+import { read, sized } from './layouts-in-memory.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 
 const never = new AbortController().signal;
@@ -16,14 +14,6 @@ beforeAll(async () => {
   media = await createPairMedia();
 }, 60_000);
 afterAll(() => media.close());
-
-const sized = (bytes: Buffer) => fileSource(bytes) as FileSource & { readonly size: number };
-
-/** Bytes of a layout of one or two files. */
-const read = (layout: KnownLayout['layout'], files: readonly SizedFile[], first: number, last: number) =>
-  buffer(
-    new LayoutStream({ layout, first, last, openSource: async (source) => files[source] ?? expect.fail('No source') }),
-  );
 
 const load = {
   clip: (files: readonly SizedFile[], start: number, end: number) =>

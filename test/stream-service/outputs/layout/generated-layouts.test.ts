@@ -1,19 +1,14 @@
-import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { measureFragment } from '../../../../core/media/isobmff/fragment-samples.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
-import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
-import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
-import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { ensureMedia } from '../../../origin/media.ts';
-import { fileSource } from '../encode/mp3/fixture.ts';
 import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';
+import { layOut, read, sized } from './layouts-in-memory.ts';
 
-const never = new AbortController().signal;
 let templates: { readonly video: TrackHeader; readonly audio: TrackHeader };
 beforeAll(async () => {
   const media = await ensureMedia();
@@ -22,17 +17,6 @@ beforeAll(async () => {
     audio: readTemplate(`${media}/ladder/aac-128.m4a`, 'soun', 44_100),
   };
 });
-
-const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
-
-async function layOut(files: readonly SizedFile[]): Promise<Layout> {
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
-  if (!video || !audio) throw new Error('unreachable');
-  return createLayout(video, audio);
-}
-
-const read = (layout: Layout, files: readonly SizedFile[], first: number, last: number) =>
-  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] as SizedFile }));
 
 /** Media bytes of a track of the output in decode order, and its duration, by the tables of the output alone. */
 function demux(file: Buffer, kind: 'vide' | 'soun') {

@@ -1,34 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
-import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
-import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
 import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
-import { fileSource } from '../encode/mp3/fixture.ts';
+import { layOut, read, sized } from './layouts-in-memory.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 
-const never = new AbortController().signal;
 let media: PairMedia;
 beforeAll(async () => {
   media = await createPairMedia();
 });
 afterAll(() => media.close());
-
-const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
-
-async function layOut(files: readonly [SizedFile, SizedFile]): Promise<Layout> {
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal: never })));
-  if (!video || !audio) throw new Error('unreachable');
-  return createLayout(video, audio);
-}
-
-const read = (layout: Layout, files: readonly [SizedFile, SizedFile], first: number, last: number) =>
-  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] }));
 
 const PAIRS = [
   ['bframes.mp4', 'ladder/aac-128.m4a'],

@@ -152,16 +152,3 @@ describe('Combined with a layout', () => {
     expect(headers).not.toHaveProperty('etag');
   });
 });
-
-describe('a range of a pair', () => {
-  it('has another ETag when a source has changed since the last one', async () => {
-    let validator = '"one"';
-    const video = await media.load('indexed.mp4');
-    const { media: url } = await start(async () => ({ ...video, validator }), await media.load('indexed.m4a'));
-    const before = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
-    validator = '"two"';
-    const after = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
-    expect([before.status, after.status]).toEqual([206, 206]);
-    expect(after.headers.etag).not.toBe(before.headers.etag);
-  });
-});

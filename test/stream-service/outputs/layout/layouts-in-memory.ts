@@ -1,0 +1,20 @@
+import { buffer } from 'node:stream/consumers';
+import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
+import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
+import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
+
+export const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
+
+/** The layout of a pair. */
+export async function layOut(files: readonly SizedFile[]): Promise<Layout> {
+  const { signal } = new AbortController();
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal })));
+  if (!video || !audio) throw new Error('unreachable');
+  return createLayout(video, audio);
+}
+
+/** Bytes of the layout of one or two files, both ends included. */
+export const read = (layout: Layout, files: readonly SizedFile[], first: number, last: number): Promise<Buffer> =>
+  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] as SizedFile }));
