@@ -44,7 +44,7 @@ export function planExtras(
 export interface LoadedExtras extends LayoutExtras {
   readonly id: string;
   /** For Ogg: `NAME=value`. */
-  readonly comments: readonly string[];
+  readonly comments?: readonly string[];
   /** What HEAD cannot know yet: the first request of all hosts chooses cover and text. Tags have a fixed length. */
   readonly isCoverUnknown: boolean;
   readonly isTextUnknown: boolean;
@@ -58,20 +58,17 @@ export interface ExtrasDependencies {
 /** Fetches the cover and the text; for HEAD only if they are stored. @throws what `Covers` and `EmbeddedSubtitles` throw */
 export async function loadExtras(
   resource: Resource,
-  { hasTags, container, listPlace, subtitle }: PlannedExtras,
+  planned: PlannedExtras,
   { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
+  const { hasTags, subtitle } = planned;
   const [cover, text] = await Promise.all([
     hasTags && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
     subtitle &&
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
-  const recording = recordingText(resource, listPlace);
-  const { title, artist } = recording;
-  const comments = vorbisComments(hasTags ? recording : { title, artist }, cover || undefined);
-  const mp4 = hasTags ? mp4Tags(recording, cover || undefined) : undefined;
-  const tags = container === 'ogg' ? opusTags(comments, hasTags) : mp4;
+  const { tags, comments } = makeTags(resource, planned, cover || undefined);
   const id = (tags ? ` tags=${digestOf(tags)}` : '') + (text ? ` text=${text.id}` : '');
   return {
     tags,
@@ -81,6 +78,19 @@ export async function loadExtras(
     isCoverUnknown: Boolean(hasTags && !cover),
     isTextUnknown: Boolean(subtitle && !text),
   };
+}
+
+function makeTags(
+  resource: Resource,
+  { hasTags, container, listPlace }: PlannedExtras,
+  cover: Buffer | undefined,
+): Pick<LoadedExtras, 'tags' | 'comments'> {
+  if (!hasTags && container !== 'ogg') return {};
+  const recording = recordingText(resource, listPlace);
+  if (container !== 'ogg') return { tags: mp4Tags(recording, cover) };
+  const { title, artist } = recording;
+  const comments = vorbisComments(hasTags ? recording : { title, artist }, cover);
+  return { tags: opusTags(comments, hasTags), comments };
 }
 
 /** @throws UnsupportedRendition where an error says that subtitles are too large */

@@ -30,7 +30,7 @@ export async function openRemux(
   const job = {
     ...{ sources: [source], client: session.client, durationSeconds, textEndSeconds },
     ...(planned.container === 'ogg'
-      ? { format: selectOggFormat(track, extras.comments) }
+      ? { format: selectOggFormat(track, extras.comments ?? []) }
       : { format: selectRemuxFormat(track), extras }),
   };
   return { ...head, read: () => mux(ffmpeg, job) };

@@ -1,4 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { box, fullBox, UnsupportedMp4, u32 } from '../../../core/media/isobmff/boxes.ts';
+import type { Sample } from '../../../core/media/isobmff/sample-table.ts';
+import type { TrackHeader } from '../../../core/media/isobmff/track-header.ts';
+import type { ClipTrack } from '../../../core/media/mp4-clip/clip-window.ts';
+import { layOutOpus } from '../../../core/media/mp4-clip/opus-layout.ts';
 import { oggHeaderPages, packetSegments } from '../../../core/media/ogg/ogg-pages.ts';
 import { opusHead, opusTags, vorbisComments } from '../../../core/media/ogg/opus-headers.ts';
 
@@ -70,4 +75,56 @@ describe('opusTags', () => {
   );
 
   it('are short otherwise', () => expect(opusTags(['TITLE=a'])).toHaveLength(8 + 4 + 6 + 4 + 4 + 7));
+});
+
+describe('layOutOpus', () => {
+  const entry = box('Opus', Buffer.alloc(28), box('dOps', dOps));
+  const whole = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
+  const packet = (index: number, traits: Partial<Sample> = {}): Sample => ({
+    ...{ decodeTime: index * 960, duration: 960, compositionOffset: 0, isSync: true, description: 1 },
+    ...{ offset: index * 100, size: 100, ...traits },
+  });
+  const trackOf = (samples: readonly Sample[], description = entry, edits: TrackHeader['edits'] = []): ClipTrack => ({
+    header: {
+      ...{ id: 1, timescale: 48_000, movieTimescale: 48_000, durationSeconds: undefined, edits },
+      ...{ presentation: Buffer.alloc(60), language: Buffer.alloc(4), media: [], mediaInformation: [] },
+      sampleDescriptions: fullBox('stsd', 0, 0, u32(1), description),
+      ...{ sampleTable: Buffer.alloc(0), fragmentDefaults: undefined },
+    },
+    source: 0,
+    fileBytes: 1e6,
+    samples: () => samples,
+  });
+  const count = (length: number) => Array.from({ length }, (_, index) => packet(index));
+  /** Flags, granule position and packets of each page of audio. */
+  const pagesOf = (track: ClipTrack, times = whole) => {
+    const { own, table, extent } = layOutOpus(track, times, opusTags([]));
+    return Array.from(table.starts.keys(), extent)
+      .filter(({ kind }) => kind === 'page')
+      .map(({ headerOffset: at }) => [own[at + 5], Number(own.readBigInt64LE(at + 6)), own[at + 26]]);
+  };
+
+  it('has a second on each page, and marks the last one', () =>
+    expect(pagesOf(trackOf(count(120)))).toEqual([
+      [0, 48_000, 50],
+      [0, 96_000, 50],
+      [4, 115_200, 20],
+    ]));
+
+  it('begins a page where packets do not follow each other in the file', () =>
+    expect(pagesOf(trackOf([packet(0), packet(1, { offset: 500 })])).map(([, , packets]) => packets)).toEqual([1, 1]));
+
+  it('ends where the edit list ends', () => {
+    const edit = { duration: 1000, mediaTime: 312n, rate: 0x1_0000 };
+    expect(pagesOf(trackOf(count(2), entry, [edit]))).toEqual([[4, 1312, 2]]);
+  });
+
+  it.each([
+    ['a packet that is too long', trackOf([packet(0, { size: 61_201 })])],
+    ['several descriptions', trackOf([packet(0), packet(1, { description: 2 })])],
+    ['packets out of order', trackOf([packet(1), packet(0, { decodeTime: 1920 })])],
+    ['no configuration', trackOf(count(1), box('Opus', Buffer.alloc(28)))],
+    ['another codec', trackOf(count(1), box('mp4a', Buffer.alloc(28), box('dOps', dOps)))],
+    ['no packets', trackOf([])],
+  ])('refuses %s', (_, track) => expect(() => layOutOpus(track, whole, opusTags([]))).toThrow(UnsupportedMp4));
 });
