@@ -12,8 +12,9 @@ const globalNames = ({ Resources }: Template): string[] =>
     Resources: Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => GLOBAL.test(Type))),
   });
 
-describe.each(DEPLOYMENT_NAMES)('profile %s', (profile) => {
-  it('shares no account-wide name with the same stage in another region', async () => {
+// Of every deployment, the next test has the region in each name: these have a stack in another region, and a Web Function.
+describe.each(['public', 'lambda'] as const)('two regions of %s', (profile) => {
+  it('share no account-wide name with the same stage in another region', async () => {
     const here = await synthesize(`${profile} in eu-central-1`);
     const elsewhere = await synthesize(`${profile} in eu-west-1`);
     const names = (of: typeof here) => Object.values(of.templates).flatMap(globalNames);
@@ -24,7 +25,9 @@ describe.each(DEPLOYMENT_NAMES)('profile %s', (profile) => {
     expect(firewalls(here)).toHaveLength(profile === 'public' ? 1 : 0);
     expect(firewalls(here).filter((name) => firewalls(elsewhere).includes(name))).toEqual([]);
   });
+});
 
+describe.each(DEPLOYMENT_NAMES)('profile %s', (profile) => {
   it('includes the region in every account-wide name when it is unknown at synthesis', () => {
     for (const name of globalNames(template(profile))) expect(name).toContain('<AWS::Region>');
   });

@@ -94,6 +94,8 @@ describe('metrics', () => {
     const { mediaItems } = await resolveLink(origin.url('/files/tone.m4a'));
     const path = `/api/Stream/Media/${mediaItems[0].audio.bestQualityKey}`;
     await sendRequest(`${service.baseUrl}${path}?format=mp3`);
+    // The service ends a stream a moment after its client has received it.
+    await expect.poll(async () => (await scrape()).get('reelay_streams_running')).toBe(0);
     const slow = await resolveLink(origin.url('/slow/long.mp4?rate=100000'));
     const { body } = await openResponse(
       `${service.baseUrl}/api/Stream/Media/${slow.mediaItems[0].video.bestQualityKey}`,
