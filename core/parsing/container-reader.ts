@@ -16,7 +16,7 @@ import {
   WEBM,
 } from 'mediabunny';
 import { duration, plausibleDuration, positiveInteger, positiveNumber, withoutAbsent } from '../media/index.ts';
-import { parseBoxHeader, readTableDuration, type TableDuration } from '../media/isobmff/index.ts';
+import { LARGE_BOX_HEADER_BYTES, parseBoxes, readTableDuration, type TableDuration } from '../media/isobmff/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
 
 /** Bytes of a file at the offset `start`. */
@@ -79,8 +79,8 @@ export async function readContainer({
 }: ContainerRequest): Promise<ContainerResponse> {
   let missing: ContainerResponse['missing'];
   const read = (start: number, end: number) => {
-    const block = blocks.find((each) => start >= each.start && end <= each.start + each.bytes.length);
-    if (block) return block.bytes.subarray(start - block.start, end - block.start);
+    const bytes = findBytes(blocks, start, end);
+    if (bytes) return bytes;
     missing ??= [start, end];
     throw new Error('Missing block');
   };
@@ -89,10 +89,7 @@ export async function readContainer({
     formats: FORMATS,
   });
   try {
-    const contents = await readContents(input, wantsDuration, size, (kind) => {
-      const moov = findMovie(blocks);
-      return moov && readTableDuration(moov, kind);
-    });
+    const contents = await readContents(input, size, wantsDuration ? () => findMovie(blocks) : undefined);
     return missing && !isLast ? { missing } : { contents };
   } catch {
     // An unknown format or a damaged file, unless a block was missing.
@@ -102,13 +99,11 @@ export async function readContainer({
   }
 }
 
-type ReadTables = (kind: 'vide' | 'soun') => TableDuration | undefined;
-
+/** @param findMoov gives its content. Absent: the duration is not wanted */
 async function readContents(
   input: Input,
-  wantsDuration: boolean,
   size: number,
-  readTables: ReadTables,
+  findMoov: (() => Buffer | undefined) | undefined,
 ): Promise<Contents | null> {
   const format = await input.getFormat();
   const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
@@ -117,9 +112,10 @@ async function readContents(
   if (!container || (!tracks.video && !tracks.audio)) return null;
   const video = tracks.video && (await videoTraits(tracks.video));
   const audio = tracks.audio && (await audioTraits(tracks.audio));
-  const durationSeconds = wantsDuration
-    ? believable(await durationOf(tracks.audio ?? tracks.video, size), readTables(tracks.audio ? 'soun' : 'vide'), size)
-    : undefined;
+  if (!findMoov) return { container, video, audio };
+  const written = await durationOf(tracks.audio ?? tracks.video, size);
+  const moov = findMoov();
+  const durationSeconds = checkDuration(written, moov && readTableDuration(moov, tracks.audio ? 'soun' : 'vide'), size);
   return { container, video, audio, ...(durationSeconds && { durationSeconds }) };
 }
 
@@ -165,7 +161,7 @@ const TOLERANCE = 1.05;
  * The duration, unless the samples cannot last as long: then their sum. Undefined when the file cannot hold the samples
  * either, or their durations are not those of samples.
  */
-export function believable(
+export function checkDuration(
   seconds: number | undefined,
   tables: TableDuration | undefined,
   size: number,
@@ -183,22 +179,17 @@ const MAX_TOP_LEVEL_BOXES = 64;
 function findMovie(blocks: readonly Block[]): Buffer | undefined {
   let offset = 0;
   for (let count = 0; count < MAX_TOP_LEVEL_BOXES; count++) {
-    const block = blocks.find(({ start, bytes }) => offset >= start && offset + 16 <= start + bytes.length);
-    if (!block) return undefined;
-    const bytes = Buffer.from(block.bytes.buffer, block.bytes.byteOffset, block.bytes.length);
-    const at = offset - block.start;
-    const { type, headerBytes, size } = parseBoxHeader(bytes, at);
-    if (size === undefined || size < headerBytes) return undefined;
-    if (type === 'moov') {
-      const holder = blocks.find(({ start, bytes: held }) => offset >= start && offset + size <= start + held.length);
-      if (!holder) return undefined;
-      return Buffer.from(
-        holder.bytes.buffer,
-        holder.bytes.byteOffset + offset - holder.start + headerBytes,
-        size - headerBytes,
-      );
-    }
-    offset += size;
+    const [box] = parseBoxes(findBytes(blocks, offset, offset + LARGE_BOX_HEADER_BYTES) ?? Buffer.alloc(0));
+    if (!box) return undefined;
+    if (box.type === 'moov') return findBytes(blocks, offset + box.content, offset + box.end);
+    offset += box.end;
   }
   return undefined;
+}
+
+/** The bytes of a range, `end` excluded, when one block holds all of it. */
+function findBytes(blocks: readonly Block[], start: number, end: number): Buffer | undefined {
+  const block = blocks.find((each) => start >= each.start && end <= each.start + each.bytes.length);
+  // The bytes of another process arrive as a Uint8Array.
+  return block && Buffer.from(block.bytes.buffer, block.bytes.byteOffset + start - block.start, end - start);
 }

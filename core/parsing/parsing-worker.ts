@@ -1,5 +1,5 @@
 import * as mp4Tasks from './mp4-tasks.ts';
-import { serveTasks } from './serve-tasks.ts';
+import { serveTasks } from './task.ts';
 import * as tasks from './tasks.ts';
 
 /** Entry of the processes that parse. */

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { serveTasks } from '../../../core/parsing/serve-tasks.ts';
-import type { ParsingTask } from '../../../core/parsing/task.ts';
+import { type ParsingTask, serveTasks } from '../../../core/parsing/task.ts';
 
 /** Entry of a process with tasks that end well, badly or never. */
 
