@@ -96,13 +96,13 @@ async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions
 function checkFound(answer: WorkerResponse, url: string): void {
   if (!answer.ok) throw new Error(`it does not resolve a plain file: ${answer.error.kind}`);
   const { formats } = ('info' in answer ? answer.info : {}) as { formats?: { url?: unknown }[] };
-  if (formats?.[0]?.url !== url) throw new Error('it does not name a plain file as its own format');
+  if (formats?.[0]?.url !== url) throw new Error('it does not offer a plain file as its own format');
 }
 
 function checkMissing(answer: WorkerResponse): void {
-  if (answer.ok) throw new Error('it resolves what is not there');
+  if (answer.ok) throw new Error('it resolves a file that does not exist');
   const { kind, httpStatus } = answer.error;
-  if (kind !== 'http' || httpStatus !== 404) throw new Error(`it tells a 404 as ${kind} ${httpStatus ?? ''}`);
+  if (kind !== 'http' || httpStatus !== 404) throw new Error(`it reports a 404 as ${kind} ${httpStatus ?? ''}`);
 }
 
 /** What yt-dlp-ejs looks for in a player of YouTube: a function that makes a URL, whose method transforms `n`. */

@@ -73,6 +73,7 @@ const QUERY = /\?\S+/g;
 const JS_RUNTIME = `node ${process.versions.node}`;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
 const WORKER_RETRY = { initialDelayMs: 10 * 60_000, maxDelayMs: 6 * 3_600_000 };
+
 /** Starts yt-dlp in one mode. @throws WorkerKilled; Error in one line */
 export const startYtDlp = (mode: YtDlpMode, options: WorkerOptions): Promise<WorkerProcess> =>
   mode === 'worker' ? startWorker(options) : startLinkProcesses(options);

@@ -24,7 +24,7 @@ async function checkMp3(path: string, signal: AbortSignal): Promise<void> {
   const encoding = ['-ar', '48000', '-ac', '2', '-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3', 'pipe:1'];
   const bytes = await encode(path, [...TONE, ...encoding], signal);
   // One second at 192 kbit/s, plus at most a few frames of padding and tags.
-  if (bytes.length < 24_000 || bytes.length > 30_000) throw new Error(`its MP3 has ${bytes.length} bytes a second`);
+  if (bytes.length < 24_000 || bytes.length > 30_000) throw new Error(`its MP3 has ${bytes.length} bytes per second`);
 }
 
 async function checkMp4(path: string, signal: AbortSignal): Promise<void> {

@@ -28,16 +28,11 @@ export interface ProcessHomeOptions {
   readonly cacheDir: string;
   /** The proxy of all requests, which may be reached. @default to be added by the caller */
   readonly proxy?: string;
-  /** The plugin of `writeSandboxPlugin` sets them. */
-  readonly limits?: ProcessLimits;
-}
-
-/** Limits of the operating system. */
-export interface ProcessLimits {
-  /** Address space of yt-dlp; its JavaScript runtime has more. */
-  readonly memoryBytes: number;
-  /** Processor time. */
-  readonly cpuSeconds: number;
+  /**
+   * Limits of the operating system, which the plugin of `writeSandboxPlugin` sets: address space of yt-dlp (its JavaScript
+   * runtime has more) and processor time.
+   */
+  readonly limits?: { readonly memoryBytes: number; readonly cpuSeconds: number };
 }
 
 /** What a process of yt-dlp is started with. */

@@ -3,4 +3,4 @@ export { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from './layered-yt-
 export { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from './providers.ts';
 export { listImpersonateTargets, offersTarget, readYtDlpVersion } from './query-yt-dlp.ts';
 export { assetFor, unpackRelease, unpackYtDlp } from './release-archive.ts';
-export { createReleases, type FetchedRelease, type Releases, type ReleasesOptions } from './releases.ts';
+export { createReleases, type FetchedRelease, type Releases } from './releases.ts';

@@ -85,7 +85,7 @@ export const ytDlpInFolder = (dir: string): ToolProvider<YtDlp> => ({
   label: 'the image',
   async fetch(folder) {
     const tool = await findLayeredYtDlp(dir, join(folder, 'home'));
-    if (!tool) throw new Error('it has none');
+    if (!tool) throw new Error('it has no yt-dlp');
     return () => tool;
   },
 });

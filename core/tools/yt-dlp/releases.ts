@@ -78,7 +78,7 @@ export function createReleases(options: ReleasesOptions): Releases {
  * @param armoredKey the only trusted key
  * @throws Error when this is not a signature of the content by that key
  */
-export async function checkSignature(content: Buffer, signature: Buffer, armoredKey: string): Promise<void> {
+async function checkSignature(content: Buffer, signature: Buffer, armoredKey: string): Promise<void> {
   // Imported on use: it takes several MB of memory, and is needed once in a few weeks.
   const { createMessage, readKey, readSignature, verify } = await import('openpgp');
   const { signatures } = await verify({

@@ -269,8 +269,8 @@ describe('updateTools with an untrusted release', () => {
     await release('2026.11.01');
     await fixture.update();
     await pages.publish('2026.11.20', ASSET, await archiveOf('2026.11.20'));
-    await moto.answerInvocations(JSON.stringify({ ok: false, reason: 'it tells a 404 as bug' }));
-    await expect(fixture.update()).rejects.toThrow(/does not work: it tells a 404 as bug/);
+    await moto.answerInvocations(JSON.stringify({ ok: false, reason: 'it reports a 404 as bug' }));
+    await expect(fixture.update()).rejects.toThrow(/does not work: it reports a 404 as bug/);
     expect(await inPlace()).toBe('2026.11.01');
     expect(fixture.figures).toEqual(['age', 'updated', 'age', 'failed']);
   });
