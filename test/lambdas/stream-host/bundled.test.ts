@@ -10,13 +10,14 @@ import { eventOf } from '../fakes.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const run = promisify(execFile);
+const FUNCTIONS = ['wake', 'register', 'stop-tasks', 'origin-secret'];
 const RUNNER = join(import.meta.dirname, 'run-function.mjs');
 
 let fixture: OnDemandFixture;
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
-  await bundle({ outDir: dir });
+  await bundle({ outDir: dir, only: FUNCTIONS });
   fixture = await startOnDemandFixture();
   await fixture.state.putResource(resourceOf([videoTrack()]));
 });
@@ -72,7 +73,7 @@ describe('the bundled functions of the on-demand stream host', () => {
     expect(await invoke('register', { detail: { taskArn, desiredStatus: 'STOPPED' } })).toEqual({ change: 'delete' });
   });
 
-  it.each(['wake', 'register', 'stop-tasks', 'origin-secret'])('%s names the missing setting', async (name) => {
+  it.each(FUNCTIONS)('%s names the missing setting', async (name) => {
     const missing = name === 'wake' || name === 'origin-secret' ? 'TABLE_NAME' : 'CLUSTER';
     await expect(invoke(name, {}, { [missing]: '' })).rejects.toThrow(`${missing} must be set`);
   });
