@@ -37,7 +37,7 @@ export function createEgress(options: EgressOptions): Egress {
   const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs, extraCaFile } = options;
   const secureContext = extraCaFile === undefined ? undefined : trusting(extraCaFile);
   const { sourceAddresses, directIdentity: directId } = options;
-  const proxyPool = createProxyPool(outgoingProxies, log, proxyRules, { sourceAddresses, directId });
+  const proxyPool = createProxyPool(outgoingProxies, log, { rules: proxyRules, sourceAddresses, directId });
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     lookup: options.lookup,

@@ -32,17 +32,19 @@ export function corsHeaders(origin: string | undefined, allowed: readonly string
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS };
 }
 
-/**
- * The headers of the 204 to an OPTIONS request.
- * @param methods of the path besides OPTIONS, such as `GET, HEAD`
- * @param accessHeader value of `ACCESS_HEADER`: pages may send keys to a private instance
- */
-export function preflightHeaders(
-  origin: string | undefined,
-  allowed: readonly string[],
-  methods: string,
-  accessHeader?: string,
-): Readonly<Record<string, string>> {
+export interface Preflight {
+  readonly origin: string | undefined;
+  /** Origins, or `*` for any. */
+  readonly allowed: readonly string[];
+  /** The methods of the path besides OPTIONS, such as `GET, HEAD`. */
+  readonly methods: string;
+  /** The value of `ACCESS_HEADER`: pages may send keys to a private instance. */
+  readonly accessHeader?: string | undefined;
+}
+
+/** The headers of the 204 to an OPTIONS request. */
+export function preflightHeaders(preflight: Preflight): Readonly<Record<string, string>> {
+  const { origin, allowed, methods, accessHeader } = preflight;
   const headers = { ...corsHeaders(origin, allowed), allow: `${methods}, OPTIONS` };
   if (!isAllowed(origin, allowed)) return headers;
   return {

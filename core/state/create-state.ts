@@ -84,7 +84,11 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       if (await touch(`resource#${id}`, expiresAt)) await attachments.touchCover(id);
     },
     putExactSize: ({ id }, renditionId, bytes) =>
-      storage.annotate(`resource#${id}`, EXACT_SIZE_PREFIX + renditionId, bytes, seconds()),
+      storage.annotate(`resource#${id}`, {
+        name: EXACT_SIZE_PREFIX + renditionId,
+        value: bytes,
+        after: seconds(),
+      }),
     getAttachment: attachments.getAttachment,
     putAttachment: attachments.putAttachment,
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),

@@ -25,6 +25,14 @@ export interface ExpiryChange {
   readonly expiresAt: number;
 }
 
+/** A number to store with an item. */
+export interface AddedAttribute {
+  readonly name: string;
+  readonly value: number;
+  /** Epoch seconds. */
+  readonly after: number;
+}
+
 /**
  * What the state needs of a key-value store: consistent reads, conditions on one item, and a counter for concurrent
  * writers. Every call rejects if the store fails.
@@ -38,8 +46,8 @@ export interface StateStorage {
   putIf(item: StoredItem, condition: ReplaceCondition): Promise<boolean>;
   /** Changes the expiry if the item has one within the limits. @throws StorageFull */
   extend(pk: string, change: ExpiryChange): Promise<void>;
-  /** Sets a further attribute of an item that expires after `after`, in epoch seconds; no other item is changed. */
-  annotate(pk: string, name: string, value: number, after: number): Promise<void>;
+  /** Sets a further attribute of an item that expires after `after`; no other item is changed. */
+  annotate(pk: string, attribute: AddedAttribute): Promise<void>;
   /** Deletes the item if it belongs to this owner. */
   deleteOwned(pk: string, owner: string): Promise<void>;
   /** Adds one to the request count. */

@@ -120,7 +120,14 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
       if (method !== 'OPTIONS') throw problems.methodNotAllowed(`${allowed}, OPTIONS`);
       return {
         statusCode: 204,
-        headers: { ...preflightHeaders(headerOf(event, 'origin'), origins, allowed, headerOf(event, ACCESS_HEADER)) },
+        headers: {
+          ...preflightHeaders({
+            origin: headerOf(event, 'origin'),
+            allowed: origins,
+            methods: allowed,
+            accessHeader: headerOf(event, ACCESS_HEADER),
+          }),
+        },
       };
     },
     after: finish,

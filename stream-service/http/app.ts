@@ -84,7 +84,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${methods}, OPTIONS`);
     return reply
       .code(204)
-      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, methods, accessHeaderOf(request)))
+      .headers(
+        preflightHeaders({
+          origin: request.headers.origin,
+          allowed: corsAllowedOrigins,
+          methods,
+          accessHeader: accessHeaderOf(request),
+        }),
+      )
       .send();
   });
   app.setNotFoundHandler((request, reply) => replyProblem(problems.notFound(), request, reply));

@@ -43,7 +43,7 @@ export function proxyDispatcher(proxy: URL, options: DispatcherOptions): Dispatc
   const { secureContext, connectTimeoutMs = 10_000 } = options;
   if (isSocks(proxy))
     return socketDispatcher(
-      (destination) => openPoolTunnel(options.proxyPool, proxy, destination, connectTimeoutMs),
+      (destination) => openPoolTunnel(options.proxyPool, { proxy, destination, timeoutMs: connectTimeoutMs }),
       options,
     );
   const tls = secureContext ? { secureContext } : {};

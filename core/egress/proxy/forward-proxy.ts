@@ -45,8 +45,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
   const connectTo = async (
     destination: Destination,
     session: SessionState,
-    child: Socket,
-    isHttp: boolean,
+    { request: { socket: child }, isHttp }: PrepareRequestFunctionOpts,
   ): Promise<PrepareRequestFunctionResult> => {
     const { httpAgent, httpsAgent } = session;
     const proxy = proxyPool.resolve(session.identity);
@@ -54,7 +53,8 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       await dialer.resolve(destination);
       if (!isSocks(proxy)) return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href, customTag: proxy };
       // proxy-chain's own SOCKS connections bypass the agents, which count the bytes of the session.
-      const open = (target: Destination) => openPoolTunnel(proxyPool, proxy, target, connectTimeoutMs);
+      const open = (target: Destination) =>
+        openPoolTunnel(proxyPool, { proxy, destination: target, timeoutMs: connectTimeoutMs });
       return isHttp ? { httpAgent: session.tunnelAgent(open) } : connectTunnel(await open(destination), session, child);
     }
     const sourceAddress = proxyPool.sourceAddress(session.identity);
@@ -68,7 +68,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
   };
 
   const prepare = async (options: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
-    const { request, isHttp } = options;
+    const { request } = options;
     const session = sessionOf(request);
     if (!session) return { requestAuthentication: true };
     session.attach(request.socket);
@@ -76,7 +76,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     removeProxyHeaders(request);
 
     try {
-      return await connectTo(destinationOf(options), session, request.socket, isHttp);
+      return await connectTo(destinationOf(options), session, options);
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw new RequestError('Upstream unreachable', 502);
       session.refused = true;

@@ -44,6 +44,8 @@ export interface ProxyPool {
 }
 
 export interface ProxyPoolOptions {
+  /** `host=position`, counted from 1, or `host=direct`; the first that matches applies. @default none */
+  readonly rules?: readonly string[];
   /** Addresses of this machine, or IPv6 prefixes, to connect from when no proxy is left. @default none */
   readonly sourceAddresses?: readonly string[];
   /** The id of direct connections of this process. @default `direct` */

@@ -19,14 +19,12 @@ export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
 /**
  * Creates the pool of configured proxies and source addresses.
  * @param urls `http://`, `https://` or `socks5://`, with credentials where the proxy requires them
- * @param rules `host=position`, counted from 1, or `host=direct`; the first that matches applies
  * @throws Error that names an invalid entry by its position alone: the entry may contain a password
  */
 export function createProxyPool(
   urls: readonly string[],
   log: Log,
-  rules: readonly string[] = [],
-  { sourceAddresses = [], directId = DIRECT }: ProxyPoolOptions = {},
+  { rules = [], sourceAddresses = [], directId = DIRECT }: ProxyPoolOptions = {},
 ): ProxyPool {
   const idsByPosition = urls.map(identityOf);
   const idOf = (target: ProxyRule['proxy']) => (target === 'direct' ? directId : idsByPosition[target - 1]);

@@ -15,9 +15,7 @@ const MAX_NAME_BYTES = 255;
 /** As `openSocksTunnel`, reporting to the pool whether the proxy works. */
 export async function openPoolTunnel(
   proxyPool: Pick<ProxyPool, 'reportFailure' | 'reportSuccess'>,
-  proxy: URL,
-  destination: Destination,
-  timeoutMs: number,
+  { proxy, destination, timeoutMs }: { proxy: URL; destination: Destination; timeoutMs: number },
 ): Promise<Socket> {
   try {
     const socket = await openSocksTunnel(proxy, destination, timeoutMs);

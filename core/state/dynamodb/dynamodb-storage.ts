@@ -47,7 +47,7 @@ export function createDynamoDbStorage({
       });
       await succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
-    annotate: async (pk, name, value, after) => {
+    annotate: async (pk, { name, value, after }) => {
       const command = new UpdateCommand({
         TableName: tableName,
         Key: { pk },

@@ -151,7 +151,7 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.extend.run(expiresAt, pk, after, upTo);
       }),
-    annotate: (pk, name, value, after) =>
+    annotate: (pk, { name, value, after }) =>
       use(({ statements }) => {
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.annotate.run(`$."${name}"`, BigInt(value), pk, after);

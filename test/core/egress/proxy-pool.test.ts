@@ -24,7 +24,7 @@ describe('rules for sites', () => {
   const urls = ['http://a.example:1', 'socks5://b.example:1', 'http://c.example:1'];
   const ids = urls.map((url) => createProxyPool([url], log).next());
   const rules = ['youtube.com=1', 'api.vimeo.com=direct', '*.vimeo.com=2', 'B\u00fccher.example=DIRECT'];
-  const pool = () => createProxyPool(urls, log, rules);
+  const pool = () => createProxyPool(urls, log, { rules });
 
   it.each([
     ['https://youtube.com/watch?v=1', ids[0]],
@@ -52,7 +52,9 @@ describe('rules for sites', () => {
   it.each(['youtube.com=4', 'youtube.com=0', 'youtube.com', 'youtube.com=http://user:secret@a.example'])(
     'must name a proxy (%s)',
     (rule) => {
-      expect(() => createProxyPool(urls, log, ['a.example=1', rule])).toThrow(/^Proxy rule 2 is not [^\n]+$/);
+      expect(() => createProxyPool(urls, log, { rules: ['a.example=1', rule] })).toThrow(
+        /^Proxy rule 2 is not [^\n]+$/,
+      );
     },
   );
 });
@@ -136,7 +138,7 @@ describe('an address that a site blocks', () => {
   const addressPool = (count: number, rules: string[] = []) => {
     lines.length = 0;
     const addresses = Array.from({ length: count }, (_, index) => `192.0.2.${index + 1}`);
-    return createProxyPool([], log, rules, { sourceAddresses: addresses });
+    return createProxyPool([], log, { rules, sourceAddresses: addresses });
   };
   const [A, B] = ['address-192.0.2.1', 'address-192.0.2.2'] as const;
 
@@ -193,7 +195,7 @@ describe('an address that a site blocks', () => {
   });
 
   it('is followed by the other proxies, then by the source addresses', () => {
-    const pool = createProxyPool(proxyUrls, log, [], { sourceAddresses: ['192.0.2.1'] });
+    const pool = createProxyPool(proxyUrls, log, { sourceAddresses: ['192.0.2.1'] });
     const tried = new Set([pool.next(LINK)]);
     for (let id = pool.nextAfter(LINK, tried); id; id = pool.nextAfter(LINK, tried)) tried.add(id);
     expect([...tried].map((id) => id.replace(/-.*/, ''))).toEqual(['proxy', 'proxy', 'address']);
@@ -234,7 +236,7 @@ describe('an address that a site blocks', () => {
 });
 
 it('takes the identities of direct connections of other processes for its own', () => {
-  const { next, resolve, sourceAddress } = createProxyPool([], silentLog, [], { directId: 'direct@here' });
+  const { next, resolve, sourceAddress } = createProxyPool([], silentLog, { directId: 'direct@here' });
   for (const id of ['direct', 'direct@there', 'proxy-gone']) {
     expect(next('https://site.example/', id)).toBe('direct@here');
     expect([resolve(id), sourceAddress(id)]).toEqual([undefined, undefined]);

@@ -35,7 +35,7 @@ describe('corsHeaders', () => {
 
 describe('preflightHeaders', () => {
   it('allows the headers that a player sends', () =>
-    expect(preflightHeaders(PAGE, [PAGE], 'GET, HEAD')).toEqual({
+    expect(preflightHeaders({ origin: PAGE, allowed: [PAGE], methods: 'GET, HEAD' })).toEqual({
       ...READABLE,
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-methods': 'GET, HEAD',
@@ -44,7 +44,10 @@ describe('preflightHeaders', () => {
     }));
 
   it('contains only Allow for an origin that is not allowed', () =>
-    expect(preflightHeaders('https://evil.example', [PAGE], 'GET')).toEqual({ vary: 'Origin', allow: 'GET, OPTIONS' }));
+    expect(preflightHeaders({ origin: 'https://evil.example', allowed: [PAGE], methods: 'GET' })).toEqual({
+      vary: 'Origin',
+      allow: 'GET, OPTIONS',
+    }));
 });
 
 describe('isCrossSiteSubrequest', () => {
