@@ -54,9 +54,9 @@ describe('a DASH manifest', () => {
   it('with a long base keeps it once', async () => {
     const { tracks } = await resolveManifest(
       'base',
-      manifest({ base: `${'a'.repeat(3000)}/`, timeline: repeat(100_000) }),
+      manifest({ base: `${'a'.repeat(3000)}/`, timeline: repeat(20_000) }),
     );
-    expect(tracks[0]?.fragments?.urls.split('\n')).toHaveLength(100_000);
+    expect(tracks[0]?.fragments?.urls.split('\n')).toHaveLength(20_000);
     expect(tracks[0]?.fragmentBaseUrl).toMatch(/a{3000}\/$/);
     expect(sizeOf(tracks)).toBeLessThan(5_000_000);
   });
