@@ -106,7 +106,7 @@ export function readResponse<Input, Output>(
  */
 function withOwnBytes(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return Buffer.from(new Uint8Array(value).buffer);
-  // Of whatever type: a process sends no DataView.
+  // It is a typed array: a process sends no DataView.
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
   if (typeof value !== 'object' || value === null) return value;
   const parts = value as Record<string, unknown>;

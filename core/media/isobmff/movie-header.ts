@@ -6,7 +6,7 @@ export interface OutputTrack {
   readonly header: TrackHeader;
   /** 0: unknown. */
   readonly durationSeconds: number;
-  /** Of the samples, where an edit list presents less of them or more. @default `durationSeconds` */
+  /** Seconds of the samples, where an edit list presents less of them or more. @default `durationSeconds` */
   readonly mediaSeconds?: number;
   /** Children of `stbl`; undefined: the samples are in fragments. */
   readonly sampleTables?: readonly Buffer[];

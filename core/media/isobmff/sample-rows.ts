@@ -38,7 +38,7 @@ export function requireDuration(duration: number, decodeTime: number): void {
 
 /** Reads rows of count and value, as in `stts` (§8.6.1.2) and `ctts` (§8.6.1.3). */
 export class RunLengthReader {
-  /** Of the current row: its value, and the samples left. */
+  /** The value of the current row, and the samples left of it. */
   value = 0;
   remaining = 0;
   readonly #view: DataView;
@@ -71,7 +71,7 @@ export class RunLengthReader {
 
 /** Reads the chunks of `stco` or `co64` with their rows of `stsc` (§8.7.4, §8.7.5). */
 export class ChunkReader {
-  /** Of the current chunk: bytes from the start of the file, samples, and sample description index from 1. */
+  /** Where the current chunk begins in the file, its samples, and its sample description index from 1. */
   offset = 0;
   samples = 0;
   description = 0;

@@ -40,7 +40,7 @@ import {
 export interface ClipLayout extends Layout, ClipTimes {}
 
 export interface ClipOptions extends LayoutExtras {
-  /** Of audio alone: a file that is named so, or Ogg, whose `tags` are a packet of comments. @default MP4 */
+  /** The file of audio alone: MP4 by another name, or Ogg, whose `tags` are a packet of comments. @default MP4 */
   readonly container?: 'm4a' | 'ogg';
 }
 
@@ -133,7 +133,7 @@ function toOutputTrack({ window, tables }: ClippedTrack, offsets: readonly numbe
 /** The samples of a clip as their sample tables describe them. */
 interface ClipTables {
   readonly chunks: readonly SampleChunk[];
-  /** Of all samples, in units of the media. */
+  /** The duration of all samples, in units of the media. */
   readonly duration: number;
   /** Children of `stbl` but `stsd`, with the chunks at these offsets. */
   boxes(chunkOffsets: readonly number[]): readonly Buffer[];

@@ -13,7 +13,7 @@ const MAX_SEGMENT_SECONDS = 6.5;
 /** `starts_with_SAP` of a `sidx` entry (ISO/IEC 14496-12 §8.16.3). */
 const STARTS_WITH_SAP = 0x8000_0000;
 
-/** Of one playlist, which is written for each request: as many as 36 hours have. */
+/** A playlist is written for each request: it has at most as many segments as 36 hours. */
 const MAX_SEGMENTS = 20_000;
 
 type Timed = Pick<OutputFragment, 'bytes' | 'duration' | 'accessPoint'>;

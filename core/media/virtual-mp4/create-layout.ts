@@ -60,7 +60,7 @@ function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags, text: s
   const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
   const order = placeText(interleave(tracks), text?.chunks ?? [], { track: tracks.length });
   const layout = new LayoutBuilder();
-  addHeader(layout, writeHeader(tracks, text, order, tags), [video, audio]);
+  addHeader(layout, writeHeader({ tracks, text, order, tags }), [video, audio]);
   addMedia(layout, order);
   return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
 }
@@ -90,12 +90,13 @@ interface TableCopy {
   readonly table: Buffer;
 }
 
-function writeHeader(
-  tracks: readonly [ProgressiveTrack, ProgressiveTrack],
-  text: TextTrack | undefined,
-  order: readonly Placed[],
-  tags: Buffer | undefined,
-): MovieHeader {
+interface MovieContent extends Pick<LayoutExtras, 'tags'> {
+  readonly tracks: readonly [ProgressiveTrack, ProgressiveTrack];
+  readonly text: TextTrack | undefined;
+  readonly order: readonly Placed[];
+}
+
+function writeHeader({ tracks, text, order, tags }: MovieContent): MovieHeader {
   const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
   const outputs = tracks.map((track) => {
     const { chunks } = track;

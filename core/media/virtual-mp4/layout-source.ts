@@ -96,7 +96,7 @@ export function timeFragments(index: FragmentIndex, fileBytes: number): readonly
 export interface LayoutExtras {
   /** `udta`. */
   readonly tags?: Buffer;
-  /** Of the whole presentation, as a further track. */
+  /** A further track, for the whole presentation. */
   readonly text?: TimedText;
 }
 

@@ -6,7 +6,7 @@ import { type Info, infoList, text, webUrl } from './info.ts';
 const MAX_FRAGMENTS = { video: 150_000, audio: 50_000 };
 /** Characters of the URLs of all these fragments, each as written. */
 const MAX_FRAGMENT_CHARS = 8 * 1024 * 1024;
-/** Of one URL. Longer ones are not requested. */
+/** Characters of one URL: longer ones are not requested. */
 const MAX_URL_CHARS = 8_192;
 
 /**

@@ -9,11 +9,11 @@ const MAX_ENTRIES = 1000;
 const MAX_VALUES = 200_000;
 /** Characters of a URL. */
 const MAX_URL_CHARS = 8_192;
-/** Of a subtitle file in Base64 (reelay_subtitle.py). */
+/** Characters of a subtitle file in Base64 (reelay_subtitle.py). */
 const MAX_FILE_CHARS = 7_000_000;
 /** Characters of a text. */
 const MAX_CHARS = { item: 10_000, format: 500, cookies: 16 * 1024, header: 8_192, entry: 16 * 1024 };
-/** Of an entry that is resolved by its URL. */
+/** Levels below an entry that is resolved by its URL. */
 const MAX_DEPTH = 8;
 
 const FORMAT_FIELDS = [
@@ -147,7 +147,7 @@ export function reduceInfo(info: Info): Info {
   };
 }
 
-/** Of a field whose value does not matter. An empty text stands for any browser to imitate. */
+/** Reads a field whose value does not matter. An empty text stands for any browser to imitate. */
 const isStated: Read = (value) => (value === null || value === false ? undefined : true);
 
 const fieldsOf = (names: readonly string[], read: Read): Record<string, Read> =>

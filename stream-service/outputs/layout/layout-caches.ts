@@ -74,7 +74,7 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   const get = ({ id }: Request) => entries.get(id);
 
   const read = async (request: Request, open: OpenTrack, reader: LayoutReader) => {
-    const known = await readLayout(request, open, layOut, reader).catch((error) => {
+    const known = await readLayout(request, { open, layOut }, reader).catch((error) => {
       if (error instanceof UnsupportedMp4) return withoutFrames(error);
       throw error;
     });

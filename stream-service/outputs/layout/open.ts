@@ -46,8 +46,10 @@ export interface LayoutDependencies extends ExtrasDependencies {
   readonly isProbed?: (track: Track) => boolean;
 }
 
-/** One kind of layouts, and what is asked of it. */
+/** What is asked of one kind of layouts, and for which rendition and session. */
 interface Wanted<Request extends LayoutRequest, L extends Layout> {
+  readonly found: KeyedRendition;
+  readonly opening: Opening;
   readonly cache: LayoutCache<Request, L>;
   readonly request: Request;
 }
@@ -65,10 +67,10 @@ export async function openLayout(
   const { found, id } = plan;
   const sources = found.tracks.map((_, index) => index as SourceIndex);
   if (plan.of === 'presentation') {
-    const wanted = { cache: layouts.presentations, request: { id, sources } };
+    const wanted = { found, opening, cache: layouts.presentations, request: { id, sources } };
     return plan.playlist === undefined
-      ? openMedia(plan, wanted, opening, dependencies)
-      : openPlaylist(plan, plan.playlist, wanted, opening);
+      ? openMedia(plan, wanted, dependencies)
+      : openPlaylist(plan, plan.playlist, wanted);
   }
 
   const { isForHead } = opening;
@@ -77,8 +79,8 @@ export async function openLayout(
   const request = { id: id + extras.id, sources, extras };
   const opened =
     plan.of === 'pair'
-      ? await openMedia(plan, { cache: layouts.pairs, request }, opening, dependencies)
-      : await openMedia(plan, { cache: layouts.parts, request: partOf(plan, request) }, opening, dependencies);
+      ? await openMedia(plan, { found, opening, cache: layouts.pairs, request }, dependencies)
+      : await openMedia(plan, { found, opening, cache: layouts.parts, request: partOf(plan, request) }, dependencies);
   // Tags have the same length with any cover, but not the same bytes.
   return 'read' in opened && isForHead && extras.isCoverUnknown ? { ...opened, etag: undefined } : opened;
 }
@@ -92,18 +94,16 @@ const partOf = ({ times, audioAs }: PartPlan, request: LayoutRequest & { readonl
 async function openMedia<Request extends LayoutRequest, L extends Layout>(
   plan: LayoutPlan,
   wanted: Wanted<Request, L>,
-  opening: Opening,
-  dependencies: LayoutDependencies,
+  { recordSize, isProbed }: LayoutDependencies,
 ): Promise<Representation | MuxPlan | RemuxPlan> {
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    const known = await loadLayout(plan.found, wanted, opening);
+    const known = await loadLayout(wanted);
     if (known instanceof Error)
       return plan.of === 'presentation' ? refusePresentation(known) : requireInstead(plan, known);
     const head = headOf(plan, known);
-    if (plan.of === 'pair' && Object.keys(plan.extras).length === 0)
-      dependencies.recordSize(plan.found, known.layout.size);
-    if (opening.isForHead) return { ...head, read: unread };
-    const read = await openSources(plan.found, known, wanted, opening, dependencies.isProbed);
+    if (plan.of === 'pair' && Object.keys(plan.extras).length === 0) recordSize(plan.found, known.layout.size);
+    if (wanted.opening.isForHead) return { ...head, read: unread };
+    const read = await openSources(known, wanted, isProbed);
     if (read) return { ...head, read };
     wanted.cache.delete(wanted.request);
   }
@@ -126,9 +126,8 @@ async function openPlaylist(
   plan: PresentationPlan,
   name: string,
   wanted: Wanted<LayoutRequest, HlsLayout>,
-  opening: Opening,
 ): Promise<Representation> {
-  const known = await loadLayout(plan.found, wanted, opening);
+  const known = await loadLayout(wanted);
   if (known instanceof Error) return refusePresentation(known);
   const { layout, etag } = known;
   const uris: HlsUris = { file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`, playlist: playlistName };
@@ -154,11 +153,14 @@ function refusePresentation(reason: UnsupportedMp4): never {
 }
 
 /** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
-function loadLayout<Request extends LayoutRequest, L extends Layout>(
-  found: KeyedRendition,
-  { cache, request }: Wanted<Request, L>,
-  { openSource, session: { client, signal } }: Opening,
-): Promise<KnownLayout<L> | UnsupportedMp4> {
+function loadLayout<Request extends LayoutRequest, L extends Layout>({
+  found,
+  cache,
+  request,
+  opening,
+}: Wanted<Request, L>): Promise<KnownLayout<L> | UnsupportedMp4> {
+  const { openSource, session } = opening;
+  const { client, signal } = session;
   const openFile = (index: SourceIndex, shared: AbortSignal) =>
     openSource(found.resource, trackOf(found, index), shared, HEADER_RANGE);
   return cache.load(request, openFile, { client, signal }).catch((error) => {
@@ -177,20 +179,20 @@ const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
  * layout.
  */
 async function openSources<Request extends LayoutRequest, L extends Layout>(
-  found: KeyedRendition,
   known: KnownLayout<L>,
-  { cache, request }: Wanted<Request, L>,
-  { session, openSource, range: { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY } }: Opening,
+  { found, opening, cache, request }: Wanted<Request, L>,
   isProbed: (track: Track) => boolean = () => false,
 ): Promise<Representation['read'] | undefined> {
+  const { session, openSource, range } = opening;
+  const { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY } = range;
   const { layout } = known;
   const sources: Promise<Source>[] = [];
-  const open = (index: SourceIndex, range: PredictedRange): Promise<Source> => {
-    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range });
+  const open = (index: SourceIndex, predicted: PredictedRange): Promise<Source> => {
+    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range: predicted });
     return sources[index];
   };
-  const openFitting = async (index: SourceIndex, range: PredictedRange): Promise<SizedFile> => {
-    const source = await open(index, range);
+  const openFitting = async (index: SourceIndex, predicted: PredictedRange): Promise<SizedFile> => {
+    const source = await open(index, predicted);
     if (known.fits(index, source)) return source;
     cache.delete(request);
     throw new UpstreamError('The source file has changed');
@@ -202,9 +204,9 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   const fits = await Promise.all(
     request.sources.map(async (index) => {
       if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
-      const range = firstByte < layout.size ? findFirstRead(layout, index, needed) : undefined;
-      if (!isFirst(index) && !range) return true;
-      return known.fits(index, await open(index, range ?? { first: 0 }));
+      const span = firstByte < layout.size ? findFirstRead(layout, index, needed) : undefined;
+      if (!isFirst(index) && !span) return true;
+      return known.fits(index, await open(index, span ?? { first: 0 }));
     }),
   );
   if (fits.includes(false)) return undefined;

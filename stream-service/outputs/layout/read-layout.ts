@@ -65,8 +65,7 @@ const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
  */
 export async function readLayout<Request extends LayoutRequest, L extends Layout>(
   request: Request,
-  open: OpenTrack,
-  layOut: LayOut<Request, L>,
+  { open, layOut }: { readonly open: OpenTrack; readonly layOut: LayOut<Request, L> },
   { client = '', signal }: LayoutReader,
 ): Promise<KnownLayout<L>> {
   const ended = new AbortController();

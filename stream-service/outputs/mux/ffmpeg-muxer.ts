@@ -39,6 +39,12 @@ const QUEUE_ARGS = ['-thread_queue_size', '512'];
 /** The index at the end of the file would have the offsets from before the header grew. */
 const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
+interface FfmpegRun extends Pick<MuxJob, 'sources'> {
+  readonly args: MuxArgs;
+  /** Called once FFmpeg has ended. */
+  readonly release: () => void;
+}
+
 export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
 
 /** highWaterMark: with less, FFmpeg's pipe would pause and resume with every chunk. */
@@ -51,7 +57,7 @@ const BUFFER_BYTES = 256 * 1024;
  * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, sources: MuxJob['sources'], { second, output }: MuxArgs, release: () => void) => {
+  const run = (path: string, { sources, args: { second, output }, release }: FfmpegRun) => {
     const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
@@ -80,12 +86,12 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     const release = admission.acquireFfmpeg(client);
     const patch = format.container === 'mp4' ? createHeaderPatch(work) : undefined;
     const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
-    const begin = ({ second, output }: MuxArgs, from = sources, end = release) => {
+    const begin = ({ args: { second, output }, ...rest }: FfmpegRun) => {
       const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
-      return pipeline(run(path, from, args, end), outlet, () => undefined);
+      pipeline(run(path, { ...rest, args }), outlet, () => undefined);
     };
     if (!format.isSegmented) {
-      begin(format.args());
+      begin({ sources, args: format.args(), release });
       return outlet;
     }
     const beginWith = (peeked: readonly PeekedSource[]) => {
@@ -95,11 +101,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       };
       if (outlet.destroyed) return end();
       const args = format.args(peeked.map(({ start }) => start));
-      begin(
-        args,
-        peeked.map(({ source }) => source),
-        end,
-      );
+      begin({ sources: peeked.map(({ source }) => source), args, release: end });
     };
     peekAll(sources, outlet)
       .then(beginWith)
