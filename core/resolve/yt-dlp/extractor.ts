@@ -4,6 +4,7 @@ import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
 import { withSpan } from '../../log/index.ts';
 import {
   type ExtractedInfo,
+  type Info,
   InvalidExtraction,
   PARSE_EXTRACTION,
   type ParsingOptions,
@@ -23,7 +24,6 @@ import { toError } from './failures.ts';
 import { createImpersonation, type Impersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';
 import { createSiteReleases, type InstalledReleases, type Release, type ReleaseRequest } from './site-releases.ts';
-import type { Info } from './yt-dlp-info.ts';
 
 /** One link for yt-dlp. */
 export interface ExtractRequest

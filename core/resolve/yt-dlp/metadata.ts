@@ -1,4 +1,6 @@
+import { positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
 import { SUBTITLE_SOURCES } from '../../media/subtitles/index.ts';
+import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {
   type Chapter,
   type Details,
@@ -8,18 +10,7 @@ import {
   type Thumbnail,
   type Track,
 } from '../../state/index.ts';
-import { type CookieReader, createCookieReader, readHeaders } from './request-headers.ts';
-import {
-  type Info,
-  infoList,
-  isInfo,
-  positiveInteger,
-  positiveNumber,
-  text,
-  urlExpiresAt,
-  webUrl,
-  withoutAbsent,
-} from './yt-dlp-info.ts';
+import { type CookieReader, createCookieReader, readHeaders, urlExpiresAt } from './requests.ts';
 
 /** UTF-16 code units of a title or an author. */
 const MAX_TEXT_LENGTH = 500;

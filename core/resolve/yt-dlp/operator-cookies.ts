@@ -3,8 +3,8 @@ import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'n
 import { basename, dirname, join } from 'node:path';
 import { siteOf } from '../../config/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
+import type { Info } from '../../parsing/index.ts';
 import type { OperatorCookie, OperatorOptions } from '../../tools/index.ts';
-import type { Info } from './yt-dlp-info.ts';
 
 /** The cookies files of the operator, into which cookies are written that a site has replaced. */
 export interface OperatorCookies {

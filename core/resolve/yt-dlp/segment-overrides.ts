@@ -1,5 +1,6 @@
+import { withoutAbsent } from '../../media/index.ts';
+import { type Info, isInfo, text, webUrl } from '../../parsing/index.ts';
 import type { SegmentOverrides } from '../../state/index.ts';
-import { type Info, isInfo, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
 
 /** Hexadecimal digits of an AES-128 key, and of an initialization vector. */
 const DIGITS = 32;

@@ -1,5 +1,6 @@
 import type { FragmentList } from '../../media/dash/index.ts';
-import { duration } from '../../media/index.ts';
+import { duration, positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
+import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {
   type AudioTraits,
   capabilitiesOf,
@@ -8,19 +9,8 @@ import {
   type Track,
   type VideoTraits,
 } from '../../state/index.ts';
-import { type CookieReader, createCookieReader, readHeaders } from './request-headers.ts';
+import { type CookieReader, createCookieReader, readHeaders, urlExpiresAt } from './requests.ts';
 import { readSegmentOverrides } from './segment-overrides.ts';
-import {
-  type Info,
-  infoList,
-  isInfo,
-  positiveInteger,
-  positiveNumber,
-  text,
-  urlExpiresAt,
-  webUrl,
-  withoutAbsent,
-} from './yt-dlp-info.ts';
 
 /** A track, and what is known about it only while it is selected. */
 export interface Candidate extends RankingFacts {

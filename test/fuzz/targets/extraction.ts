@@ -4,7 +4,7 @@ import { assembleResource } from '../../../core/resolve/link/assemble-resource.t
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
-import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
+import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/worker/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';

@@ -15,7 +15,7 @@ import {
   predictRange,
   renderJson,
 } from '../../../core/http/index.ts';
-import { normalizeLink } from '../../../core/resolve/yt-dlp/yt-dlp-info.ts';
+import { normalizeLink } from '../../../core/resolve/yt-dlp/requests.ts';
 import { parseKey } from '../../../core/state/keys.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 

@@ -1,7 +1,7 @@
 import { createAddressGuard, isLiteral } from '../../../core/egress/guard/address-guard.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { requestHeaders } from '../../../core/http/index.ts';
-import { parseCookies } from '../../../core/resolve/yt-dlp/request-headers.ts';
+import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { initialRetryState, planNextAttempt } from '../../../stream-service/source/attempts.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 

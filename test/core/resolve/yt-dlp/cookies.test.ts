@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCookies } from '../../../../core/resolve/yt-dlp/request-headers.ts';
+import { parseCookies } from '../../../../core/resolve/yt-dlp/requests.ts';
 import { tracksOf } from './tracks-of.ts';
 
 const parse = (line: string) => parseCookies(line, 'h.example').map(({ name, value, domain }) => [name, value, domain]);

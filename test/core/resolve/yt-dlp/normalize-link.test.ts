@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeLink } from '../../../../core/resolve/yt-dlp/yt-dlp-info.ts';
+import { normalizeLink } from '../../../../core/resolve/yt-dlp/requests.ts';
 
 describe('normalizeLink', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { urlExpiresAt } from '../../../../core/resolve/yt-dlp/yt-dlp-info.ts';
+import { urlExpiresAt } from '../../../../core/resolve/yt-dlp/requests.ts';
 
 describe('urlExpiresAt', () => {
   const NOW = 1_790_000_000;
