@@ -1,2 +1,2 @@
+export { operationOf } from './metrics.ts';
 export { openMetrics } from './open-metrics.ts';
-export { operationOf } from './operation-of.ts';

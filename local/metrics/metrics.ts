@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type OperationId, operations } from '../../core/api/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
@@ -36,3 +37,17 @@ export const noMetrics: ServiceMetrics = {
   close: async () => undefined,
   observer: noopObserver,
 };
+
+/** By path up to the first parameter, in lower case. */
+const PREFIXES = operations.map(({ operationId, path }) => ({
+  operationId,
+  prefix: (path.split('{', 1)[0] ?? path).toLowerCase(),
+  isExact: !path.includes('{'),
+}));
+
+/** The operation of a request path, or `page` for everything else: a label with few values. */
+export function operationOf(url: string): OperationId | 'page' {
+  const path = (url.split('?', 1)[0] ?? '').toLowerCase();
+  const found = PREFIXES.find(({ prefix, isExact }) => (isExact ? path === prefix : path.startsWith(prefix)));
+  return found?.operationId ?? 'page';
+}

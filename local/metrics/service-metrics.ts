@@ -5,8 +5,7 @@ import { receivedBytes } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved } from '../../core/resolve/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';
-import type { ServiceMetrics } from './metrics.ts';
-import { operationOf } from './operation-of.ts';
+import { operationOf, type ServiceMetrics } from './metrics.ts';
 
 /** The metrics in the text format of Prometheus. */
 export interface Rendering {

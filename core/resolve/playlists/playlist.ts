@@ -1,5 +1,6 @@
+import { positiveInteger } from '../../media/index.ts';
 import type { PlaylistEntry, PlaylistLink, Resource } from '../../state/index.ts';
-import { type Info, positiveInteger, readMetadata } from '../yt-dlp/index.ts';
+import { type Info, readMetadata } from '../yt-dlp/index.ts';
 import { type ListedEntry, readEntries } from './list-entries.ts';
 
 /** A list with those of its entries that are not gone. */

@@ -1,4 +1,3 @@
-export { positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
 export { type Info, infoList, isList, isResolvedEntry, text, webUrl } from '../../parsing/index.ts';
 export { createExtractor, type Extraction, type Extractor, type ExtractRequest } from './extractor.ts';
 export { isFinal } from './failures.ts';
