@@ -1,4 +1,4 @@
-export { memorySource, readWhole } from './memory-source.ts';
+export { memorySource, readWhole } from './memory.ts';
 export { createSourceOpeners, isMp4File, needsRemux, openTrack } from './open-source.ts';
 export { firstBytes, hasBytes } from './read-ahead-stream.ts';
 export type { FileSource, OpenSource, SegmentedSource, Source, TrackSelection } from './source.ts';

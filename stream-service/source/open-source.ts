@@ -9,7 +9,7 @@ import { peekLimits, singleAttemptLimits } from './attempts.ts';
 import { AvailabilityProbes } from './availability-probe.ts';
 import { openFile } from './file-source.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
-import { memorySource } from './memory-source.ts';
+import { memorySource } from './memory.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import { loadDash, loadHls, openSegments } from './segmented/index.ts';
 import type { OpenRequest, OpenSource, Source } from './source.ts';

@@ -20,6 +20,9 @@ export interface ChooseEntryDependencies {
   readonly resolve?: Resolver['resolve'];
 }
 
+/** For whom entries are read, and until when. */
+export type EntryReader = Pick<StreamSession, 'client' | 'signal'>;
+
 /** What was requested of a list. */
 export interface ArchiveRequest {
   readonly contents: ArchiveContents;
@@ -40,7 +43,7 @@ const RESOLVE_TIMEOUT_MS = 25_000;
 /** The resource of an entry by the state table alone. */
 export const readStored = async (
   { resourceId }: PlaylistEntry,
-  { state }: Pick<ChooseEntryDependencies, 'state'>,
+  { state }: ChooseEntryDependencies,
 ): Promise<Resource | undefined> => (resourceId === undefined ? undefined : state.getResource(resourceId));
 
 /**
@@ -50,8 +53,8 @@ export const readStored = async (
 export async function resolveEntry(
   entry: PlaylistEntry,
   list: ArchivedList,
-  { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
-  { resolve }: Pick<ChooseEntryDependencies, 'resolve'>,
+  { client, signal }: EntryReader,
+  { resolve }: ChooseEntryDependencies,
 ): Promise<Resource> {
   if (!resolve) throw new NotFound('The entry is not stored');
   if (entry.url === list.url && entry.resourceId === undefined)
@@ -73,7 +76,7 @@ export async function chooseRendition(
   resource: Resource,
   number: number,
   { contents: { list }, parameters }: ArchiveRequest,
-  { state }: Pick<ChooseEntryDependencies, 'state'>,
+  { state }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
   const selected = selectQuality(resource, parameters);
@@ -84,12 +87,8 @@ export async function chooseRendition(
   const { title, author, details } = resource;
   const { bitrateKbps, hasTags } = parameters;
   const query = { format: selected?.format, bitrateKbps, hasTags, listPlace: placeInList(list, number) };
-  return {
-    title,
-    author,
-    modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
-    plan: planOutput(found, { route: 'Media', ...query }),
-  };
+  const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
+  return { title, author, modifiedAt, plan: planOutput(found, { route: 'Media', ...query }) };
 }
 
 /** Undefined for an item alone. */

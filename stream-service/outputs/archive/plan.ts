@@ -10,8 +10,8 @@ import type { Outputs, PlannedOutput, RepresentationHead } from '../representati
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
-  type ChosenEntry,
   chooseRendition,
+  type EntryReader,
   readStored,
 } from './choose-entry.ts';
 import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
@@ -105,24 +105,21 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
   });
   const flights = createSingleFlight<ArchivePlan | undefined>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
-  const store = (id: string, plan: ArchivePlan | undefined) => known.set(id, { plan });
 
   const describeEntry = async (
     request: ArchiveRequest,
     number: number,
-    reader: Pick<StreamSession, 'client' | 'signal'>,
+    reader: EntryReader,
   ): Promise<PlannedEntry | Missing> => {
     const { contents, parameters } = request;
     const entry = contents.entries.get(number);
     const resource = entry && (await readStored(entry, dependencies));
     if (!resource) throw new Error('An entry is not stored');
-    let chosen: ChosenEntry;
-    try {
-      chosen = await chooseRendition(resource, number, request, dependencies);
-    } catch (error) {
+    const chosen = await chooseRendition(resource, number, request, dependencies).catch((error) => {
       if (!isFinal(error)) throw error;
       return { number, reason: reasonOf(error) };
-    }
+    });
+    if ('reason' in chosen) return chosen;
     const { plan, modifiedAt, ...naming } = chosen;
     const head = await describeExactly(plan, parameters.format, reader, dependencies.outputs);
     const { size, etag, fileExtension, acceptRanges } = head;
@@ -154,10 +151,10 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
       const cached = known.get(id);
       if (cached) return cached.plan;
       const found = await flights(id, (signal) => plan(request, session.client, signal), session.signal);
-      if (found) store(id, found);
+      if (found) known.set(id, { plan: found });
       return found;
     },
-    reject: (request) => void store(idOf(request), undefined),
+    reject: (request) => void known.set(idOf(request), { plan: undefined }),
   };
 }
 
@@ -171,7 +168,7 @@ const idOf = ({ contents: { list }, parameters }: ArchiveRequest): string =>
 async function describeExactly(
   plan: RenditionPlan,
   format: ArchiveFormat,
-  reader: Pick<StreamSession, 'client' | 'signal'>,
+  reader: EntryReader,
   outputs: ArchivePlansDependencies['outputs'],
 ): Promise<RepresentationHead> {
   const { size, etag } = plan.head;

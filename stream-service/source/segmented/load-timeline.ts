@@ -6,7 +6,7 @@ import type { Timeline } from '../../../core/media/timeline/index.ts';
 import { parse, READ_HLS_PLAYLIST } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { createPlaylistCheck } from '../completeness.ts';
-import { fetchBuffer } from '../range-fetch.ts';
+import { fetchBuffer } from '../memory.ts';
 import type { OpenRequest } from '../source.ts';
 import { fixedTarget, type RangeRequirement } from '../upstream-request.ts';
 

@@ -10,7 +10,8 @@ import {
 } from '../../../core/media/timeline/index.ts';
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { createLengthCheck, createMediaCheck } from '../completeness.ts';
-import { fetchBuffer, RangeFetch } from '../range-fetch.ts';
+import { fetchBuffer } from '../memory.ts';
+import { RangeFetch } from '../range-fetch.ts';
 import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
 import type { FetchScheduler, Filter } from '../read-ahead-stream.ts';
 import type { TrackLocator } from '../track-locator.ts';

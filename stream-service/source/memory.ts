@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { appendChunk } from '../../core/egress/client/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
+import type { AttemptOptions } from './attempts.ts';
+import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
+import type { FileSource, Source } from './source.ts';
+
+/** Bytes in memory as a file. */
+export const memorySource = (bytes: Buffer): FileSource => ({
+  needsRemux: false,
+  size: bytes.length,
+  isSeekable: true,
+  validator: undefined,
+  // The reader owns the chunk.
+  read: (first, last = bytes.length - 1) =>
+    Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
+  close: () => undefined,
+});
+
+export interface ReadWholeOptions {
+  readonly maxBytes: number;
+  /** What it is, for errors: `The cover`. */
+  readonly name: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads a small file whole. The bound holds where the source states no size, or a wrong one.
+ * @throws UpstreamError for a longer file and for segments, the signal's reason, and what reading throws
+ */
+export async function readWhole(source: Source, { maxBytes, name, signal }: ReadWholeOptions): Promise<Buffer> {
+  if (source.needsRemux) throw new UpstreamError(`${name} is a playlist`);
+  let left = maxBytes;
+  const body = source.read(0).map(
+    (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) throw new UpstreamError(`${name} is too large`);
+      return chunk;
+    },
+    { signal },
+  );
+  return buffer(body);
+}
+
+/**
+ * Reads a small entity, a playlist or a key, into memory, with the same retries as any other bytes.
+ * @returns the bytes, and the URL after redirects
+ * @throws UpstreamError, also when it is larger than `maxBytes`; UrlExpired, NotFound
+ */
+export async function fetchBuffer(
+  options: AttemptOptions & Pick<RangeFetchOptions, 'createCheck'>,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Buffer; readonly url: string }> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fetch = new RangeFetch({ ...options, requested: { first: 0, last: undefined }, bufferLimitBytes: maxBytes });
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  fetch.attach({
+    data(chunk) {
+      appendChunk(chunks, chunk);
+      length += chunk.length;
+      if (length > maxBytes) reject(new UpstreamError(`Response exceeds ${maxBytes} bytes`));
+      return length <= maxBytes;
+    },
+    end: resolve,
+    fail: reject,
+  });
+  try {
+    await promise;
+    return { bytes: Buffer.concat(chunks, length), url: fetch.url };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    fetch.destroy();
+  }
+}
