@@ -145,7 +145,7 @@ export interface ArchiveParameters extends Selection {
   readonly from: number;
 }
 
-/** At most six digits: no list is longer. */
+/** A number of an entry has at most six digits, since no list is longer. */
 const NUMBER = /^[1-9]\d{0,5}$/;
 
 /**

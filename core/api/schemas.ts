@@ -146,7 +146,7 @@ export type StreamReference = Static<typeof StreamReference>;
 export type MediaRendition = Static<typeof MediaRendition>;
 export type MediaDetails = Static<typeof MediaDetails>;
 
-/** By the names that references use. */
+/** The schemas by the names that references use. */
 export const schemas = {
   AppInfo,
   Chapter,

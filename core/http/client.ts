@@ -76,7 +76,7 @@ export interface HeldName {
 }
 
 export function createClientNames(): ClientNames {
-  /** By network: the clients that have names, and how often each is held. */
+  /** Lists by network the clients that have names, and how often each is held. */
   const networks = new Map<string, Map<string, number>>();
 
   const leave = (network: string, client: string) => {

@@ -78,7 +78,7 @@ export interface KeyedSubtitle {
   readonly track: Track;
 }
 
-/** As `findByKey`, for subtitle files. */
+/** Finds the subtitle file of a key, as `findByKey` finds a rendition. */
 export async function findSubtitleByKey(
   key: string,
   getResource: State['getResource'],

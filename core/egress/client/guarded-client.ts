@@ -18,7 +18,7 @@ export interface GuardedClient {
 export function createGuardedClient(options: DispatcherOptions): GuardedClient {
   const { dialer, proxyPool } = options;
   const direct = socketDispatcher(dialer.connect, options);
-  /** By source address, of which there is a bounded number. */
+  /** The dispatchers by source address, of which there is a bounded number. */
   const bound = new Map<string, Dispatcher>();
   const proxied = new Map<URL, Dispatcher>(proxyPool.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
 

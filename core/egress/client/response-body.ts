@@ -101,7 +101,7 @@ const ignore = () => undefined;
 
 /** Bodies up to this size are read to their end, so that the connection can be used again. */
 const MAX_DRAINED_BYTES = 16 * 1024;
-/** For all of the end: a source that sends a byte now and then would keep the connection open. */
+/** Bounds reading to the end as a whole: a source that sends a byte now and then would keep the connection open. */
 const DRAIN_TIMEOUT_MS = 2_000;
 
 /** Disposes of a response whose body is not needed: drains a short body, and closes the connection of any other. */

@@ -40,7 +40,7 @@ export function createProxyPool(
   const health = createSiteHealth();
   const reportedIds = new Set<string>();
   const failing = new Map<URL | undefined, Failures>();
-  /** In the order of their use. */
+  /** Proxies are used before source addresses. */
   const groups = [[...proxies.keys()], [...addresses.keys()]].filter((ids) => ids.length > 0).map(createTurns);
   if (groups.length === 0) groups.push(createTurns([directId]));
   const [firstGroup] = groups as [Turns];

@@ -12,7 +12,7 @@ export class SocksProxyError extends UpstreamError {}
 /** RFC 1928 §4: the length of a name is one octet. */
 const MAX_NAME_BYTES = 255;
 
-/** As `openSocksTunnel`, reporting to the pool whether the proxy works. */
+/** Opens a tunnel as `openSocksTunnel` does, and reports to the pool whether the proxy works. */
 export async function openPoolTunnel(
   proxyPool: Pick<ProxyPool, 'reportFailure' | 'reportSuccess'>,
   { proxy, destination, timeoutMs }: { proxy: URL; destination: Destination; timeoutMs: number },

@@ -1,9 +1,9 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { createSemaphore } from '../../concurrency/index.ts';
 
-/** For one attempt, from the moment it is sent. */
+/** Bounds one attempt from the moment it is sent. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-/** For waiting for a permit to send, and for a whole call with its attempts. */
+/** Bound the wait for a permit to send, and a whole call with its attempts. */
 const WAIT_TIMEOUT_MS = 15_000;
 const CALL_TIMEOUT_MS = 20_000;
 const MAX_CONCURRENT_CALLS = 128;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 const SCHEMA_VERSION = 1;
-/** For a process that is just ending and still holds the file. */
+/** A process that is just ending may still hold the file. */
 const BUSY_TIMEOUT_MS = 500;
 /** A value of 20 KB takes 2 to 3 pages; with the default of 4 KB it would be a chain of 5. */
 const PAGE_BYTES = 8192;
