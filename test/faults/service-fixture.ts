@@ -63,7 +63,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
 
   const resolveItem = async (item: Item): Promise<Resource> => {
     const link = origin.url(`/site/${item}/1`);
-    const result = await resolver.resolve(link, { deadline: Date.now() + 55_000 });
+    const result = await resolver.resolve(link, { deadline: Date.now() + 150_000 });
     return result.type === 'Media' ? result.resource : expect.fail(`${link} is a list`);
   };
 

@@ -8,7 +8,7 @@ export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
   filesOfRequest: { GetResource: 74, Media: 54, Combined: 78 },
   /** Lines of source files, blank ones and comments included. */
-  lines: { product: 63_750, tests: 69_500 },
+  lines: { product: 63_750, tests: 68_500 },
 };
 
 const FOLDERS = {

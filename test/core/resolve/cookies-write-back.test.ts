@@ -61,7 +61,7 @@ afterAll(async () => {
   await sites.close();
 });
 
-const resolve = (path: string) => resolver.resolve(`https://site.example${path}`, { deadline: Date.now() + 55_000 });
+const resolve = (path: string) => resolver.resolve(`https://site.example${path}`, { deadline: Date.now() + 150_000 });
 const valuesOf = async (file = '') =>
   (await readFile(file, 'utf8'))
     .split('\n')

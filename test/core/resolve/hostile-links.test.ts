@@ -19,7 +19,7 @@ const { origin, resolver, resources } = await startResolver({
 
 const resolveFile = async (name: string, type: string, body: string | Buffer, encoding?: string): Promise<Resource> => {
   files.set(name, { type, body: Buffer.from(body), encoding });
-  const resolved = await resolver.resolve(origin.url(`/hostile/${name}`), { deadline: Date.now() + 60_000 });
+  const resolved = await resolver.resolve(origin.url(`/hostile/${name}`), { deadline: Date.now() + 150_000 });
   if (resolved.type !== 'Media') throw new Error('Not one item');
   return resolved.resource;
 };

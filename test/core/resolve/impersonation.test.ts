@@ -29,7 +29,7 @@ const insideHost = `127.0.0.1:${(inside.address() as AddressInfo).port}`;
 afterAll(() => inside.close());
 
 const headersOf = async ({ origin, resolver }: typeof warm, path: string) => {
-  await resolver.resolve(origin.url(path), { deadline: Date.now() + 55_000 });
+  await resolver.resolve(origin.url(path), { deadline: Date.now() + 150_000 });
   return origin.requestsTo(path).map(({ headers }) => headers);
 };
 
@@ -51,7 +51,7 @@ describe.each([
   });
 
   it.each(refused)('does not pass the egress guard by %s', async (_by, link) => {
-    const resolving = fixture.resolver.resolve(link, { deadline: Date.now() + 55_000 });
+    const resolving = fixture.resolver.resolve(link, { deadline: Date.now() + 150_000 });
     await expect(asProblem(resolving)).rejects.toMatchObject({ details: { status: 404 } });
     expect(connections).toBe(0);
   });

@@ -65,7 +65,7 @@ it('is in compose.yaml in the version that is tested', async () => {
 });
 
 it('gets a PO token from the provider of an operator, whose own requests stay behind the egress guard', async () => {
-  const resolved = await resolver.resolve(origin.url('/pot/visitor'), { deadline: Date.now() + 30_000 });
+  const resolved = await resolver.resolve(origin.url('/pot/visitor'), { deadline: Date.now() + 150_000 });
   if (resolved.type !== 'Media') throw new Error('Not one item');
   expect(resolved.resource.title).toBe(`token ${tokenOf('visitor')}`);
   expect(paths).toEqual(['GET /ping', 'POST /get_pot']);

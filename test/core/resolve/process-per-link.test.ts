@@ -23,7 +23,7 @@ afterAll(() => {
   ]);
 });
 
-const resolve = (path: string, seconds = 100) =>
+const resolve = (path: string, seconds = 150) =>
   resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
 const single = async (path: string) => {
   const resolved = await resolve(path);

@@ -13,7 +13,7 @@ const { origin, resolver } = await startResolver({
   pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
 });
 
-const resolve = async (path: string, seconds = 60) => {
+const resolve = async (path: string, seconds = 150) => {
   const resolved = await resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
   return { resolved, information: toResourceInformation(resolved, path) };
 };

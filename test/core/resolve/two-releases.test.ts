@@ -44,7 +44,7 @@ let links = 0;
 async function versionsFor(origin: typeof site): Promise<string[]> {
   asked = [];
   const url = origin.url(`/files/clip.mp4?link=${links++}`);
-  const resolved = await resolver.resolve(url, { deadline: Date.now() + 60_000 });
+  const resolved = await resolver.resolve(url, { deadline: Date.now() + 150_000 });
   expect(resolved).toMatchObject({ type: 'Media', resource: { origin: { url } } });
   return asked;
 }
@@ -78,7 +78,7 @@ it('canary links move a site before a client asks for it, and back', async () =>
 
 it('the other release is asked when a site refuses the URLs of a refresh at once', async () => {
   const url = site.url('/files/clip.mp4?refused');
-  const resolved = await resolver.resolve(url, { deadline: Date.now() + 60_000 });
+  const resolved = await resolver.resolve(url, { deadline: Date.now() + 150_000 });
   if (resolved.type !== 'Media') throw new Error('Not one item');
   asked = [];
   const refreshed = await resolver.refresh(resolved.resource);
@@ -89,7 +89,7 @@ it('the other release is asked when a site refuses the URLs of a refresh at once
 
 it('media that is gone is not asked for twice', async () => {
   asked = [];
-  const gone = resolver.resolve(otherSite.url('/trouble/404'), { deadline: Date.now() + 60_000 });
+  const gone = resolver.resolve(otherSite.url('/trouble/404'), { deadline: Date.now() + 150_000 });
   await expect(asProblem(gone)).rejects.toMatchObject({ details: { status: 404 } });
   expect(asked).toEqual([stable.version]);
 });

@@ -21,7 +21,7 @@ const resources = new Map<string, Resource>();
 beforeAll(async () => {
   service = await startInjectedService();
   for (const [name, path] of Object.entries(LINKS)) {
-    const resolved = await service.resolver.resolve(service.origin.url(path), { deadline: Date.now() + 60_000 });
+    const resolved = await service.resolver.resolve(service.origin.url(path), { deadline: Date.now() + 150_000 });
     resources.set(name, resolved.type === 'Media' ? resolved.resource : expect.fail(`${path} is a list`));
   }
   file = (await sendRequest(await fileUrl())).body;

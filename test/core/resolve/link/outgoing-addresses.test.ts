@@ -124,7 +124,7 @@ async function startHost(options: Partial<EgressOptions>, table = createMemorySt
     egress,
     resolver,
     async resource(path: string): Promise<Resource> {
-      const resolved = await resolver.resolve(origin.url(path), { deadline: Date.now() + 60_000 });
+      const resolved = await resolver.resolve(origin.url(path), { deadline: Date.now() + 150_000 });
       if (resolved.type !== 'Media') throw new Error('Not one item');
       return resolved.resource;
     },
