@@ -74,7 +74,7 @@ export function layOutHls(sources: readonly LayoutSource[], kinds: readonly ('vi
     const index: SourceIndex = second && kind === 'soun' ? 1 : 0;
     return { source: sources[index] ?? first, index, kind };
   });
-  for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.box);
+  for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.bytes);
   const tracks = parts.map(({ source, kind }) => fragmentTrack(source, kind, 1));
   const layout = new LayoutBuilder();
   const streams = parts.map((part, index) => {
@@ -108,7 +108,7 @@ function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
   if (!index) throw new UnsupportedMp4('Fragments without an index');
   const video = parseSupportedTrack(source, 'vide');
   const audio = parseSupportedTrack(source, 'soun');
-  requireRelativeOffsets(index.firstMoof.box);
+  requireRelativeOffsets(index.firstMoof.bytes);
   const timed = timeFragments(index, fileBytes);
   const layout = new LayoutBuilder();
   const init = Buffer.concat([FRAGMENTED_FILE_TYPE, box('moov', movie.bytes)]);
@@ -176,8 +176,7 @@ function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | u
   const { timescale, fragmentDefaults } = header;
   let [count, units] = [0, 0];
   if (fragments && fragmentDefaults) {
-    const moof = { bytes: fragments.firstMoof.box, offset: fragments.firstMoof.offset };
-    for (const { duration } of parseFragmentSamples(moof, header.id, fragmentDefaults)) {
+    for (const { duration } of parseFragmentSamples(fragments.firstMoof, header.id, fragmentDefaults)) {
       count += 1;
       units += duration;
       if (count === MAX_MEASURED_FRAMES) break;

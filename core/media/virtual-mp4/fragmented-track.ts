@@ -74,7 +74,7 @@ export function listFragments(source: LayoutSource, index: FragmentIndex, kind: 
 /** @throws UnsupportedMp4 when the first fragment could not be patched */
 function checkFirstFragment(
   header: TrackHeader,
-  { entries: [first], firstMoof: { box: moof, offset } }: FragmentIndex,
+  { entries: [first], firstMoof: { bytes: moof, offset } }: FragmentIndex,
 ): void {
   const sourceEnd = first ? first.offset + first.bytes : 0;
   patchFragment(moof, { track: toLayoutTrack(header, 1), sourceOffset: offset, offset, sourceEnd, sequence: 1 });

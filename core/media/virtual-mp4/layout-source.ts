@@ -2,6 +2,7 @@ import {
   countDeclaredSamples,
   type IndexedBox,
   indexMovie,
+  type MovieFragment,
   parseTrackHeader,
   type TrackHeader,
   UnsupportedMp4,
@@ -27,8 +28,8 @@ export interface FragmentIndex {
   /** Units: earliest presentation time of the first fragment. */
   readonly startTime: number;
   readonly entries: readonly FragmentEntry[];
-  /** The first `moof`, a whole box, and its offset in the file: one fragment is read to check the index. */
-  readonly firstMoof: { readonly offset: number; readonly box: Buffer };
+  /** The first one of the file, which is read to check the index. */
+  readonly firstMoof: MovieFragment;
 }
 
 export interface FragmentEntry {
@@ -134,7 +135,7 @@ export const unpackSource = ({ moov, moovOffset, fileBytes, fragments }: PackedS
 /** Bytes that the work on a source is proportional to. @throws UnsupportedMp4 when the movie has too many boxes */
 export const weighSource = ({ moov, fragments }: PackedSource): number =>
   moov.length +
-  (fragments ? fragments.entries.byteLength + fragments.firstMoof.box.length : 0) +
+  (fragments ? fragments.entries.byteLength + fragments.firstMoof.bytes.length : 0) +
   countDeclaredSamples(indexMovie(moov)) * SAMPLE_BYTES;
 
 function packEntries(entries: readonly FragmentEntry[]): Float64Array {

@@ -1,5 +1,6 @@
 import {
   type IndexedBox,
+  type MovieFragment,
   parseSegmentIndex,
   parseTrackHeader,
   type SegmentIndex,
@@ -51,7 +52,7 @@ export async function collectFragments(
   options: ParsingOptions,
 ): Promise<FragmentIndex> {
   const fragments = new FragmentCollector(reader, movie.index, options);
-  let firstMoof: FragmentIndex['firstMoof'] | undefined;
+  let firstMoof: MovieFragment | undefined;
   for (let at: number | undefined = movie.end; at !== undefined && at < reader.size; ) {
     at = await fragments.next(at);
     const [first] = fragments.entries;
@@ -172,10 +173,10 @@ function findOnlyTrack(movie: IndexedBox): TrackHeader {
 }
 
 /** The first `moof` of the first fragment: an index that is wrong is usually wrong from its first entry. */
-async function readFirstMoof(reader: ByteReader, first: FragmentEntry): Promise<FragmentIndex['firstMoof']> {
+async function readFirstMoof(reader: ByteReader, first: FragmentEntry): Promise<MovieFragment> {
   let count = 0;
   for await (const box of readFragmentBoxes(reader, first)) {
-    if (box.type === 'moof') return { offset: box.start, box: await readMoof(reader, box) };
+    if (box.type === 'moof') return { offset: box.start, bytes: await readMoof(reader, box) };
     count += 1;
     if (count === MAX_LEADING_BOXES) break;
   }
