@@ -11,8 +11,8 @@ import {
   u32,
   u64,
 } from '../../../../core/media/isobmff/boxes.ts';
-import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/track-header.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
+import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/track-header.ts';
 
 const header = (size: number, type: string, ...rest: Buffer[]) =>
   Buffer.concat([u32(size), Buffer.from(type, 'latin1'), ...rest]);
