@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the code may grow to. A change may lower a number and never raises one. */
 export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
-  filesOfRequest: { GetResource: 74, Media: 54, Combined: 78 },
+  filesOfRequest: { GetResource: 61, Media: 39, Combined: 59 },
   /** Lines of source files, blank ones and comments included. */
   lines: { product: 63_750, tests: 68_500 },
 };
