@@ -98,12 +98,13 @@ export async function serveProxy(
     const url = new URL(request.url ?? '');
     const { 'proxy-authorization': _, ...forwarded } = request.headers;
     const target = { host: '127.0.0.1', port: routes[url.host], path: url.pathname, headers: forwarded };
-    http
+    const forwarding = http
       .get({ ...target, agent: false }, (answer) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(response);
       })
       .on('error', () => response.destroy());
+    response.on('close', () => forwarding.destroy());
   };
   const server = scheme === 'https' ? https.createServer(certificate, forward) : http.createServer(forward);
   server.on('connect', (request, socket) => {
