@@ -34,7 +34,8 @@ export interface ParsingProcess {
 const PROGRAM = fileURLToPath(new URL(`./parsing-worker${extname(import.meta.filename)}`, import.meta.url));
 /** What programs of the sources import. Not the whole folder of the project, which may contain the state and a `.env`. */
 const SOURCES = ['core', 'node_modules', 'package.json'];
-const START_TIMEOUT_MS = 15_000;
+/** It starts with low priority, which takes long beside other loads. */
+const START_TIMEOUT_MS = 30_000;
 /** The sample tables of ten hours of video take half of it. */
 const MAX_HEAP_MB = 128;
 /** The limit of elapsed time, in proportion to that of processor time. */
