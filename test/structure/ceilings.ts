@@ -8,7 +8,7 @@ export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
   filesOfRequest: { GetResource: 61, Media: 39, Combined: 59 },
   /** Lines of source files, blank ones and comments included. */
-  lines: { product: 63_750, tests: 68_500 },
+  lines: { product: 63_000, tests: 68_000 },
 };
 
 const FOLDERS = {
