@@ -48,7 +48,7 @@ describe('renditions of an item', () => {
     await page.waitForLoadState('networkidle');
     expect(await page.getByText(/No seeking/).count()).toBe(0);
     await tab('Audio').click();
-    expect((await labels()).every((label) => /\d+ kbps|WAV/.test(label))).toBe(true);
+    expect((await labels()).every((label) => /\d+ kbps|WAV|OPUS/.test(label))).toBe(true);
     expect(await page.getByText(/No seeking/).count()).toBe(0);
     await page.keyboard.press('ArrowRight');
     expect(await tab('MP3').getAttribute('aria-selected')).toBe('true');
