@@ -125,7 +125,7 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
     await page.arrived.promise;
     const { worker, forks } = await workers();
     // The fork of an earlier link may still be ending.
-    const fork = await signalled(Math.max(...forks), signal);
+    const fork = await signalled(forks.at(-1), signal);
     expect(await resolving).toMatchObject(media);
     await hasEnded(fork);
     expect((await workers()).worker).toBe(worker);

@@ -2,15 +2,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+/** Ids start again at the lowest, and do not tell which process is newer. */
+const OLDEST_FIRST = process.platform === 'linux' ? ['--sort=start_time'] : [];
 
 export interface ProcessRow {
   readonly pid: number;
   readonly command: string;
 }
 
-/** Descendants of a process, without the process that lists them. */
+/** Descendants of a process, without the process that lists them: on Linux the oldest first. */
 export async function descendantsOf(root: number): Promise<ProcessRow[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=']);
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=', ...OLDEST_FIRST]);
   const rows = stdout.split('\n').flatMap((line) => {
     const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
