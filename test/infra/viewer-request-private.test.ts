@@ -104,7 +104,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   });
 
   it('is refused when settings make it longer than CloudFront takes', () => {
-    const corsAllowedOrigins = Array.from({ length: 40 }, (_, index) => `https://page-${index}.example`);
+    const corsAllowedOrigins = Array.from({ length: 60 }, (_, index) => `https://page-${index}.example`);
     expect(() => viewerRequestSource({ mode, access: { corsAllowedOrigins } })).toThrow('shorten corsAllowedOrigins');
   });
 

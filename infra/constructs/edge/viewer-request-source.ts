@@ -10,12 +10,25 @@ import {
 } from '../../../core/api/index.ts';
 import { API_PREFIX } from './path-prefixes.ts';
 
-/** The paths and methods that the edge function knows, with the origin that serves each. */
-const routes = operations.map(({ path, methods, servedBy }) => ({
-  origin: servedBy === 'function' ? 'api' : 'stream',
-  path,
-  methods: [...methods, 'OPTIONS'].join(', '),
-}));
+interface EdgeRoutes {
+  readonly origin: 'api' | 'stream';
+  readonly methods: string;
+  readonly paths: string[];
+}
+
+/** The paths that the edge function knows, together by origin and methods: the function has little room. */
+function groupRoutes(): EdgeRoutes[] {
+  const groups = new Map<string, EdgeRoutes>();
+  for (const { path, methods: supported, servedBy } of operations) {
+    const origin = servedBy === 'function' ? 'api' : 'stream';
+    const methods = [...supported, 'OPTIONS'].join(', ');
+    const name = `${origin} ${methods}`;
+    const group = groups.get(name) ?? { origin, methods, paths: [] };
+    group.paths.push(path);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
 
 /**
  * Query parameters that change what a stream endpoint sends. The edge function removes all others, so that the cache key
@@ -67,7 +80,7 @@ export function viewerRequestSource({ mode, access, securityContacts = [] }: Vie
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', STREAM_PARAMETERS.join(','))
     // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(routes))
+    .replace('__ROUTES__', JSON.stringify(groupRoutes()))
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
   if (!access) return source.replace(/^ *\/\/ __ADMIT__\n/m, '');
