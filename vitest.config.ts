@@ -3,6 +3,7 @@ import LongestFirstSequencer from './test/support/longest-first-sequencer.ts';
 
 /** Tests that start no process and open no socket (test/support/unit-setup.ts enforces it): fast, and safe to run in one worker. */
 export const UNIT_TESTS = [
+  'test/clients/{api-types,command-line,list}.test.ts',
   'test/core/api/*.test.ts',
   'test/core/concurrency/*.test.ts',
   'test/core/config/!(cookies-file|secret-settings).test.ts',

@@ -9,7 +9,7 @@ export {
 } from './operations.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export { problemPages, renderProblemReference } from './problem-pages.ts';
-export { type ProblemName, problemNameOf } from './problem-types.ts';
+export { type ProblemName, problemNameOf, TYPE_REFERENCES } from './problem-types.ts';
 export {
   ARCHIVE_FORMATS,
   type ArchiveFormat,

@@ -6,7 +6,7 @@ const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|new URL\(\s*)['"](\.[^'"]
 
 /** Every source file of the project, tests aside, relative to the repository. */
 export const sourceFiles: readonly string[] = globSync(
-  '{core,layers,lambdas,stream-service,infra,web,local,bench,scripts}/**/*.{ts,tsx,mjs}',
+  '{clients,core,layers,lambdas,stream-service,infra,web,local,bench,scripts}/**/*.{ts,tsx,mjs}',
   { cwd: ROOT },
 )
   .filter((file) => !file.endsWith('.d.ts'))

@@ -10,6 +10,8 @@ const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'core/tools', 
 
 /** What each area may import besides itself. `*`: everything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  // Published by itself.
+  clients: [],
   'core/concurrency': [],
   'core/config': [],
   'core/conversions': ['core/media'],

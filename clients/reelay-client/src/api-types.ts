@@ -1,0 +1,926 @@
+/** Generated from the description of the API by `npm run client:types`. */
+
+
+export interface paths {
+  "/api/App": {
+    /** Reports version and health, including why the instance is in maintenance */
+    get: operations["GetAppInfo"];
+  };
+  "/api/App/requests": {
+    /** Reports how many resolve requests this instance has served */
+    get: operations["GetRequestCount"];
+  };
+  "/api/Fetch/GetResource": {
+    /** Resolves a media URL into metadata and available renditions */
+    get: operations["GetResource"];
+  };
+  "/api/Fetch/GetDetails": {
+    /** Resolves a media URL into description, date, chapters, thumbnails and subtitles */
+    get: operations["GetDetails"];
+  };
+  "/api/Get": {
+    /** Resolves a media URL and redirects to the stream of one rendition */
+    get: operations["Get"];
+  };
+  "/api/Feed": {
+    /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+    get: operations["Feed"];
+  };
+  "/api/Stream/Media/{key}": {
+    /** Streams one rendition, whole or by range */
+    get: operations["Media"];
+  };
+  "/api/Stream/Hls/{key}/master.m3u8": {
+    /** The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js */
+    get: operations["HlsMaster"];
+  };
+  "/api/Stream/Hls/{key}/{file}": {
+    /** A file that the HLS master playlist of a rendition refers to */
+    get: operations["HlsFile"];
+  };
+  "/api/Stream/Subtitle/{key}": {
+    /** A subtitle file, converted to the requested format */
+    get: operations["Subtitle"];
+  };
+  "/api/Stream/Cover/{key}": {
+    /** The cover of the item that a rendition belongs to, as the source has it */
+    get: operations["Cover"];
+  };
+  "/api/Stream/Archive/{key}": {
+    /** Streams the entries of a list as one archive, one after another */
+    get: operations["Archive"];
+  };
+  "/api/Stream/Combined/{key}": {
+    /** Muxes separate video and audio into MP4 while sending */
+    get: operations["Combined"];
+  };
+}
+
+export type webhooks = Record<string, never>;
+
+export interface components {
+  schemas: {
+    AppInfo: {
+      version: string | null;
+      isHealthy: boolean;
+      environment: string | null;
+      maintenance?: string | null;
+    };
+    Chapter: {
+      title: string | null;
+      /** Format: double */
+      startSeconds: number;
+      /** Format: double */
+      endSeconds?: number | null;
+    };
+    MediaDetails: {
+      type: components["schemas"]["MediaType"];
+      title: string | null;
+      author: string | null;
+      coverUrl: string | null;
+      /** Format: double */
+      durationSeconds?: number | null;
+      isLive: boolean;
+      /** Format: int32 */
+      availableInSeconds?: number | null;
+      description?: string | null;
+      uploadDate?: string | null;
+      tags: string[];
+      chapters: components["schemas"]["Chapter"][];
+      thumbnails: components["schemas"]["Thumbnail"][];
+      subtitles: components["schemas"]["SubtitleInformation"][];
+    };
+    MediaInformation: {
+      requestedUrl: string | null;
+      video?: components["schemas"]["StreamReference"];
+      audio?: components["schemas"]["StreamReference"];
+      coverUrl: string | null;
+      title: string | null;
+      author: string | null;
+    };
+    MediaRendition: {
+      key: string | null;
+      label: string | null;
+      description?: string | null;
+      fileExtension: string | null;
+      mimeType: string | null;
+      urlType?: components["schemas"]["UrlType"];
+      /** Format: int64 */
+      fileSizeBytes?: number | null;
+      /** Format: int32 */
+      height?: number | null;
+      /** Format: double */
+      bitrate?: number | null;
+      convertTo?: string | null;
+    };
+    /** @enum {string} */
+    MediaType: "Media" | "PlayList" | "Unknown";
+    ProblemDetails: {
+      /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
+      type?: string | null;
+      title?: string | null;
+      /** Format: int32 */
+      status?: number | null;
+      detail?: string | null;
+      instance?: string | null;
+    };
+    RequestCount: {
+      /** Format: int32 */
+      schemaVersion: number;
+      label: string;
+      message: string;
+      color: string;
+    };
+    ResourceInformation: {
+      type: components["schemas"]["MediaType"];
+      title?: string | null;
+      author?: string | null;
+      coverUrl?: string | null;
+      mediaItems: components["schemas"]["MediaInformation"][] | null;
+    };
+    StreamReference: {
+      bestQualityDescription?: string | null;
+      bestQualityKey?: string | null;
+      bestQualityFileExtension?: string | null;
+      bestQualityMimeType?: string | null;
+      mediumQualityDescription?: string | null;
+      mediumQualityKey?: string | null;
+      mediumQualityFileExtension?: string | null;
+      mediumQualityMimeType?: string | null;
+      worstQualityDescription?: string | null;
+      worstQualityKey?: string | null;
+      worstQualityFileExtension?: string | null;
+      worstQualityMimeType?: string | null;
+      urlType?: components["schemas"]["UrlType"];
+      renditions?: components["schemas"]["MediaRendition"][] | null;
+    };
+    SubtitleInformation: {
+      key: string | null;
+      language: string | null;
+      name?: string | null;
+      isAutomatic: boolean;
+    };
+    Thumbnail: {
+      url: string | null;
+      /** Format: int32 */
+      width?: number | null;
+      /** Format: int32 */
+      height?: number | null;
+    };
+    /** @enum {string} */
+    UrlType: "Combined" | "Media";
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+
+export type $defs = Record<string, never>;
+
+export type external = Record<string, never>;
+
+export interface operations {
+
+  /** Reports version and health, including why the instance is in maintenance */
+  GetAppInfo: {
+    responses: {
+      /** @description The state of the instance */
+      200: {
+        content: {
+          "application/json": components["schemas"]["AppInfo"];
+          "text/json": components["schemas"]["AppInfo"];
+          "text/plain": components["schemas"]["AppInfo"];
+        };
+      };
+    };
+  };
+  /** Reports how many resolve requests this instance has served */
+  GetRequestCount: {
+    responses: {
+      /** @description A badge for shields.io; the number in X-Request-Count */
+      200: {
+        content: {
+          "application/json": components["schemas"]["RequestCount"];
+          "text/json": components["schemas"]["RequestCount"];
+          "text/plain": components["schemas"]["RequestCount"];
+        };
+      };
+    };
+  };
+  /** Resolves a media URL into metadata and available renditions */
+  GetResource: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+      };
+      header?: {
+        /** @description wait=3 answers after about 3 seconds with the entries of a list that are resolved by then; the others have neither video nor audio. The same request later continues with them */
+        Prefer?: string;
+      };
+    };
+    responses: {
+      /** @description The metadata of the link, and every rendition */
+      200: {
+        content: {
+          "application/json": components["schemas"]["ResourceInformation"];
+          "text/json": components["schemas"]["ResourceInformation"];
+          "text/plain": components["schemas"]["ResourceInformation"];
+        };
+      };
+      /** @description The url parameter is missing or malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The link did not resolve to anything */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Protected, refused by the source, or a shape of link that is not handled; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Extraction failed for another reason */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Resolves a media URL into description, date, chapters, thumbnails and subtitles */
+  GetDetails: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+      };
+    };
+    responses: {
+      /** @description The details of the item */
+      200: {
+        content: {
+          "application/json": components["schemas"]["MediaDetails"];
+          "text/json": components["schemas"]["MediaDetails"];
+          "text/plain": components["schemas"]["MediaDetails"];
+        };
+      };
+      /** @description The url parameter is missing or malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The link did not resolve to anything */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Extraction failed for another reason */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Resolves a media URL and redirects to the stream of one rendition */
+  Get: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+        /** @description best (default), worst, a maximum height such as 1080p, audio, or mp3 */
+        quality?: string;
+        /** @description any selects the best of all codecs instead of the best that plays everywhere */
+        codec?: string;
+        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list */
+        format?: string;
+        /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
+        bitrate?: "128" | "192" | "256" | "320";
+        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        tags?: "true" | "false";
+        /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
+        subtitles?: string;
+        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded */
+        start?: string;
+        /** @description Seconds: only the part up to there. May be later than the end */
+        end?: string;
+      };
+    };
+    responses: {
+      /** @description Location is the stream */
+      302: {
+        content: {
+        };
+      };
+      /** @description A parameter is missing or malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The link did not resolve to anything, or has no such rendition */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Extraction failed for another reason */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+  Feed: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+        /** @description rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON */
+        format?: string;
+        /** @description As for Get, of each entry; mp3 by default with rss, else best */
+        quality?: string;
+        /** @description As for Get */
+        codec?: string;
+      };
+    };
+    responses: {
+      /** @description The feed */
+      200: {
+        content: {
+          "application/rss+xml": string;
+          "audio/x-mpegurl": string;
+          "application/json+chapters": string;
+        };
+      };
+      /** @description If-None-Match has the ETag of the feed */
+      304: {
+        content: {
+        };
+      };
+      /** @description A parameter is missing or malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The link did not resolve to anything */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Protected, refused by the source, or a shape of link that is not handled; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Extraction failed for another reason */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Streams one rendition, whole or by range */
+  Media: {
+    parameters: {
+      query?: {
+        /** @description mp3, m4a, opus, wav converts the audio */
+        format?: string;
+        /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
+        bitrate?: "128" | "192" | "256" | "320";
+        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        tags?: "true" | "false";
+        /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
+        subtitles?: string;
+        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded */
+        start?: string;
+        /** @description Seconds: only the part up to there. May be later than the end */
+        end?: string;
+      };
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The media bytes, whole */
+      200: {
+        content: {
+          "video/*": string;
+          "audio/*": string;
+        };
+      };
+      /** @description The requested part of the media bytes */
+      206: {
+        content: {
+          "video/*": string;
+          "audio/*": string;
+        };
+      };
+      /** @description A parameter is invalid, or the rendition cannot be clipped; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description No such key, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The rendition cannot be sent in the requested format; detail says why */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js */
+  HlsMaster: {
+    parameters: {
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The playlist */
+      200: {
+        content: {
+          "application/vnd.apple.mpegurl": string;
+        };
+      };
+      /** @description The requested part of the playlist */
+      206: {
+        content: {
+          "application/vnd.apple.mpegurl": string;
+        };
+      };
+      /** @description No such key, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The rendition cannot be sent by byte ranges of MP4; detail says why */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** A file that the HLS master playlist of a rendition refers to */
+  HlsFile: {
+    parameters: {
+      query?: {
+        /** @description The version of the media that the playlist refers to, as in its URLs */
+        entity?: string;
+      };
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+        /** @description video.m3u8, audio.m3u8, both.m3u8 or media.mp4 */
+        file: string;
+      };
+    };
+    responses: {
+      /** @description The file, whole */
+      200: {
+        content: {
+          "application/vnd.apple.mpegurl": string;
+          "video/mp4": string;
+        };
+      };
+      /** @description The requested part of the file */
+      206: {
+        content: {
+          "application/vnd.apple.mpegurl": string;
+          "video/mp4": string;
+        };
+      };
+      /** @description No such key or file, its source is gone, or the media is of another version */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The rendition cannot be sent by byte ranges of MP4; detail says why */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** A subtitle file, converted to the requested format */
+  Subtitle: {
+    parameters: {
+      query?: {
+        /** @description vtt, srt, txt (a transcript); vtt by default */
+        format?: string;
+      };
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The file, whole */
+      200: {
+        content: {
+          "text/vtt": string;
+          "application/x-subrip": string;
+          "text/plain": string;
+        };
+      };
+      /** @description The requested part of the file */
+      206: {
+        content: {
+          "text/vtt": string;
+          "application/x-subrip": string;
+          "text/plain": string;
+        };
+      };
+      /** @description The format is unknown */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description No such key, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read, or is not a subtitle file */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The cover of the item that a rendition belongs to, as the source has it */
+  Cover: {
+    parameters: {
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The picture, whole */
+      200: {
+        content: {
+          "image/*": string;
+        };
+      };
+      /** @description The requested part of the picture */
+      206: {
+        content: {
+          "image/*": string;
+        };
+      };
+      /** @description No such key, the item has no cover, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read, or is not a picture */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Streams the entries of a list as one archive, one after another */
+  Archive: {
+    parameters: {
+      query?: {
+        /** @description As for Get, of each entry */
+        quality?: string;
+        /** @description As for Get */
+        codec?: string;
+        /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
+        bitrate?: "128" | "192" | "256" | "320";
+        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        tags?: "true" | "false";
+        /** @description zip (default) or tar */
+        format?: string;
+        /** @description Number of the first entry, from 1: continues an interrupted archive */
+        from?: string;
+      };
+      path: {
+        /** @description The key in the location that Get answers for a list with format=zip or tar */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The archive, from the beginning */
+      200: {
+        content: {
+          "application/zip": string;
+          "application/x-tar": string;
+        };
+      };
+      /** @description The requested part of a TAR of known length */
+      206: {
+        content: {
+          "application/x-tar": string;
+        };
+      };
+      /** @description A parameter is malformed, or the list has no entry of that number; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description No such key, or none of the entries is there */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description No entry can be delivered, or none has a length known in advance, which TAR requires; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description None of the entries can be read */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Muxes separate video and audio into MP4 while sending */
+  Combined: {
+    parameters: {
+      query?: {
+        /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
+        subtitles?: string;
+      };
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container */
+      200: {
+        content: {
+          "video/*": string;
+          "audio/*": string;
+        };
+      };
+      /** @description There are no such subtitles; detail says which there are */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description No such key, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Subtitles cannot be embedded in the rendition */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+}
+
+/** The name in the `type` of problem details: `/problems/NAME` of an instance describes it. */
+export type ProblemName =
+  | 'bad-url'
+  | 'bad-parameter'
+  | 'unauthorized'
+  | 'link-refused'
+  | 'cross-site'
+  | 'unknown-host'
+  | 'private-address'
+  | 'not-found'
+  | 'no-media'
+  | 'not-started'
+  | 'ended'
+  | 'gone'
+  | 'method-not-allowed'
+  | 'login'
+  | 'age'
+  | 'private'
+  | 'members'
+  | 'payment'
+  | 'drm'
+  | 'region'
+  | 'bot-check'
+  | 'refused'
+  | 'unsupported'
+  | 'unsupported-rendition'
+  | 'too-large'
+  | 'range-not-satisfiable'
+  | 'unknown-instance'
+  | 'too-many'
+  | 'headers-too-large'
+  | 'disconnected'
+  | 'internal'
+  | 'rate-limited'
+  | 'site-error'
+  | 'site-timeout'
+  | 'site-changed'
+  | 'service-failed'
+  | 'maintenance'
+  | 'starting'
+  | 'delayed'
+  | 'busy';

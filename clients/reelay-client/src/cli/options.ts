@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import type { Selection } from '../index.ts';
+
+/** The command line is wrong; the message says how. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const USAGE = `Usage: reelay URL [options]
+
+Downloads a media link through an instance of Reelay. An interrupted download continues when the same command is run again.
+
+  -q, --quality QUALITY  best (default), worst, a maximum height such as 1080p, audio, or mp3
+  -o, --output FILE      the name of the file, or an existing folder for it; default: the title
+  -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
+      --codec any        the best of all codecs instead of the best that plays everywhere
+      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list
+      --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
+      --tags             title, artist and cover in the file
+      --subtitles LANG   subtitles in the file
+      --start SECONDS    only the part from there on
+      --end SECONDS      only the part up to there
+  -f, --force            replace a file that is there
+      --url              print the URL of the stream instead
+      --quiet            no progress
+  -h, --help             this text
+      --version          the version
+
+REELAY_ACCESS_KEY is the access key of a private instance.
+
+Exit codes: 0 done, 1 the file cannot be written, 2 wrong command line, 3 refused or not found, 4 failed for now, 130 interrupted
+`;
+
+export type Command =
+  | { readonly name: 'help' }
+  | { readonly name: 'version' }
+  | { readonly name: 'download'; readonly options: DownloadCommand };
+
+export interface DownloadCommand {
+  readonly link: string;
+  readonly instance: string;
+  readonly accessKey?: string | undefined;
+  readonly selection: Selection;
+  readonly output?: string | undefined;
+  readonly overwrites: boolean;
+  readonly isQuiet: boolean;
+  /** Print the URL of the stream instead. */
+  readonly isUrlOnly: boolean;
+}
+
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean' } as const;
+/** Parameters of `/api/Get`, which the instance checks. */
+const SELECTION = {
+  quality: { ...TEXT, short: 'q' },
+  codec: TEXT,
+  format: TEXT,
+  bitrate: TEXT,
+  subtitles: TEXT,
+  start: TEXT,
+  end: TEXT,
+} as const;
+const OPTIONS = {
+  ...SELECTION,
+  tags: FLAG,
+  output: { ...TEXT, short: 'o' },
+  instance: { ...TEXT, short: 'i' },
+  force: { ...FLAG, short: 'f' },
+  url: FLAG,
+  quiet: FLAG,
+  help: { ...FLAG, short: 'h' },
+  version: FLAG,
+} as const;
+
+/** Reads the command line. @throws UsageError */
+export function parseCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Command {
+  const { values, positionals } = parse(args);
+  if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
+  const [link, another] = positionals;
+  if (link === undefined) throw new UsageError('The URL is missing');
+  if (another !== undefined) throw new UsageError(`One URL at a time: ${another} is a second one`);
+  if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is no http or https URL`);
+  const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
+  if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
+  const chosen = Object.keys(SELECTION).flatMap((name) => {
+    const value = values[name as keyof typeof SELECTION];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    name: 'download',
+    options: {
+      ...{ link, instance, accessKey: environment.REELAY_ACCESS_KEY || undefined, output: values.output },
+      // The instance refuses values that it does not know, and says which there are.
+      selection: { ...Object.fromEntries(chosen), ...(values.tags && { tags: 'true' }) } as Selection,
+      ...{ overwrites: values.force ?? false, isQuiet: values.quiet ?? false, isUrlOnly: values.url ?? false },
+    },
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');

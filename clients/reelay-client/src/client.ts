@@ -1,0 +1,136 @@
+import type { components, operations } from './api-types.ts';
+import { failureOf, ReelayError } from './failure.ts';
+import { type RetryOptions, withRetries } from './retry.ts';
+
+type Schemas = components['schemas'];
+export type AppInfo = Schemas['AppInfo'];
+export type MediaDetails = Schemas['MediaDetails'];
+export type MediaInformation = Schemas['MediaInformation'];
+export type MediaRendition = Schemas['MediaRendition'];
+export type ResourceInformation = Schemas['ResourceInformation'];
+export type StreamReference = Schemas['StreamReference'];
+
+type QueryOf<Name extends 'Get' | 'Media'> = NonNullable<operations[Name]['parameters']['query']>;
+/** What `/api/Get` selects and how it is sent: `{ quality: '1080p' }`, `{ quality: 'mp3', bitrate: '320' }`. */
+export type Selection = Omit<QueryOf<'Get'>, 'url'>;
+/** How `/api/Stream/Media` sends a rendition. */
+export type StreamParameters = QueryOf<'Media'>;
+
+export interface ClientOptions {
+  /** Origin of the instance, or the path it is served below: `https://reelay.example`. */
+  readonly instance: string;
+  /** Of a private instance. It is sent to the instance alone. */
+  readonly accessKey?: string | undefined;
+  /** @default the one of the runtime */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export interface ResolveOptions extends RetryOptions {
+  /**
+   * Answer after about this time with the entries of a list that are resolved by then: the others have neither `video` nor `audio`.
+   * @default the deadline of the instance, 25 s
+   */
+  readonly maxEntryWaitSeconds?: number | undefined;
+}
+
+/** Client of one instance. Every method throws `ReelayError`, or the reason of the signal when it is aborted. */
+export interface Client {
+  /** As given, without a slash at its end. */
+  readonly instance: string;
+  getAppInfo(options?: RetryOptions): Promise<AppInfo>;
+  /** Metadata and renditions of a link. */
+  resolve(link: string, options?: ResolveOptions): Promise<ResourceInformation>;
+  /** Description, date, chapters, thumbnails and subtitles of an item. */
+  getDetails(link: string, options?: RetryOptions): Promise<MediaDetails>;
+  /** The absolute URL of the stream that `/api/Get` redirects to. Not in browsers, which do not show redirects to pages. */
+  locate(link: string, selection?: Selection, options?: RetryOptions): Promise<string>;
+  /** URL that redirects to the stream, for players and download managers. A private instance requires its key there. */
+  getUrl(link: string, selection?: Selection): string;
+  /** URL of the stream of a rendition. Any key works there, also one whose `urlType` is `Combined`. */
+  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, parameters?: StreamParameters): string;
+  /** Sends a request with the access key. @param to a path or an absolute URL @throws ReelayError for a status from 400 */
+  send(to: string, init?: RequestInit): Promise<Response>;
+}
+
+/** The instance answers a resolve within 25 s; the rest is for the network. */
+const TIMEOUT_MS = 45_000;
+
+/** @throws TypeError when `instance` is no http or https URL */
+export function createClient({ instance, accessKey, fetch = globalThis.fetch }: ClientOptions): Client {
+  const base = baseOf(instance);
+  const { origin } = new URL(base);
+
+  const send: Client['send'] = async (to, init = {}) => {
+    const url = new URL(to.startsWith('/') ? base + to : to);
+    const headers = new Headers(init.headers);
+    if (accessKey && url.origin === origin) headers.set('authorization', `Bearer ${accessKey}`);
+    const response = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
+      throw connectionFailure(cause, base, init.signal);
+    });
+    if (response.status >= 400) throw await failureOf(response);
+    return response;
+  };
+
+  const request = (path: string, { signal, ...retry }: RetryOptions, init: RequestInit = {}) =>
+    withRetries(
+      () => {
+        const timeout = AbortSignal.timeout(TIMEOUT_MS);
+        return send(path, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      },
+      { ...retry, signal },
+    );
+
+  const getJson = async <T>(path: string, options: RetryOptions, headers: Record<string, string> = {}): Promise<T> => {
+    const response = await request(path, options, { headers: { accept: 'application/json', ...headers } });
+    const value: unknown = await response.json().catch((cause: unknown) => {
+      options.signal?.throwIfAborted();
+      throw new ReelayError('unexpected-response', { message: `${base} sent no JSON` }, { cause });
+    });
+    return value as T;
+  };
+
+  const getPath = (link: string, selection: Selection) =>
+    `/api/Get?${new URLSearchParams({ url: link, ...selection })}`;
+
+  return {
+    instance: base,
+    send,
+    getAppInfo: (options = {}) => getJson('/api/App', options),
+    resolve: (link, { maxEntryWaitSeconds: wait, ...options } = {}) =>
+      getJson(
+        `/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`,
+        options,
+        wait === undefined ? {} : { prefer: `wait=${wait}` },
+      ),
+    getDetails: (link, options = {}) => getJson(`/api/Fetch/GetDetails?${new URLSearchParams({ url: link })}`, options),
+    async locate(link, selection = {}, options = {}) {
+      const response = await request(getPath(link, selection), options, { redirect: 'manual' });
+      const location = response.headers.get('location');
+      await response.body?.cancel();
+      if (location === null) throw new ReelayError('unexpected-response', { message: `${base} did not name a stream` });
+      // The path of the location begins at the origin, where `base` may have a path of its own.
+      return location.startsWith('/') ? base + location : new URL(location, base).href;
+    },
+    getUrl: (link, selection = {}) => base + getPath(link, selection),
+    streamUrl({ key, convertTo }, parameters = {}) {
+      const query = new URLSearchParams({ ...(convertTo && { format: convertTo }), ...parameters });
+      const path = `${base}/api/Stream/Media/${encodeURIComponent(key ?? '')}`;
+      return query.size > 0 ? `${path}?${query}` : path;
+    },
+  };
+}
+
+function baseOf(instance: string): string {
+  const url = new URL(instance);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError(`${instance} is no http or https URL`);
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** An abort stays as it is; a timeout counts as unreachable. */
+function connectionFailure(cause: unknown, base: string, signal: AbortSignal | null | undefined): unknown {
+  const isTimeout = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  if (signal?.aborted && !isTimeout) return signal.reason;
+  const { code } = Object((cause as Error).cause) as { code?: unknown };
+  const reason = isTimeout ? ' in time' : typeof code === 'string' ? ` (${code})` : '';
+  return new ReelayError('unreachable', { message: `${base} does not respond${reason}` }, { cause });
+}

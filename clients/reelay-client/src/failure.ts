@@ -1,0 +1,88 @@
+import type { ProblemName } from './api-types.ts';
+
+/** Failures that are no response of an instance. */
+export type LocalFailure =
+  /** The instance did not respond, or the connection broke before its response. */
+  | 'unreachable'
+  /** What responded is no instance of Reelay, or a proxy in front of it failed. */
+  | 'unexpected-response'
+  /** The connection broke in the middle of a stream, and further attempts have failed or cannot continue it. */
+  | 'interrupted'
+  /** The file is there already. */
+  | 'file-exists'
+  /** The file cannot be written: no space, no permission, no such folder. */
+  | 'not-writable';
+
+/** The name in the `type` of problem details; newer instances may have further ones. */
+export type FailureCode = ProblemName | LocalFailure | (string & {});
+
+export interface FailureFacts {
+  /** Status of the response; absent: there was none. */
+  readonly status?: number;
+  /** Of the problem details, in English; `title` of a 503 is the activity of the instance. */
+  readonly title?: string;
+  readonly detail?: string;
+  /** Whole seconds of `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Every failure of a request to an instance, and of a download. An aborted one throws the reason of its signal instead. */
+export class ReelayError extends Error implements FailureFacts {
+  override readonly name = 'ReelayError';
+  /** What happened: `/problems/CODE` of an instance describes it, unless it is a `LocalFailure`. */
+  readonly code: FailureCode;
+  readonly status?: number;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly retryAfterSeconds?: number;
+
+  constructor(
+    code: FailureCode,
+    { message, ...facts }: FailureFacts & { readonly message?: string } = {},
+    options?: ErrorOptions,
+  ) {
+    super(message ?? facts.detail ?? facts.title ?? code, options);
+    this.code = code;
+    Object.assign(this, facts);
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    const isOfInstance = this.status !== undefined && [429, 500, 502, 503, 504].includes(this.status);
+    return isOfInstance || this.code === 'unreachable' || this.code === 'interrupted';
+  }
+}
+
+/** Longer waits are cut: a response may name any number. */
+const MAX_RETRY_AFTER_SECONDS = 3600;
+
+/** The failure that a response with an error status describes (RFC 9457). Reads its body. */
+export async function failureOf(response: Response): Promise<ReelayError> {
+  const { status, headers } = response;
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
+  const facts = { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  const { type, title, detail } = await readProblem(response);
+  const [, code] = /^\/problems\/([a-z-]+)$/.exec(String(type)) ?? [];
+  if (!code) return new ReelayError('unexpected-response', { ...facts, message: `The response has status ${status}` });
+  return new ReelayError(code, {
+    ...facts,
+    ...(typeof title === 'string' && { title }),
+    ...(typeof detail === 'string' && { detail }),
+  });
+}
+
+async function readProblem(response: Response): Promise<{ type?: unknown; title?: unknown; detail?: unknown }> {
+  try {
+    return Object(await response.json());
+  } catch {
+    // No JSON, or cut off: the status is what there is.
+    return {};
+  }
+}
+
+/** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date. */
+function parseRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS) : undefined;
+}

@@ -1,0 +1,83 @@
+import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { ReelayError } from '../failure.ts';
+import type { Entity } from './entity.ts';
+
+/**
+ * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
+ * process ends in any way, and the next one continues them.
+ */
+export interface PartialFile {
+  /** Absent: nothing was received yet, or it is not known of what. */
+  readonly entity: Entity | undefined;
+  readonly receivedBytes: number;
+  /** Removes what is there, for another entity. */
+  startOver(entity: Entity): Promise<void>;
+  append(bytes: Uint8Array): Promise<void>;
+  /** Gives the file its name. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the unfinished form of a file. Every method throws `ReelayError` `not-writable`. */
+export async function openPartialFile(path: string): Promise<PartialFile> {
+  const part = `${path}.part`;
+  const description = `${path}.part.json`;
+  const act = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === 'ENOSPC' ? 'no space is left' : (cause.code ?? cause.message);
+      throw new ReelayError('not-writable', { message: `${part} cannot be written: ${reason}` }, { cause });
+    });
+
+  const handle: FileHandle = await act(open(part, 'a'));
+  let entity = await readEntity(description);
+  let receivedBytes = (await act(handle.stat())).size;
+
+  return {
+    get entity() {
+      return entity;
+    },
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    async startOver(next) {
+      // In this order: what describes other bytes never stands beside the new ones.
+      await act(handle.truncate(0));
+      receivedBytes = 0;
+      entity = next;
+      const { etag, totalBytes, canResume } = next;
+      await act(writeFile(description, JSON.stringify({ etag, totalBytes, canResume })));
+    },
+    async append(bytes) {
+      await act(handle.appendFile(bytes));
+      receivedBytes += bytes.length;
+    },
+    async finish() {
+      await act(handle.datasync());
+      await act(handle.close());
+      await act(rename(part, path));
+      await act(rm(description, { force: true }));
+    },
+    async close() {
+      await handle.close().catch(() => undefined);
+      // Nothing was received: nothing is left behind.
+      if (receivedBytes === 0 && (await sizeOf(part)) === 0)
+        await Promise.all([rm(part, { force: true }), rm(description, { force: true })]);
+    },
+  };
+}
+
+/** Bytes; undefined without such a file. */
+export const sizeOf = async (path: string): Promise<number | undefined> =>
+  (await stat(path).catch(() => undefined))?.size;
+
+async function readEntity(description: string): Promise<Entity | undefined> {
+  try {
+    const { etag, totalBytes, canResume } = Object(JSON.parse(await readFile(description, 'utf8')));
+    return canResume === true && typeof etag === 'string' && typeof totalBytes === 'number'
+      ? { etag, totalBytes, canResume }
+      : undefined;
+  } catch {
+    // Missing, or cut off while it was written: the download starts over.
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import { ReelayError } from './failure.ts';
+
+/** A wait before another attempt. */
+export interface Waiting {
+  readonly failure: ReelayError;
+  readonly seconds: number;
+}
+
+export interface RetryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Temporary failures are waited out for so long in all, by `Retry-After` where the instance sends it. @default 0: not at all */
+  readonly maxWaitSeconds?: number | undefined;
+  /** Called before each wait. */
+  readonly onWaiting?: ((waiting: Waiting) => void) | undefined;
+  /** Settles after a delay; rejects with the reason of the signal. For tests. */
+  readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** Without `Retry-After`: doubles from here. */
+const FIRST_DELAY_SECONDS = 0.5;
+const MAX_DELAY_SECONDS = 15;
+
+/** Waits between attempts. */
+export interface Retries {
+  /** Waits before the next attempt. @throws the error itself when it is not temporary, or the time is used up */
+  next(error: unknown): Promise<void>;
+  /** An attempt has made progress: the whole time is available again. */
+  reset(): void;
+}
+
+export function createRetries({ signal, maxWaitSeconds = 0, onWaiting, sleep = pause }: RetryOptions): Retries {
+  let left = maxWaitSeconds;
+  let failures = 0;
+  return {
+    async next(error) {
+      if (!(error instanceof ReelayError) || !error.isTemporary) throw error;
+      const seconds = error.retryAfterSeconds ?? Math.min(FIRST_DELAY_SECONDS * 2 ** failures++, MAX_DELAY_SECONDS);
+      left -= seconds;
+      if (left < 0) throw error;
+      onWaiting?.({ failure: error, seconds });
+      await sleep(seconds * 1000, signal);
+    },
+    reset() {
+      left = maxWaitSeconds;
+      failures = 0;
+    },
+  };
+}
+
+/** Repeats an action while it fails for a time. @throws what it threw last */
+export async function withRetries<T>(act: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
+  const retries = createRetries(options);
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      await retries.next(error);
+    }
+  }
+}
+
+const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', abort, { once: true });
+  });

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommand } from '../../clients/reelay-client/src/cli/options.ts';
+import { createProgressBar, formatBytes, progressLine } from '../../clients/reelay-client/src/cli/progress-bar.ts';
+import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
+
+const LINK = 'https://example.com/video';
+
+describe('the command line', () => {
+  it('has the parameters of Get', () => {
+    const args = [LINK, '-q', 'mp3', '--bitrate', '320', '--tags', '--start', '1.5', '-o', 'a.mp3', '-f', '--quiet'];
+    expect(parseCommand(args, {})).toEqual({
+      name: 'download',
+      options: {
+        link: LINK,
+        instance: 'http://127.0.0.1:8080',
+        accessKey: undefined,
+        selection: { quality: 'mp3', bitrate: '320', start: '1.5', tags: 'true' },
+        output: 'a.mp3',
+        overwrites: true,
+        isQuiet: true,
+        isUrlOnly: false,
+      },
+    });
+  });
+
+  it('takes the instance from its option, else from the environment', () => {
+    const environment = { REELAY_INSTANCE: 'https://reelay.example/', REELAY_ACCESS_KEY: 'key' };
+    expect(parseCommand([LINK], environment)).toMatchObject({
+      options: { instance: 'https://reelay.example/', accessKey: 'key' },
+    });
+    expect(parseCommand([LINK, '-i', 'http://other'], environment)).toMatchObject({
+      options: { instance: 'http://other' },
+    });
+  });
+
+  it.each([
+    [[], 'The URL is missing'],
+    [['video'], 'video is no http or https URL'],
+    [[LINK, LINK], /One URL at a time/],
+    [[LINK, '--instance', 'reelay'], 'reelay is not the URL of an instance'],
+    [[LINK, '--qualty', 'best'], /Unknown option '--qualty'/],
+    [[LINK, '-o'], /argument missing/],
+  ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));
+});
+
+describe('progress', () => {
+  it.each([
+    [{ receivedBytes: 0, totalBytes: 1000 }, '[------------------------]    0 %  0 B of 1.00 kB'],
+    [
+      { receivedBytes: 12_500_000, totalBytes: 50_000_000, bytesPerSecond: 3_100_000 },
+      '[######------------------]   25 %  12.5 MB of 50.0 MB  3.10 MB/s  0:13',
+    ],
+    [{ receivedBytes: 999, totalBytes: 1000 }, '[#######################-]   99 %  999 B of 1.00 kB'],
+    [{ receivedBytes: 1500, estimatedBytes: 1000 }, '[########################]  100 %  1.50 kB of about 1.00 kB'],
+    [{ receivedBytes: 4_000_000_000 }, '4.00 GB'],
+  ])('%j is one line', (progress, line) => expect(progressLine(progress, 100)).toBe(line));
+
+  it('is no wider than the terminal', () => {
+    expect(progressLine({ receivedBytes: 5, totalBytes: 10 }, 20)).toHaveLength(19);
+  });
+
+  it('is written at most ten times a second, and at the end', () => {
+    const lines: string[] = [];
+    let nowMs = 0;
+    const bar = createProgressBar({ write: (text) => lines.push(text) }, () => nowMs);
+    const update = (receivedBytes: number) =>
+      bar.update({ file: 'a', receivedBytes, resumedBytes: 0, totalBytes: 4_000_000 });
+    for (const [atMs, receivedBytes] of [
+      [0, 0],
+      [50, 500_000],
+      [1000, 2_000_000],
+      [1001, 3_000_000],
+      [1002, 4_000_000],
+    ] as const) {
+      nowMs = atMs;
+      update(receivedBytes);
+    }
+    expect(lines.map((line) => /\d+ %.*/.exec(line)?.[0])).toEqual([
+      '0 %  0 B of 4.00 MB',
+      '50 %  2.00 MB of 4.00 MB  2.00 MB/s  0:01',
+      expect.stringMatching(/^100 %/),
+    ]);
+  });
+
+  it.each([
+    [999, '999 B'],
+    [999.6, '1.00 kB'],
+    [123_456, '123 kB'],
+    [5e15, '5.00e+3 TB'],
+  ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+});
+
+describe('the name of a file', () => {
+  it.each([
+    ['Title.mp4', 'Title.mp4'],
+    ['../../etc/passwd', '_.._etc_passwd'],
+    ['C:\\a.mp4', 'C__a.mp4'],
+    ['.hidden', 'hidden'],
+    ['a\u001b[31m\u202eb.mp4', 'a_[31m_b.mp4'],
+    ['CON.mp4', '_CON.mp4'],
+    ['  ...  ', '_'],
+    ['\ud800.mp4', '\ufffd.mp4'],
+  ])('of %j is %j', (name, safe) => expect(safeFileName(name)).toBe(safe));
+
+  it('has at most 240 bytes, with its extension and whole characters', () => {
+    const name = safeFileName(`${'日'.repeat(200)}.mp4`);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(240);
+    expect(name).toMatch(/^日+\.mp4$/);
+  });
+});

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
+import { useTarget } from '../contract/target.ts';
+import { itWith } from '../support/clients.ts';
+import { freePort } from '../support/free-port.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startCuttingProxy } from './cutting-proxy.ts';
+
+const PROGRAM = resolve(import.meta.dirname, '../../clients/reelay-client/src/cli/main.ts');
+const target = useTarget();
+let link = '';
+let bytes: Buffer;
+beforeAll(async () => {
+  link = target.origin.url('/files/long.mp4');
+  bytes = await readFile(join(target.origin.mediaDir, 'long.mp4'));
+});
+
+/** Starts the command line in a folder. */
+function start(args: readonly string[], folder: string, instance = target.baseUrl, command = process.execPath) {
+  const env = { ...NODE_ENVIRONMENT, REELAY_INSTANCE: instance };
+  const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (output[name] += chunk));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
+  return { child, ended };
+}
+
+const reelay = async (args: readonly string[], folder?: string, instance?: string) =>
+  start([PROGRAM, ...args], folder ?? (await temporaryFolder()), instance).ended;
+
+describe('the program', () => {
+  it('downloads a link and prints the file', async () => {
+    const folder = await temporaryFolder();
+    expect(await reelay([link], folder)).toEqual({ code: 0, stdout: 'long.mp4\n', stderr: '8.38 MB\n' });
+    expect((await readFile(join(folder, 'long.mp4'))).equals(bytes)).toBe(true);
+    expect(await reelay([link, '--quiet'], folder)).toEqual({ code: 0, stdout: 'long.mp4\n', stderr: '' });
+  });
+
+  it('downloads the selected quality to the named file or folder', async () => {
+    const folder = await temporaryFolder();
+    const clip = target.origin.url('/files/clip.mp4');
+    const args = [clip, '-q', 'mp3', '--bitrate', '128', '-o', 'sound.mp3', '--quiet'];
+    expect(await reelay(args, folder)).toMatchObject({ code: 0, stdout: 'sound.mp3\n' });
+    expect((await reelay([clip, '-q', 'mp3', '-o', folder, '--quiet'])).stdout).toBe(`${join(folder, 'clip.mp3')}\n`);
+    expect((await readdir(folder)).toSorted()).toEqual(['clip.mp3', 'sound.mp3']);
+  });
+
+  it('prints the URL of the stream', async () => {
+    expect(await reelay([link, '--url', '-q', 'mp3'])).toMatchObject({
+      ...{ code: 0, stderr: '' },
+      stdout: expect.stringMatching(new RegExp(`^${target.baseUrl}/api/Stream/Media/[\\w-]+\\?format=mp3\n$`)),
+    });
+  });
+
+  it('downloads a list as an archive', async () => {
+    const folder = await temporaryFolder();
+    const list = target.origin.url('/feeds/podcast.xml');
+    const { code, stdout } = await reelay([list, '--format', 'zip', '-q', 'mp3', '--quiet'], folder);
+    expect([code, stdout]).toEqual([0, 'A podcast.zip\n']);
+    expect((await stat(join(folder, 'A podcast.zip'))).size).toBeGreaterThan(10_000);
+    expect(await reelay([list], folder)).toMatchObject({ code: 3, stderr: expect.stringContaining('playlist') });
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'leaves a file on %s that the same command continues',
+    async (signal) => {
+      const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: Array(9).fill(3_000_000), stalls: true });
+      onTestFinished(() => proxy.close());
+      const folder = await temporaryFolder();
+      const { child, ended } = start([PROGRAM, link], folder, proxy.baseUrl);
+      const part = join(folder, 'long.mp4.part');
+      const sizeOf = async () => (await stat(part).catch(() => undefined))?.size ?? 0;
+      await vi.waitUntil(async () => (await sizeOf()) > 2_000_000);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      const isHandled = signal !== 'SIGKILL';
+      expect(code).toBe(isHandled ? EXIT_CODES.interrupted : null);
+      expect(stderr).toBe(isHandled ? 'Interrupted. The same command continues it.\n' : '');
+      const received = await sizeOf();
+
+      expect(await reelay([link], folder)).toMatchObject({
+        ...{ code: 0, stdout: 'long.mp4\n' },
+        stderr: expect.stringMatching(/^8\.38 MB, [23]\.\d+ MB of it received earlier\n$/),
+      });
+      expect(received).toBeGreaterThan(2_000_000);
+      expect((await readFile(join(folder, 'long.mp4'))).equals(bytes)).toBe(true);
+      expect(await readdir(folder)).toEqual(['long.mp4']);
+    },
+  );
+
+  itWith('script')('draws a bar on a terminal', async () => {
+    const folder = await temporaryFolder();
+    const command = `${process.execPath} ${PROGRAM} ${link}`;
+    const { code, stdout } = await start(['-qec', command, '/dev/null'], folder, undefined, 'script').ended;
+    expect(code).toBe(0);
+    expect(stdout.split('\r\u001b[K')).toContainEqual(
+      expect.stringMatching(/^\[[#-]{24}\] {2,}\d+ % {2}\S+ k?M?B of 8\.38 MB/),
+    );
+    expect(stdout.replaceAll('\r', '')).toMatch(/8\.38 MB\nlong\.mp4\n$/);
+  });
+});
+
+describe('a failure of the program', () => {
+  it.each([
+    ['of the command line', ['nonsense'], EXIT_CODES.usage, 'nonsense is no http or https URL'],
+    ['of a parameter', ['LINK', '--bitrate', '5'], EXIT_CODES.refused, 'bitrate'],
+    ['of a file that is there', ['LINK', '-o', PROGRAM], EXIT_CODES.failed, '--force replaces it'],
+  ])('%s says why', async (_, args, code, message) => {
+    const all = args.map((argument) => argument.replace('LINK', link));
+    const result = await reelay(all);
+    expect([result.code, result.stdout]).toEqual([code, '']);
+    expect(result.stderr).toMatch(/^reelay: .*\n/);
+    expect(result.stderr).toContain(message);
+  });
+
+  it('of a link that is protected is permanent', async () => {
+    expect(await reelay([target.origin.url('/site/drm/x')])).toMatchObject({
+      ...{ code: EXIT_CODES.refused, stdout: '' },
+      stderr: expect.stringMatching(/^reelay: .+\n$/),
+    });
+  });
+
+  it('of an instance that is not there waits for it, and ends as interrupted', async () => {
+    const { child, ended } = start([PROGRAM, link], await temporaryFolder(), `http://127.0.0.1:${await freePort()}`);
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(EXIT_CODES.interrupted);
+    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\)\. Trying again in 1 s\.\n/);
+  });
+
+  it('prints its options and its version', async () => {
+    expect(await reelay(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('--quality QUALITY') });
+    expect(await reelay(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});
