@@ -92,6 +92,20 @@ describe('a failure', () => {
     await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', status: 404 });
   });
 
+  it('is an unexpected response where it is no JSON', async () => {
+    const fetch = async () => new Response('<html>');
+    const other = createClient({ instance: 'https://other.example', fetch });
+    await expect(other.getAppInfo()).rejects.toMatchObject({
+      ...{ code: 'unexpected-response', message: 'https://other.example sent no JSON', isTemporary: false },
+    });
+  });
+
+  it('is unreachable where the connection breaks in the response', async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
+    const broken = createClient({ instance: 'https://other.example', fetch: async () => new Response(body) });
+    await expect(broken.getAppInfo()).rejects.toMatchObject({ code: 'unreachable', isTemporary: true });
+  });
+
   it('that is temporary is waited out, by Retry-After', async () => {
     const answers = [
       new Response('{"type":"/problems/maintenance","title":"Installing yt-dlp"}', {

@@ -64,7 +64,7 @@ describe('progress', () => {
     let nowMs = 0;
     const bar = createProgressBar({ write: (text) => lines.push(text) }, () => nowMs);
     const update = (receivedBytes: number) =>
-      bar.update({ file: 'a', receivedBytes, resumedBytes: 0, totalBytes: 4_000_000 });
+      bar.update({ file: 'a', receivedBytes, resumedBytes: 0, totalBytes: 4_000_000, canResume: true });
     for (const [atMs, receivedBytes] of [
       [0, 0],
       [50, 500_000],

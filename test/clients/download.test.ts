@@ -1,4 +1,5 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DownloadOptions, type DownloadProgress, download } from '../../clients/reelay-client/src/files/index.ts';
@@ -136,6 +137,27 @@ describe('a download', () => {
       code: 'not-writable',
       message: expect.stringContaining('ENOENT'),
     });
+  });
+
+  it('says that the disk is full', async () => {
+    const { run, folder } = await through();
+    await symlink('/dev/full', join(folder, 'long.mp4.part'));
+    await expect(run()).rejects.toMatchObject({
+      code: 'not-writable',
+      message: expect.stringMatching(/no space is left$/),
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('ends when another process writes to the same file, and starts over then', async () => {
+    const { run, folder } = await through();
+    const part = join(folder, 'long.mp4.part');
+    await expect(run({ onProgress: () => appendFileSync(part, 'other bytes') })).rejects.toMatchObject({
+      ...{ code: 'not-writable', message: `Another process writes to ${part}` },
+    });
+    const { file, resumedBytes } = await run();
+    expect(resumedBytes).toBe(0);
+    expect(await isSame(file)).toBe(true);
   });
 
   it('of a key that is gone has the reason, and leaves nothing', async () => {

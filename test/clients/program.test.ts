@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
 import { useTarget } from '../contract/target.ts';
 import { itWith } from '../support/clients.ts';
@@ -24,6 +24,7 @@ beforeAll(async () => {
 function start(args: readonly string[], folder: string, instance = target.baseUrl, command = process.execPath) {
   const env = { ...NODE_ENVIRONMENT, REELAY_INSTANCE: instance };
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (output[name] += chunk));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
@@ -75,7 +76,7 @@ describe('the program', () => {
       const { child, ended } = start([PROGRAM, link], folder, proxy.baseUrl);
       const part = join(folder, 'long.mp4.part');
       const sizeOf = async () => (await stat(part).catch(() => undefined))?.size ?? 0;
-      await vi.waitUntil(async () => (await sizeOf()) > 2_000_000);
+      await expect.poll(sizeOf).toBeGreaterThan(2_000_000);
       child.kill(signal);
       const { code, stderr } = await ended;
       const isHandled = signal !== 'SIGKILL';
@@ -92,6 +93,18 @@ describe('the program', () => {
       expect(await readdir(folder)).toEqual(['long.mp4']);
     },
   );
+
+  it('says where a stream is that cannot be continued', async () => {
+    const folder = await temporaryFolder();
+    const { child, ended } = start([PROGRAM, target.origin.url('/live/index.m3u8'), '-o', 'live.mp4'], folder);
+    const part = join(folder, 'live.mp4.part');
+    await expect.poll(async () => (await stat(part).catch(() => undefined))?.size).toBeGreaterThan(0);
+    child.kill('SIGINT');
+    expect(await ended).toEqual({
+      ...{ code: EXIT_CODES.interrupted, stdout: '' },
+      stderr: 'Interrupted. This stream cannot be continued; what was received is in live.mp4.part\n',
+    });
+  });
 
   itWith('script')('draws a bar on a terminal', async () => {
     const folder = await temporaryFolder();

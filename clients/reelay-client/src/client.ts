@@ -71,23 +71,33 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
     return response;
   };
 
-  const request = (path: string, { signal, ...retry }: RetryOptions, init: RequestInit = {}) =>
+  const request = <T>(
+    path: string,
+    { signal, ...retry }: RetryOptions,
+    init: RequestInit,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> =>
     withRetries(
-      () => {
+      async () => {
         const timeout = AbortSignal.timeout(TIMEOUT_MS);
-        return send(path, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+        const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+        const response = await send(path, { ...init, signal: either });
+        return read(response).catch((cause: unknown) => {
+          if (cause instanceof ReelayError) throw cause;
+          if (!(cause instanceof SyntaxError)) throw connectionFailure(cause, base, either);
+          throw new ReelayError('unexpected-response', { message: `${base} sent no JSON` }, { cause });
+        });
       },
       { ...retry, signal },
     );
 
-  const getJson = async <T>(path: string, options: RetryOptions, headers: Record<string, string> = {}): Promise<T> => {
-    const response = await request(path, options, { headers: { accept: 'application/json', ...headers } });
-    const value: unknown = await response.json().catch((cause: unknown) => {
-      options.signal?.throwIfAborted();
-      throw new ReelayError('unexpected-response', { message: `${base} sent no JSON` }, { cause });
-    });
-    return value as T;
-  };
+  const getJson = <T>(path: string, options: RetryOptions, headers: Record<string, string> = {}): Promise<T> =>
+    request(
+      path,
+      options,
+      { headers: { accept: 'application/json', ...headers } },
+      async (response) => (await response.json()) as T,
+    );
 
   const getPath = (link: string, selection: Selection) =>
     `/api/Get?${new URLSearchParams({ url: link, ...selection })}`;
@@ -103,14 +113,15 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
         wait === undefined ? {} : { prefer: `wait=${wait}` },
       ),
     getDetails: (link, options = {}) => getJson(`/api/Fetch/GetDetails?${new URLSearchParams({ url: link })}`, options),
-    async locate(link, selection = {}, options = {}) {
-      const response = await request(getPath(link, selection), options, { redirect: 'manual' });
-      const location = response.headers.get('location');
-      await response.body?.cancel();
-      if (location === null) throw new ReelayError('unexpected-response', { message: `${base} did not name a stream` });
-      // The path of the location begins at the origin, where `base` may have a path of its own.
-      return location.startsWith('/') ? base + location : new URL(location, base).href;
-    },
+    locate: (link, selection = {}, options = {}) =>
+      request(getPath(link, selection), options, { redirect: 'manual' }, async (response) => {
+        const location = response.headers.get('location');
+        await response.body?.cancel();
+        if (location === null)
+          throw new ReelayError('unexpected-response', { message: `${base} did not name a stream` });
+        // The path of the location begins at the origin, where `base` may have a path of its own.
+        return location.startsWith('/') ? base + location : new URL(location, base).href;
+      }),
     getUrl: (link, selection = {}) => base + getPath(link, selection),
     streamUrl({ key, convertTo }, parameters = {}) {
       const query = new URLSearchParams({ ...(convertTo && { format: convertTo }), ...parameters });

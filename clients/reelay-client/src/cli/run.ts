@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { download } from '../files/index.ts';
+import { type DownloadProgress, download } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
 import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
@@ -23,15 +23,21 @@ const MAX_WAIT_SECONDS = 180;
 /** Runs the command line. @returns the exit code */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const say = (text: string) => void terminal.stderr.write(`${text}\n`);
+  let progress: DownloadProgress | undefined;
   try {
     const command = parseCommand(args, terminal.environment);
     if (command.name === 'help') terminal.stdout.write(USAGE);
     else if (command.name === 'version') terminal.stdout.write(`${terminal.version}\n`);
-    else await fetchLink(command.options, terminal);
+    else {
+      const onProgress = (latest: DownloadProgress) => {
+        progress = latest;
+      };
+      await fetchLink(command.options, terminal, onProgress);
+    }
     return EXIT_CODES.done;
   } catch (error) {
     if (terminal.signal.aborted) {
-      say('Interrupted. The same command continues it.');
+      say(interruption(progress));
       return EXIT_CODES.interrupted;
     }
     say(`reelay: ${printable((error as Error).message)}${hintFor(error)}`);
@@ -42,7 +48,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-async function fetchLink(options: DownloadCommand, { stdout, stderr, signal }: Terminal): Promise<void> {
+async function fetchLink(
+  options: DownloadCommand,
+  { stdout, stderr, signal }: Terminal,
+  onProgress: (progress: DownloadProgress) => void,
+): Promise<void> {
   const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly } = options;
   const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
   const retry = {
@@ -60,11 +70,22 @@ async function fetchLink(options: DownloadCommand, { stdout, stderr, signal }: T
   const { file, bytes, resumedBytes } = await download(client, url, {
     ...retry,
     ...(isFolder ? { folder: output } : { file: output }),
-    ...{ overwrites, onProgress: bar?.update },
+    overwrites,
+    onProgress: (progress) => {
+      onProgress(progress);
+      bar?.update(progress);
+    },
   }).finally(() => bar?.clear());
   const earlier = resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} of it received earlier` : '';
   if (!isQuiet) stderr.write(`${formatBytes(bytes)}${earlier}\n`);
   stdout.write(`${file}\n`);
+}
+
+/** What is left behind. */
+function interruption(progress: DownloadProgress | undefined): string {
+  if (!progress) return 'Interrupted.';
+  if (progress.canResume) return 'Interrupted. The same command continues it.';
+  return `Interrupted. This stream cannot be continued; what was received is in ${progress.file}.part`;
 }
 
 /** What a user can do that the message does not say. */

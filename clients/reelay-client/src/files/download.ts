@@ -28,6 +28,8 @@ export interface DownloadProgress {
   readonly resumedBytes: number;
   readonly totalBytes?: number | undefined;
   readonly estimatedBytes?: number | undefined;
+  /** Whether a later download could continue this one. */
+  readonly canResume: boolean;
 }
 
 export interface Download {
@@ -89,8 +91,15 @@ export async function download(
         await copyBody(response.body, opened, () => {
           onBytes();
           retries.reset();
-          const { receivedBytes, entity: { totalBytes, estimatedBytes } = {} } = opened;
-          onProgress?.({ file: path, receivedBytes, resumedBytes: resumedBytes ?? 0, totalBytes, estimatedBytes });
+          const { receivedBytes, entity: { totalBytes, estimatedBytes, canResume = false } = {} } = opened;
+          onProgress?.({
+            file: path,
+            receivedBytes,
+            resumedBytes: resumedBytes ?? 0,
+            totalBytes,
+            estimatedBytes,
+            canResume,
+          });
         });
         return true;
       });

@@ -41,13 +41,18 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
     },
     async startOver(next) {
       // In this order: what describes other bytes never stands beside the new ones.
-      await act(handle.truncate(0));
+      if (receivedBytes > 0) await act(handle.truncate(0));
       receivedBytes = 0;
       entity = next;
       const { etag, totalBytes, canResume } = next;
       await act(writeFile(description, JSON.stringify({ etag, totalBytes, canResume })));
     },
     async append(bytes) {
+      if ((await act(handle.stat())).size !== receivedBytes) {
+        // Nobody knows which bytes are there now: the next download starts over.
+        await act(rm(description, { force: true }));
+        throw new ReelayError('not-writable', { message: `Another process writes to ${part}` });
+      }
       await act(handle.appendFile(bytes));
       receivedBytes += bytes.length;
     },
