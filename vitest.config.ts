@@ -29,7 +29,7 @@ export const UNIT_TESTS = [
   'test/infra/{settings,table-rights,wiring}.test.ts',
   'test/lambdas/api/feed/*.test.ts',
   'test/lambdas/access-keys/*.test.ts',
-  'test/lambdas/api/get-resource.test.ts',
+  'test/lambdas/api/{get-resource,playback}.test.ts',
   'test/lambdas/middleware/*.test.ts',
   'test/lambdas/runtime/!(custom-resource|invoker).test.ts',
   'test/lambdas/stream-host/{host-store,host-task,registration,wake-ahead,wake-plan}.test.ts',

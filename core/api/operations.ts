@@ -14,7 +14,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** Responses by status. */
   readonly responses: Readonly<Record<number, ResponseShape>>;
-  /** Methods besides OPTIONS. HEAD of GetResource and GetDetails would resolve a link for nothing: no client asks so. */
+  /** Methods besides OPTIONS. HEAD of the Fetch operations would resolve a link for nothing: no client asks so. */
   readonly methods: readonly ('GET' | 'HEAD')[];
 }
 
@@ -143,6 +143,19 @@ const table = [
     parameters: [LINK],
     responses: {
       200: { description: 'The details of the item', schema: 'MediaDetails' },
+      ...ITEM_FAILURES,
+      400: failure('The url parameter is missing or malformed'),
+    },
+    methods: ['GET'],
+  },
+  {
+    operationId: 'GetPlayback',
+    servedBy: 'function',
+    path: '/api/Fetch/GetPlayback',
+    summary: 'Resolves a media URL into files that a player can seek in, with their codecs',
+    parameters: [LINK],
+    responses: {
+      200: { description: 'The files of the item', schema: 'Playback' },
       ...ITEM_FAILURES,
       400: failure('The url parameter is missing or malformed'),
     },
@@ -346,7 +359,7 @@ const table = [
         description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',
         media: ['video/*', 'audio/*'],
       },
-      400: failure('There are no such subtitles; detail says which there are'),
+      400: failure('A parameter is invalid, or the rendition cannot be sought in; detail says which'),
       404: failure('No such key, or its source is gone'),
       415: failure('Subtitles cannot be embedded in the rendition'),
     },

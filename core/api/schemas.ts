@@ -20,6 +20,9 @@ const reference = <S extends TSchema>(name: string, _schema: S) =>
 const listOf = <S extends TSchema>(name: string, _schema: S) =>
   Type.Unsafe<Static<S>[]>({ type: 'array', items: { $ref: `#/components/schemas/${name}` }, nullable: true });
 
+const arrayOf = <S extends TSchema>(name: string, _schema: S) =>
+  Type.Unsafe<Static<S>[]>({ type: 'array', items: { $ref: `#/components/schemas/${name}` } });
+
 const AppInfo = object({
   version: text,
   isHealthy: Type.Boolean(),
@@ -108,15 +111,45 @@ const MediaDetails = object({
   description: Type.Optional(text),
   uploadDate: Type.Optional(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
   tags: Type.Array(Type.String()),
-  chapters: Type.Unsafe<Static<typeof Chapter>[]>({ type: 'array', items: { $ref: '#/components/schemas/Chapter' } }),
-  thumbnails: Type.Unsafe<Static<typeof Thumbnail>[]>({
-    type: 'array',
-    items: { $ref: '#/components/schemas/Thumbnail' },
-  }),
-  subtitles: Type.Unsafe<Static<typeof SubtitleInformation>[]>({
-    type: 'array',
-    items: { $ref: '#/components/schemas/SubtitleInformation' },
-  }),
+  chapters: arrayOf('Chapter', Chapter),
+  thumbnails: arrayOf('Thumbnail', Thumbnail),
+  subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
+});
+
+const PlaybackTrack = object({
+  key: Type.String(),
+  path: Type.String({ description: 'Relative to the origin of the instance, with length and ranges' }),
+  label: Type.String(),
+  description: text,
+  contentType: Type.String({ description: 'With codecs where they are known, as canPlayType takes it' }),
+  mimeType: Type.String(),
+  codec: text,
+  width: nullable(Type.Integer({ format: 'int32' })),
+  height: nullable(Type.Integer({ format: 'int32' })),
+  fps: nullable(Type.Number({ format: 'double' })),
+  bitrate: nullable(Type.Number({ format: 'double', description: 'kbit/s' })),
+  fileSizeBytes: nullable(Type.Integer({ format: 'int64' })),
+});
+
+const PlaybackSubtitle = object({
+  key: Type.String(),
+  path: Type.String({ description: 'Relative to the origin of the instance: WebVTT' }),
+  language: Type.String(),
+  name: Type.String(),
+  automatic: Type.Boolean(),
+});
+
+/** An extension of the contract. */
+const Playback = object({
+  requestedUrl: Type.String(),
+  title: Type.String(),
+  author: Type.String(),
+  coverUrl: text,
+  durationSeconds: nullable(Type.Number({ format: 'double' })),
+  video: arrayOf('PlaybackTrack', PlaybackTrack),
+  audio: arrayOf('PlaybackTrack', PlaybackTrack),
+  muxed: arrayOf('PlaybackTrack', PlaybackTrack),
+  subtitles: arrayOf('PlaybackSubtitle', PlaybackSubtitle),
 });
 
 /** RFC 9457; the only object that allows additional properties. */
@@ -145,6 +178,8 @@ export type MediaInformation = Static<typeof MediaInformation>;
 export type StreamReference = Static<typeof StreamReference>;
 export type MediaRendition = Static<typeof MediaRendition>;
 export type MediaDetails = Static<typeof MediaDetails>;
+export type Playback = Static<typeof Playback>;
+export type PlaybackTrack = Static<typeof PlaybackTrack>;
 
 /** The schemas by the names that references use. */
 export const schemas = {
@@ -154,6 +189,9 @@ export const schemas = {
   MediaInformation,
   MediaRendition,
   MediaType,
+  Playback,
+  PlaybackSubtitle,
+  PlaybackTrack,
   ProblemDetails,
   RequestCount,
   ResourceInformation,

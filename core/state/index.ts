@@ -13,6 +13,7 @@ export {
   renditionId,
   resourceId,
   subtitleId,
+  videoOfPair,
 } from './keys.ts';
 export type {
   ArchivedList,

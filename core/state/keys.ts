@@ -2,8 +2,10 @@ import { createSingleFlight } from '../concurrency/index.ts';
 import { NotFound } from '../errors/index.ts';
 import { digestOf } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
+import { fileType } from '../media/codecs/index.ts';
 import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
+import { capabilitiesOf } from './track.ts';
 
 /** base64url characters of each digest: 132 bits for the resource, 66 for the rendition within it. */
 const RESOURCE_CHARACTERS = 22;
@@ -44,6 +46,23 @@ export function parseKey(key: string): { resourceId: string; renditionId: string
   return resourceId && renditionId ? { resourceId, renditionId } : undefined;
 }
 
+/**
+ * The video of a pair alone, which GetResource does not list. It has a key of its own, valid for as long as that of the pair,
+ * from which it is made instead of being stored. Undefined for other renditions, and without the track.
+ */
+export function videoOfPair({ tracks }: Pick<Resource, 'tracks'>, pair: Rendition): Rendition | undefined {
+  const [formatId] = pair.formatIds;
+  const track = pair.urlType === 'Combined' ? tracks.find((one) => one.formatId === formatId) : undefined;
+  if (!track) return undefined;
+  const what = { side: 'video', urlType: 'Media', formatIds: [formatId] } as const;
+  const { description = null, sizeBytes, bitrate } = track;
+  return {
+    ...{ id: renditionId(what), ...what, label: pair.label, description },
+    ...fileType(capabilitiesOf(track).isFile ? track.container : 'mp4', true),
+    ...{ sizeBytes, height: pair.height, bitrate: bitrate && Math.round(bitrate * 1000) / 1000 },
+  };
+}
+
 /** The rendition that a key identifies. */
 export interface KeyedRendition {
   readonly key: string;
@@ -61,7 +80,9 @@ export async function findByKey(key: string, getResource: State['getResource']):
   const ids = parseKey(key);
   const resource = ids && (await getResource(ids.resourceId));
   if (!resource) return undefined;
-  const rendition = [...resource.renditions, ...(resource.withdrawn ?? [])].find(({ id }) => id === ids?.renditionId);
+  const stored = [...resource.renditions, ...(resource.withdrawn ?? [])];
+  const isWanted = (rendition: Rendition | undefined) => rendition?.id === ids?.renditionId;
+  const rendition = stored.find(isWanted) ?? stored.map((pair) => videoOfPair(resource, pair)).find(isWanted);
   if (!rendition) return undefined;
   const tracks = rendition.formatIds.flatMap((id) => resource.tracks.find(({ formatId }) => formatId === id) ?? []);
   const [first, ...rest] = tracks;

@@ -5,6 +5,7 @@ import { createGet, type GetOptions } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
 import { createGetDetails } from './get-details.ts';
+import { createGetPlayback } from './get-playback.ts';
 import { createGetRequestCount } from './get-request-count.ts';
 import { createGetResource } from './get-resource.ts';
 import { createNotFound } from './not-found.ts';
@@ -25,6 +26,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetRequestCount: createGetRequestCount(options),
     GetResource: createGetResource(options),
     GetDetails: createGetDetails(options),
+    GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(options),
   };

@@ -5,6 +5,7 @@ export { createGet } from './get.ts';
 export { createGetApiDescription } from './get-api-description.ts';
 export { createGetAppInfo } from './get-app-info.ts';
 export { createGetDetails } from './get-details.ts';
+export { createGetPlayback } from './get-playback.ts';
 export { createGetRequestCount } from './get-request-count.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation } from './get-resource.ts';
 export { createGetResource } from './get-resource.ts';

@@ -13,6 +13,7 @@ import {
   createGet,
   createGetDetails,
   createGetFeed,
+  createGetPlayback,
   createGetResource,
   createResolveEntry,
   type EntryEvent,
@@ -117,6 +118,7 @@ export const handler = routeEvent({
   http: routeOperation({
     GetResource: createGetResource(options),
     GetDetails: createGetDetails(options),
+    GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(feedOptions),
   }),

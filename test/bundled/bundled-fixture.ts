@@ -34,6 +34,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   GetRequestCount: 'get-request-count',
   GetResource: 'get-resource',
   GetDetails: 'get-resource',
+  GetPlayback: 'get-resource',
   Get: 'get-resource',
   Feed: 'get-resource',
 };

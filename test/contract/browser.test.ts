@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Playback } from '../../core/api/schemas.ts';
 import { SECONDS } from '../origin/recipes.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../support/chromium.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
@@ -7,6 +8,10 @@ import { useTarget } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
+
+interface Page {
+  readonly document: { createElement(tag: 'video'): { canPlayType(type: string): string } };
+}
 
 let browser: Browser;
 beforeAll(async () => {
@@ -83,6 +88,29 @@ describe('Chromium', () => {
       expect(result.height).toBe(720);
     },
   );
+
+  it('plays video and audio of GetPlayback side by side, chosen by canPlayType, or else a pair as one file', async () => {
+    const link = encodeURIComponent(target.origin.url('/site/open/browser-playback'));
+    const answer = await target.get(`/api/Fetch/GetPlayback?url=${link}`);
+    const { video, audio, muxed } = JSON.parse(answer.body.toString()) as Playback;
+    const page = await browser.newPage();
+    const playable = async (tracks: Playback['video']) => {
+      const types = tracks.map(({ contentType }) => contentType);
+      const answers = await page.evaluate(
+        // A type of the page, which exists in the browser only.
+        (all) => all.map((type) => (globalThis as never as Page).document.createElement('video').canPlayType(type)),
+        types,
+      );
+      return tracks.filter((_, index) => answers[index] === 'probably');
+    };
+    const [picture, sound, both] = [await playable(video), await playable(audio), await playable(muxed)];
+    await page.close();
+    expect([picture.length, sound.length, both.length]).toEqual([video.length, audio.length, muxed.length]);
+    const pathOf = ([track]: Playback['video']) => target.baseUrl + track?.path;
+    expect(await play('video', pathOf(picture), 6)).toMatchObject({ at: 6, height: 720 });
+    expect(await play('audio', pathOf(sound), 6)).toMatchObject({ at: 6 });
+    expect(await play('video', pathOf(both), 6)).toMatchObject({ at: 6, height: 720 });
+  });
 
   it('lets only pages of allowed origins read a response and its headers', async () => {
     const { path } = await renditionOf(target, '/files/clip.mp4');

@@ -64,6 +64,51 @@ export const OBJECTS: Readonly<Record<string, ObjectTable>> = {
   },
 };
 
+/** Objects of operations that the contract does not have, by the facts of its origin. */
+export const ADDED_OBJECTS: Readonly<Record<string, ObjectTable>> = {
+  Playback: {
+    fields: {
+      requestedUrl: 'string',
+      title: 'string',
+      author: 'string',
+      coverUrl: 'string?',
+      durationSeconds: 'double?',
+      video: 'PlaybackTrack[]',
+      audio: 'PlaybackTrack[]',
+      muxed: 'PlaybackTrack[]',
+      subtitles: 'PlaybackSubtitle[]',
+    },
+    required: [
+      ...['requestedUrl', 'title', 'author', 'coverUrl', 'durationSeconds'],
+      ...['video', 'audio', 'muxed', 'subtitles'],
+    ],
+  },
+  PlaybackTrack: {
+    fields: {
+      key: 'string',
+      path: 'string',
+      label: 'string',
+      description: 'string?',
+      contentType: 'string',
+      mimeType: 'string',
+      codec: 'string?',
+      width: 'int32?',
+      height: 'int32?',
+      fps: 'double?',
+      bitrate: 'double?',
+      fileSizeBytes: 'int64?',
+    },
+    required: [
+      ...['key', 'path', 'label', 'description', 'contentType', 'mimeType'],
+      ...['codec', 'width', 'height', 'fps', 'bitrate', 'fileSizeBytes'],
+    ],
+  },
+  PlaybackSubtitle: {
+    fields: { key: 'string', path: 'string', language: 'string', name: 'string', automatic: 'boolean' },
+    required: ['key', 'path', 'language', 'name', 'automatic'],
+  },
+};
+
 export const ENUMERATIONS: Readonly<Record<string, readonly string[]>> = {
   MediaType: ['Media', 'PlayList', 'Unknown'],
   UrlType: ['Combined', 'Media'],
@@ -172,6 +217,11 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'GetDetails',
     parameters: ['query url string'],
     responses: { 200: 'MediaDetails', ...RESOLVE_FAILURES },
+  },
+  'GET /api/Fetch/GetPlayback': {
+    operationId: 'GetPlayback',
+    parameters: ['query url string'],
+    responses: { 200: 'Playback', ...RESOLVE_FAILURES },
   },
   'GET /api/Feed': {
     operationId: 'Feed',

@@ -192,7 +192,9 @@ describe('CORS', () => {
 
 describe('pages of other sites', () => {
   const link = '?url=http%3A%2F%2Fx.invalid%2F';
-  const paths = ['Fetch/GetResource', 'Fetch/GetDetails', 'Get', 'Feed'].map((name) => `/api/${name}${link}`);
+  const paths = ['Fetch/GetResource', 'Fetch/GetDetails', 'Fetch/GetPlayback', 'Get', 'Feed'].map(
+    (name) => `/api/${name}${link}`,
+  );
 
   it.each([
     ['a fetch', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'https://evil.example' }],

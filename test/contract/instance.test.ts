@@ -78,6 +78,7 @@ describe.each(verified?.links ?? [])('link %s', ANY_INSTANCE, (link) => {
 
   it.for([
     ['/api/Fetch/GetDetails', 200, undefined],
+    ['/api/Fetch/GetPlayback', 200, undefined],
     ['/api/Get', 302, /^\/api\/Stream\/(Media|Combined)\/[\w-]+/],
   ] as const)('is answered by %s with %d, or is a list', async ([path, expected, location], { skip }) => {
     const answer = await target.get(path + query);

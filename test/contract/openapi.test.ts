@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Schema } from './api-document.ts';
-import { ADDED_OPERATIONS, ADDITIONS, ENUMERATIONS, ERROR_BODY, OBJECTS, OPERATIONS } from './contract-tables.ts';
+import {
+  ADDED_OBJECTS,
+  ADDED_OPERATIONS,
+  ADDITIONS,
+  ENUMERATIONS,
+  ERROR_BODY,
+  OBJECTS,
+  OPERATIONS,
+} from './contract-tables.ts';
 import { ANY_INSTANCE, useTarget } from './target.ts';
 
 const target = useTarget();
@@ -28,7 +36,8 @@ describe('OpenAPI document', ANY_INSTANCE, () => {
     expect(Object.keys(target.api.json.components.schemas)).toEqual(expect.arrayContaining(names));
   });
 
-  it.each(Object.entries(OBJECTS))('%s has exactly the fields of its table', (name, { fields, required }) => {
+  const objects = Object.entries({ ...OBJECTS, ...ADDED_OBJECTS });
+  it.each(objects)('%s has exactly the fields of its table', (name, { fields, required }) => {
     const schema = schemaOf(name);
     const described = Object.entries(schema.properties ?? {}).map(([field, type]) => [field, describeSchema(type)]);
     expect(Object.fromEntries(described)).toEqual(fields);

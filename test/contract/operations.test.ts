@@ -25,6 +25,7 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['GetRequestCount', () => '/api/App/requests', /^application\/json/],
   ['GetResource', () => `/api/Fetch/GetResource?${query('/site/open/operations')}`, /^application\/json/],
   ['GetDetails', () => `/api/Fetch/GetDetails?${query('/site/detailed/operations')}`, /^application\/json/],
+  ['GetPlayback', () => `/api/Fetch/GetPlayback?${query('/site/combined/operations')}`, /^application\/json/],
   ['Get', () => getPath(`/api/Get?${query('/site/combined/operations')}`), /^video\/mp4/],
   ['Feed', () => `/api/Feed?${query('/feeds/podcast.xml')}`, /^application\/rss\+xml/],
   ['Media', async () => (await renditionOf(target, '/files/clip.mp4')).path, /^video\/mp4/],

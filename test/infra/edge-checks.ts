@@ -104,7 +104,7 @@ export function checkEdge(): void {
       );
       expect(routes.sort()).toEqual([
         ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Feed', 'ANY /api/Fetch/GetDetails'],
-        ...['ANY /api/Fetch/GetResource', 'ANY /api/Get'],
+        ...['ANY /api/Fetch/GetPlayback', 'ANY /api/Fetch/GetResource', 'ANY /api/Get'],
         ...['ANY /swagger', 'ANY /swagger/{proxy+}'],
       ]);
       expect(onlyResource(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
@@ -119,7 +119,8 @@ export function checkEdge(): void {
         RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
       };
       expect(Object.keys(RouteSettings)).toEqual([
-        ...['ANY /api/Fetch/GetResource', 'ANY /api/Fetch/GetDetails', 'ANY /api/Get', 'ANY /api/Feed'],
+        ...['ANY /api/Fetch/GetResource', 'ANY /api/Fetch/GetDetails', 'ANY /api/Fetch/GetPlayback'],
+        ...['ANY /api/Get', 'ANY /api/Feed'],
       ]);
       const [{ ThrottlingRateLimit = 0 } = {}, ...others] = Object.values(RouteSettings);
       for (const other of others) expect(other.ThrottlingRateLimit).toBe(ThrottlingRateLimit);
@@ -179,7 +180,9 @@ export function checkEdge(): void {
           300,
           {
             OrStatement: {
-              Statements: ['/api/fetch/getresource', '/api/fetch/getdetails', '/api/get', '/api/feed'].map(path),
+              Statements: ['fetch/getresource', 'fetch/getdetails', 'fetch/getplayback', 'get', 'feed'].map((name) =>
+                path(`/api/${name}`),
+              ),
             },
           },
         ],

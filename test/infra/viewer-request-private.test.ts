@@ -23,6 +23,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   it.each([
     ['/api/App/requests', bearer, '/api/App/requests'],
     ['/API/fetch/getresource', { 'x-api-key': ACCESS_KEY }, '/api/Fetch/GetResource'],
+    ['/api/fetch/getplayback', bearer, '/api/Fetch/GetPlayback'],
     ['/api/unknown', bearer, '/api/unknown'],
     [`/api/stream/media/${signed}`, {}, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Hls/${signed}/video.m3u8`, {}, `/api/Stream/Hls/${KEY}/video.m3u8`],

@@ -18,6 +18,10 @@ export interface paths {
     /** Resolves a media URL into description, date, chapters, thumbnails and subtitles */
     get: operations["GetDetails"];
   };
+  "/api/Fetch/GetPlayback": {
+    /** Resolves a media URL into files that a player can seek in, with their codecs */
+    get: operations["GetPlayback"];
+  };
   "/api/Get": {
     /** Resolves a media URL and redirects to the stream of one rendition */
     get: operations["Get"];
@@ -115,6 +119,50 @@ export interface components {
     };
     /** @enum {string} */
     MediaType: "Media" | "PlayList" | "Unknown";
+    Playback: {
+      requestedUrl: string;
+      title: string;
+      author: string;
+      coverUrl: string | null;
+      /** Format: double */
+      durationSeconds: number | null;
+      video: components["schemas"]["PlaybackTrack"][];
+      audio: components["schemas"]["PlaybackTrack"][];
+      muxed: components["schemas"]["PlaybackTrack"][];
+      subtitles: components["schemas"]["PlaybackSubtitle"][];
+    };
+    PlaybackSubtitle: {
+      key: string;
+      /** @description Relative to the origin of the instance: WebVTT */
+      path: string;
+      language: string;
+      name: string;
+      automatic: boolean;
+    };
+    PlaybackTrack: {
+      key: string;
+      /** @description Relative to the origin of the instance, with length and ranges */
+      path: string;
+      label: string;
+      description: string | null;
+      /** @description With codecs where they are known, as canPlayType takes it */
+      contentType: string;
+      mimeType: string;
+      codec: string | null;
+      /** Format: int32 */
+      width: number | null;
+      /** Format: int32 */
+      height: number | null;
+      /** Format: double */
+      fps: number | null;
+      /**
+       * Format: double
+       * @description kbit/s
+       */
+      bitrate: number | null;
+      /** Format: int64 */
+      fileSizeBytes: number | null;
+    };
     ProblemDetails: {
       /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
       type?: string | null;
@@ -287,6 +335,65 @@ export interface operations {
           "application/json": components["schemas"]["MediaDetails"];
           "text/json": components["schemas"]["MediaDetails"];
           "text/plain": components["schemas"]["MediaDetails"];
+        };
+      };
+      /** @description The url parameter is missing or malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The link did not resolve to anything */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Extraction failed for another reason */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Resolves a media URL into files that a player can seek in, with their codecs */
+  GetPlayback: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+      };
+    };
+    responses: {
+      /** @description The files of the item */
+      200: {
+        content: {
+          "application/json": components["schemas"]["Playback"];
+          "text/json": components["schemas"]["Playback"];
+          "text/plain": components["schemas"]["Playback"];
         };
       };
       /** @description The url parameter is missing or malformed */
@@ -854,7 +961,7 @@ export interface operations {
           "audio/*": string;
         };
       };
-      /** @description There are no such subtitles; detail says which there are */
+      /** @description A parameter is invalid, or the rendition cannot be sought in; detail says which */
       400: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];

@@ -1,3 +1,4 @@
+export { contentType } from './content-type.ts';
 export {
   audioFamily,
   type FileType,

@@ -53,7 +53,7 @@ const ACCESS_LOG = {
 };
 
 /** Operations that the resolver serves. */
-const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'Get', 'Feed'] as const;
+const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'GetPlayback', 'Get', 'Feed'] as const;
 
 /**
  * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
@@ -122,6 +122,7 @@ export class Api extends Construct {
       ...ownFunctions,
       GetResource: resolver,
       GetDetails: resolver,
+      GetPlayback: resolver,
       Get: resolver,
       Feed: resolver,
     };

@@ -24,6 +24,19 @@ describe('findByKey', () => {
     expect((await findByKey(key, async () => resource))?.rendition).toEqual(found);
   });
 
+  it.each([
+    ['pair', {}],
+    ['withdrawn pair', { renditions: [], withdrawn: [] as Rendition[] }],
+  ])('finds the video of a %s by a key of its own', async (_, changes) => {
+    const traitsOfPair = { side: 'video', urlType: 'Combined', formatIds: ['18', '140'] } as const;
+    const pair: Rendition = { ...rendition, ...traitsOfPair, id: renditionId(traitsOfPair), height: 360 };
+    const withdrawn = 'withdrawn' in changes ? [pair] : [];
+    const resource = aResource(0, { renditions: [pair], ...changes, withdrawn });
+    const found = await findByKey(keyOf(resource.id, rendition.id), async () => resource);
+    expect(found?.tracks).toEqual(resource.tracks);
+    expect(found?.rendition).toMatchObject({ ...traits, id: rendition.id, mimeType: 'video/mp4', height: 360 });
+  });
+
   it('reads nothing for an invalid key', async () =>
     expect(await findByKey('no', () => Promise.reject(new Error('read')))).toBeUndefined());
 });

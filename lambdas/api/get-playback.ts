@@ -1,0 +1,109 @@
+import { getOperation, type schema } from '../../core/api/index.ts';
+import type { SignKey } from '../../core/http/index.ts';
+import { contentType, isMp4Container } from '../../core/media/codecs/index.ts';
+import {
+  capabilitiesOf,
+  keyOf,
+  type Rendition,
+  type Resource,
+  type Subtitle,
+  type Track,
+  videoOfPair,
+} from '../../core/state/index.ts';
+import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
+import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
+
+/** GET /api/Fetch/GetPlayback: what a player can seek in, from the same resolve as GetResource. */
+export const createGetPlayback = (options: ResolveOptions): Handler => {
+  const resolveRequest = createResolveRequest(options);
+  return createHandler({ ...options, methods: getOperation('GetPlayback').methods }, async (event, context) => {
+    const { resolved, sent } = await resolveRequest(event, context);
+    return { json: toPlayback(singleResource(resolved), sent, signKeyFor(event)) };
+  });
+};
+
+/**
+ * The response of GetPlayback: files alone, each in the order of GetResource. Live streams have none.
+ * @param requestedUrl as this caller sent it
+ * @param signKey signs the keys where the instance is private
+ */
+export function toPlayback(resource: Resource, requestedUrl: string, signKey: SignKey = (key) => key): schema.Playback {
+  const { title, author, coverUrl, durationSeconds, subtitles = [] } = resource;
+  const offered = resource.isLive ? [] : resource.renditions;
+  const video = offered.filter(({ side }) => side === 'video');
+  const toTracks = (renditions: readonly Rendition[]) =>
+    renditions.flatMap((rendition) => toTrack(resource, rendition, signKey) ?? []);
+  return {
+    requestedUrl,
+    title: title ?? '',
+    author: author ?? '',
+    coverUrl,
+    durationSeconds: durationSeconds ?? null,
+    video: toTracks(selectVideo(resource, video)),
+    audio: toTracks(offered.filter(({ side }) => side === 'audio')),
+    muxed: toTracks(video),
+    subtitles: selectSubtitles(subtitles).map(({ id, language, name = language, isAutomatic: automatic }) => {
+      const key = signKey(keyOf(resource.id, id));
+      return { key, path: pathOf('Subtitle', key), language, name, automatic };
+    }),
+  };
+}
+
+const pathOf = (operationId: 'Media' | 'Subtitle', key: string): string =>
+  getOperation(operationId).path.replace('{key}', key);
+
+/** Undefined for what Media does not serve by range: HLS, DASH, and pairs other than of MP4 files. */
+function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): schema.PlaybackTrack | undefined {
+  const tracks = tracksOf(resource, rendition);
+  const isPair = rendition.urlType === 'Combined';
+  if (!tracks.every((track) => capabilitiesOf(track).isFile && (!isPair || isMp4Container(track.container))))
+    return undefined;
+  const key = signKey(keyOf(resource.id, rendition.id));
+  const { label, description, mimeType, bitrate, sizeBytes } = rendition;
+  const codecs = tracks.flatMap(({ video, audio }) => [video, audio].flatMap((traits) => traits ?? []));
+  const names = codecs.map(({ codec }) => codec);
+  const video = tracks.find((track) => track.video)?.video;
+  return {
+    key,
+    path: pathOf('Media', key),
+    label,
+    description,
+    contentType: contentType(mimeType, names),
+    mimeType,
+    codec: names.every(Boolean) ? names.join(', ') : null,
+    width: video?.width ?? null,
+    height: video?.height ?? null,
+    fps: video?.fps ?? null,
+    bitrate: bitrate ?? null,
+    fileSizeBytes: resource.exactSizes?.[rendition.id] ?? sizeBytes ?? null,
+  };
+}
+
+const tracksOf = ({ tracks }: Resource, { formatIds }: Rendition): readonly Track[] =>
+  formatIds.flatMap((formatId) => tracks.find((track) => track.formatId === formatId) ?? []);
+
+/** Video without audio, the best of each height and container; of one height MP4 first, which the most players support. */
+function selectVideo(resource: Resource, renditions: readonly Rendition[]): readonly Rendition[] {
+  const alone = renditions
+    .map((rendition) => videoOfPair(resource, rendition) ?? rendition)
+    .filter((rendition) =>
+      tracksOf(resource, rendition).every((track) => !track.audio && capabilitiesOf(track).isFile),
+    );
+  const kindOf = ({ height, mimeType }: Rendition) => `${height} ${mimeType}`;
+  const kinds = alone.map(kindOf);
+  const runs: Rendition[][] = [];
+  // Those next to each other are sorted by container: a damaged format stays last, however tall it is.
+  for (const rendition of alone.filter((one, index) => kinds.indexOf(kindOf(one)) === index)) {
+    const run = runs.at(-1);
+    if (run && run[0]?.height === rendition.height) run.push(rendition);
+    else runs.push([rendition]);
+  }
+  const isMp4 = ({ mimeType }: Rendition) => Number(mimeType === 'video/mp4');
+  return runs.flatMap((run) => run.toSorted((a, b) => isMp4(b) - isMp4(a)));
+}
+
+/** One of each language: by people, if there is one. */
+const selectSubtitles = (subtitles: readonly Subtitle[]): readonly Subtitle[] =>
+  subtitles
+    .toSorted((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic))
+    .filter(({ language }, index, all) => all.findIndex((other) => other.language === language) === index);

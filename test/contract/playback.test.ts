@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Playback, PlaybackTrack } from '../../core/api/schemas.ts';
+import { SECONDS } from '../origin/recipes.ts';
+import { inspect } from '../support/media-tools.ts';
+import { type Problem, useTarget } from './target.ts';
+
+const target = useTarget();
+const OPERATION = '/api/Fetch/GetPlayback';
+const pathOf = (path: string) => `${OPERATION}?url=${encodeURIComponent(target.origin.url(path))}`;
+
+async function getPlayback(path: string): Promise<Playback> {
+  const answer = await target.get(pathOf(path));
+  expect(answer.status).toBe(200);
+  return target.api.expectAnswer('GET', OPERATION, answer) as Playback;
+}
+
+/** Reads a track as a media element does: its first bytes, its end, and the whole. */
+async function expectSeekable({ path, mimeType, fileSizeBytes }: PlaybackTrack, isExact = true): Promise<Buffer> {
+  const first = await target.get(path, { headers: { range: 'bytes=0-' }, maxBytes: 1000 });
+  const [, size] = /^bytes 0-\d+\/(\d+)$/.exec(first.headers['content-range'] ?? '') ?? [];
+  expect([first.status, first.headers['content-type']]).toEqual([206, mimeType]);
+  if (isExact) expect(Number(size)).toBe(fileSizeBytes);
+  const end = await target.get(path, { headers: { range: `bytes=${Number(size) - 100}-` } });
+  const whole = await target.get(path);
+  expect([end.status, whole.body.length]).toEqual([206, Number(size)]);
+  expect(whole.body.subarray(-100).equals(end.body)).toBe(true);
+  return whole.body;
+}
+
+describe('GET /api/Fetch/GetPlayback', () => {
+  it('has video and audio that play side by side, each seekable by its own key', async () => {
+    const { video, audio, ...item } = await getPlayback('/site/open/playback');
+    expect(item).toMatchObject({
+      requestedUrl: target.origin.url('/site/open/playback'),
+      author: 'Ärtist Example',
+      coverUrl: expect.stringContaining('square.jpg'),
+      durationSeconds: expect.closeTo(SECONDS.ladder, 0),
+    });
+    const kinds = video.map(({ height, contentType }) => `${height} ${contentType}`);
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        '720 video/mp4; codecs="avc1.42c01f"',
+        '360 video/mp4; codecs="avc1.42c01e"',
+        '360 video/webm; codecs="vp09.00.10.08"',
+      ]),
+    );
+    const heights = video.map(({ height }) => height ?? 0);
+    expect(heights).toEqual(heights.toSorted((a, b) => b - a));
+    // GetResource has no rendition of the video alone.
+    const { resource } = await target.resolve('/site/open/playback');
+    const listed = resource.mediaItems[0]?.video?.renditions.map(({ key }) => key);
+    for (const track of video) {
+      expect(listed).not.toContain(track.key);
+      const { codecs } = await inspect(await expectSeekable(track), track.mimeType.replace('video/', '.'));
+      expect(codecs).toHaveLength(1);
+    }
+    expect(audio.map(({ contentType }) => contentType)).toEqual([
+      expect.stringMatching(/^audio\/(mp4; codecs="mp4a\.40\.2"|webm; codecs="opus")$/),
+      ...audio.slice(1).map(() => expect.stringMatching(/^audio\//)),
+    ]);
+    for (const track of audio) await expectSeekable(track);
+  });
+
+  it('has pairs of MP4 as one seekable file, and its exact size after the first stream', async () => {
+    const { muxed } = await getPlayback('/site/open/playback-pairs');
+    const [best, ...others] = muxed;
+    expect(best?.contentType).toBe('video/mp4; codecs="avc1.42c01f, mp4a.40.2"');
+    for (const { mimeType } of others) expect(mimeType).toBe('video/mp4');
+    const bytes = await expectSeekable(best as PlaybackTrack, false);
+    const { codecs, durationSeconds } = await inspect(bytes, '.mp4');
+    expect(codecs).toEqual(['h264', 'aac']);
+    expect(durationSeconds).toBeCloseTo(SECONDS.ladder, 0);
+    await expect
+      .poll(async () => (await getPlayback('/site/open/playback-pairs')).muxed[0]?.fileSizeBytes)
+      .toBe(bytes.length);
+  });
+
+  it.each([
+    ['/site/combined/playback', 0, 2],
+    ['/files/clip.mp4', 0, 1],
+    ['/site/silent/playback', 2, 2],
+    ['/hls/master.m3u8', 0, 0],
+    ['/dash/timeline/manifest.mpd', 0, 0],
+  ])('of %s has %d files of video alone and %d as they are', async (link, alone, whole) => {
+    const { video, muxed } = await getPlayback(link);
+    expect([video.length, muxed.length]).toEqual([alone, whole]);
+    for (const track of muxed) await expectSeekable(track);
+  });
+
+  it('has subtitles of one kind for each language, as WebVTT', async () => {
+    const { subtitles } = await getPlayback('/site/detailed/playback');
+    const listed = subtitles.map(({ language, name, automatic }) => [language, name, automatic]);
+    expect(listed.slice(0, 2)).toEqual([
+      ['en', 'English', false],
+      ['fr', 'fr', false],
+    ]);
+    expect(listed.at(-1)).toEqual(['de', 'de', true]);
+    const { status, headers } = await target.get(subtitles[0]?.path ?? '');
+    expect([status, headers['content-type']]).toEqual([200, 'text/vtt; charset=utf-8']);
+  });
+
+  it('is 415 with the reason for a list, and fails as GetResource does', async () => {
+    const list = await target.get(pathOf('/site/list/playback?n=2'));
+    const { detail } = target.api.expectAnswer('GET', OPERATION, list) as Problem;
+    expect([list.status, detail]).toEqual([415, expect.stringContaining('playlist')]);
+    expect((await target.get(pathOf('/site/nothing/playback'))).status).toBe(404);
+    expect((await target.get(`${OPERATION}?url=nothing`)).status).toBe(400);
+  });
+
+  it('resolves nothing for HEAD', async () => {
+    const head = await target.get(pathOf('/site/open/playback-head'), { method: 'HEAD' });
+    expect([head.status, head.headers.allow]).toEqual([405, 'GET, OPTIONS']);
+  });
+});
+
+describe('a player of GetPlayback', () => {
+  /** What a client does that knows both endpoints: an instance without GetPlayback answers 404 or 405. */
+  async function seekableFiles(operation: string, link: string): Promise<readonly string[]> {
+    const answer = await target.get(`${operation}?url=${encodeURIComponent(target.origin.url(link))}`);
+    if (answer.status === 200) return (JSON.parse(answer.body.toString()) as Playback).muxed.map(({ path }) => path);
+    expect([404, 405]).toContain(answer.status);
+    const { resource } = await target.resolve(link);
+    const renditions = resource.mediaItems[0]?.video?.renditions ?? [];
+    return renditions.filter(({ urlType }) => urlType === 'Media').map(({ key }) => `/api/Stream/Media/${key}`);
+  }
+
+  it('falls back to GetResource where there is none, which has the same files', async () => {
+    const [files, fallback] = [
+      await seekableFiles(OPERATION, '/site/combined/player'),
+      await seekableFiles('/api/Fetch/GetNothing', '/site/combined/player'),
+    ];
+    expect(files).toHaveLength(2);
+    expect(fallback).toEqual(files);
+  });
+});
