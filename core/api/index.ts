@@ -32,6 +32,7 @@ export {
   type MediaParameters,
   mediaQuery,
   parseMediaParameters,
+  parseStartParameter,
   parseSubtitlesParameter,
   toQuery,
 } from './stream-parameters.ts';

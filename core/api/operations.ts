@@ -353,7 +353,16 @@ const table = [
     servedBy: 'stream-service',
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
-    parameters: [KEY, EMBEDDED],
+    parameters: [
+      KEY,
+      EMBEDDED,
+      {
+        name: 'start',
+        in: 'query',
+        description:
+          'Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe',
+      },
+    ],
     responses: {
       200: {
         description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',

@@ -106,6 +106,9 @@ export function parseClipParameters(query: {
   return { startSeconds, endSeconds };
 }
 
+/** Parses the `start` parameter of Combined: seconds, undefined for the beginning. @throws Problem 400 as for Media */
+export const parseStartParameter = (value: Value): number | undefined => parseSeconds('start', value) || undefined;
+
 function parseSeconds(name: string, value: Value): number | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);

@@ -11,6 +11,7 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Estimated-Content-Length',
   'Retry-After',
+  'X-Argon-Start',
   'X-Playlist',
   'X-Request-Count',
   'X-Tools',

@@ -4,6 +4,7 @@ import {
   operations,
   parseArchiveParameters,
   parseMediaParameters,
+  parseStartParameter,
   parseSubtitlesParameter,
   problems,
   type StreamOperationId,
@@ -204,7 +205,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
-      return (found) => planOutput(found, { route: 'Combined', subtitles });
+      const startSeconds = parseStartParameter(query.start);
+      return (found) => planOutput(found, { route: 'Combined', subtitles, startSeconds });
     }),
     HlsMaster: route(
       find.rendition,

@@ -40,6 +40,7 @@ export function responseHeaders(
     contentLocation,
     clip,
     isInline,
+    startSeconds,
   }: RepresentationHead,
   signKey: SignKey = (key) => key,
 ): Record<string, string> {
@@ -53,6 +54,7 @@ export function responseHeaders(
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),
     ...(contentLocation && { 'content-location': withSignedKey(contentLocation, signKey) }),
+    ...(startSeconds !== undefined && { 'x-argon-start': startSeconds.toFixed(3) }),
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };
 }

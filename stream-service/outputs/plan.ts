@@ -14,6 +14,7 @@ import {
   planAudioAlone,
   planClip,
   planExtended,
+  planFromKeyframe,
   planPair,
   planPresentation,
 } from './layout/index.ts';
@@ -28,7 +29,7 @@ export type RenditionPlan = CopyPlan | LayoutPlan | EncodePlan | RemuxPlan | Mux
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
   | ({ readonly route: 'Media' } & MediaQuery)
-  | ({ readonly route: 'Combined' } & Pick<MediaQuery, 'subtitles'>)
+  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles'>)
   | { readonly route: 'Hls'; readonly file: PresentationFile }
   | { readonly route: 'Cover' };
 
@@ -51,6 +52,7 @@ const DECISIONS = {
   subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
   media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
   combinedWithSubtitles: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
+  combinedFromKeyframe: { pair: fromKeyframe, segments: fromKeyframe, mp4: fromKeyframe, file: fromKeyframe },
   combined: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
 } satisfies Readonly<Record<string, Readonly<Record<Shape, Decision>>>>;
 
@@ -63,6 +65,12 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
   if (query.route === 'Cover') return planPicture(found);
   if (query.route === 'Hls') return planPresentation(found, query.file);
   if (query.route === 'Combined') {
+    const { startSeconds } = query;
+    if (startSeconds !== undefined) {
+      const clip = { startSeconds, endSeconds: Number.POSITIVE_INFINITY };
+      const plan = decide('combinedFromKeyframe', found, { ...query, clip });
+      return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
+    }
     const plan = decide(query.subtitles === undefined ? 'combined' : 'combinedWithSubtitles', found, query);
     const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query.subtitles);
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
@@ -120,10 +128,16 @@ function extend(found: KeyedRendition, query: MediaQuery) {
   return planExtended(found, extras, planRemux(found, extras));
 }
 
-function clip(found: KeyedRendition, { clip: times, ...query }: MediaQuery) {
-  const isMp4 = ['pair', 'mp4'].includes(shapeOf(found));
-  return planClip(found, planExtras(found, { ...query, isMp4 }), times as ClipTimes);
+function clip(found: KeyedRendition, query: MediaQuery) {
+  return planClip(found, planClipExtras(found, query), query.clip as ClipTimes);
 }
+
+function fromKeyframe(found: KeyedRendition, query: MediaQuery) {
+  return planFromKeyframe(found, planClipExtras(found, query), query.clip as ClipTimes);
+}
+
+const planClipExtras = (found: KeyedRendition, query: MediaQuery): PlannedExtras =>
+  planExtras(found, { ...query, isMp4: ['pair', 'mp4'].includes(shapeOf(found)) });
 
 /** A file whose codecs MP4 cannot hold is sent as it is. */
 function remuxOrCopy(found: KeyedRendition, query: MediaQuery) {

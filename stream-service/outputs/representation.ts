@@ -33,6 +33,8 @@ export interface RepresentationHead {
   readonly isInline?: boolean;
   /** The part that it is, which names the file. Absent: the whole. */
   readonly clip?: ClipTimes;
+  /** Where in the presentation it starts, in seconds, if that is not where it was requested: X-Argon-Start. */
+  readonly startSeconds?: number;
 }
 
 /** What a Stream endpoint sends, open for reading. */

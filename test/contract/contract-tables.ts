@@ -167,7 +167,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
     responses: { 400: PROBLEM, 415: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
-    parameters: ['query subtitles string'],
+    parameters: ['query subtitles string', 'query start string'],
     responses: { 400: PROBLEM, 415: PROBLEM },
   },
 };

@@ -3,6 +3,7 @@ import type { Playback, PlaybackTrack } from '../../core/api/schemas.ts';
 import { SECONDS } from '../origin/recipes.ts';
 import { inspect } from '../support/media-tools.ts';
 import { type Problem, useTarget } from './target.ts';
+import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
 const OPERATION = '/api/Fetch/GetPlayback';
@@ -131,5 +132,30 @@ describe('a player of GetPlayback', () => {
     ];
     expect(files).toHaveLength(2);
     expect(fallback).toEqual(files);
+  });
+
+  it('starts a pair at a keyframe, whose time it learns by HEAD', async () => {
+    const { muxed } = await getPlayback('/site/long/player');
+    const path = `/api/Stream/Combined/${muxed[0]?.key}?start=123.4`;
+    const origin = ALLOWED_ORIGINS[0] ?? '';
+    const head = await target.get(path, { method: 'HEAD', headers: { origin } });
+    expect([head.status, head.headers['accept-ranges']]).toEqual([200, 'none']);
+    expect(head.headers['access-control-expose-headers']).toContain('X-Argon-Start');
+    const startSeconds = Number(head.headers['x-argon-start']);
+    expect(startSeconds).toBeGreaterThan(123.4 - 3);
+    expect(startSeconds).toBeLessThanOrEqual(123.4);
+    const { headers, body } = await target.get(path, { headers: { range: 'bytes=100-' } });
+    expect([headers['x-argon-start'], headers['content-length']]).toEqual([
+      head.headers['x-argon-start'],
+      head.headers['content-length'],
+    ]);
+    const { codecs, durationSeconds, complaints } = await inspect(body, '.mp4');
+    expect([codecs, complaints]).toEqual([['h264', 'aac'], '']);
+    expect(durationSeconds).toBeCloseTo(SECONDS.long - startSeconds, 0);
+  });
+
+  it.each(['start=-1', 'start=x', 'start=1&start=2', 'start=9999'])('is refused %s by 400', async (query) => {
+    const { muxed } = await getPlayback('/site/long/player');
+    expect((await target.get(`/api/Stream/Combined/${muxed[0]?.key}?${query}`)).status).toBe(400);
   });
 });

@@ -947,6 +947,8 @@ export interface operations {
       query?: {
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
+        /** @description Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe */
+        start?: string;
       };
       path: {
         /** @description A key taken from a resolve response */

@@ -42,6 +42,8 @@ export interface ClipLayout extends Layout, ClipTimes {}
 export interface ClipOptions extends LayoutExtras {
   /** The file of audio alone: MP4 by another name, or Ogg, whose `tags` are a packet of comments. @default MP4 */
   readonly container?: 'm4a' | 'ogg';
+  /** Starts with the last keyframe at or before the start, instead of the frame at the start. @default false */
+  readonly isFromKeyframe?: boolean;
 }
 
 /** Major brand `M4A `, as iTunes and its devices expect it. */
@@ -63,7 +65,7 @@ export function layOutClip(
   times: ClipTimes,
   options: ClipOptions = {},
 ): ClipLayout {
-  const videoPart = video && findVideoWindow(video, times);
+  const videoPart = video && findVideoWindow(video, times, options.isFromKeyframe);
   const startSeconds = videoPart?.startSeconds ?? times.startSeconds;
   const audioPart = audio && findAudioWindow(audio, { ...times, startSeconds });
   const windows = [videoPart, audioPart].filter((window) => window !== undefined);

@@ -52,9 +52,14 @@ const MAX_REORDER_SECONDS = 8;
 /**
  * The video of a clip: from the last sync sample at or before the start. The presentation starts with the frame that is
  * shown at the start.
+ * @param isFromKeyframe it starts with the sync sample itself, which is earlier
  * @throws UnsupportedMp4 when no frame is shown between start and end, or there is no sync sample before it
  */
-export function findVideoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { readonly startSeconds: number } {
+export function findVideoWindow(
+  track: ClipTrack,
+  times: ClipTimes,
+  isFromKeyframe = false,
+): ClipWindow & { readonly startSeconds: number } {
   const scan = scanTrack(track, times);
   const { shown, shift } = scan;
   if (shown && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
@@ -62,8 +67,8 @@ export function findVideoWindow(track: ClipTrack, times: ClipTimes): ClipWindow 
   const first = scan.sync ?? scan.firstSync;
   if (!first || scan.last < first.index) throw new UnsupportedMp4('Nothing is shown between start and end');
   const { timescale } = track.header;
-  const start = shown ?? first.time;
-  const startSeconds = shown === undefined ? times.startSeconds : shown / timescale + shift;
+  const start = isFromKeyframe ? first.time : (shown ?? first.time);
+  const startSeconds = shown === undefined ? times.startSeconds : start / timescale + shift;
   if (scan.endSeconds <= times.startSeconds) throw new UnsupportedMp4('Nothing is shown between start and end');
   return { ...toWindow(track, scan, { first, start, startSeconds, endSeconds: times.endSeconds }), startSeconds };
 }

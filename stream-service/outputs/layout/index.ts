@@ -7,6 +7,7 @@ export {
   planAudioAlone,
   planClip,
   planExtended,
+  planFromKeyframe,
   planPair,
   planPresentation,
 } from './plan.ts';

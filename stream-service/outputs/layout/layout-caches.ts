@@ -1,7 +1,7 @@
 import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { audioFamily } from '../../../core/media/codecs/index.ts';
-import { type TrackHeader, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import {
   type ClipLayout,
   type ClipSource,
@@ -99,6 +99,8 @@ export interface PartRequest extends LayoutRequest {
   readonly times: ClipTimes;
   /** The audio of a single file without its video. Absent: with it. */
   readonly audioAs?: CopiedFormat;
+  /** It starts with the last keyframe at or before the start. */
+  readonly isFromKeyframe?: boolean;
   readonly extras?: LayoutExtras;
 }
 
@@ -144,15 +146,31 @@ async function layOutPresentation(
 }
 
 async function layOutPart(files: readonly OpenFile[], request: PartRequest, reader: LayoutReader): Promise<ClipLayout> {
-  const { times, audioAs, extras } = request;
+  const { audioAs, extras, isFromKeyframe } = request;
+  const times = isFromKeyframe ? await findKeyframe(files, request.times, reader) : request.times;
   const single: readonly TrackKind[] = audioAs ? ['soun'] : ['vide', 'soun'];
   const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
   const sources = await Promise.all(
-    files.map((file, index) => readClipSource(file, { ...request, kinds: kinds[index] ?? [] }, reader.signal)),
+    files.map((file, index) => readClipSource(file, { times, audioAs, kinds: kinds[index] ?? [] }, reader.signal)),
   );
   const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
   return { ...unpackLayout(data), ...shown };
+}
+
+/** Of what follows the keyframe, no more is read than the frame at the start. */
+const KEYFRAME_SEARCH_SECONDS = 1;
+
+/** The times from the keyframe at or before the start on, by the video alone: the audio is read from there. */
+async function findKeyframe([file]: readonly OpenFile[], times: ClipTimes, reader: LayoutReader): Promise<ClipTimes> {
+  if (!file || !listTrackKinds(file.header.movie).includes('vide')) return times;
+  const { startSeconds } = times;
+  const around = { startSeconds, endSeconds: startSeconds + KEYFRAME_SEARCH_SECONDS };
+  const source = await readClipSource(file, { times: around, kinds: ['vide'] }, reader.signal);
+  const input = { sources: [source], times: around, options: { isFromKeyframe: true } };
+  const found = await parse(LAY_OUT_CLIP, input, reader);
+  // An edit list may begin behind the first keyframe.
+  return { ...times, startSeconds: Math.max(0, found.startSeconds) };
 }
 
 /** @throws OtherCodec */

@@ -85,10 +85,14 @@ export async function openLayout(
   return 'read' in opened && isForHead && extras.isCoverUnknown ? { ...opened, etag: undefined } : opened;
 }
 
-const partOf = ({ times, audioAs }: PartPlan, request: LayoutRequest & { readonly extras: LoadedExtras }) => ({
+const partOf = (
+  { times, audioAs, isFromKeyframe }: PartPlan,
+  request: LayoutRequest & { readonly extras: LoadedExtras },
+) => ({
   ...request,
   times,
   audioAs,
+  isFromKeyframe,
 });
 
 async function openMedia<Request extends LayoutRequest, L extends Layout>(
@@ -116,9 +120,10 @@ function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): Representation
   if (plan.of === 'presentation' && plan.entity !== undefined && plan.entity !== withoutQuotes(etag))
     throw new NoSuchFile('The media has changed');
   const { mimeType, fileExtension, isInline } = plan.head;
-  const { endSeconds } = layout as Partial<ClipLayout>;
+  const { startSeconds: shown, endSeconds } = layout as Partial<ClipLayout>;
   const clip = plan.head.clip && plan.of === 'part' ? nameClip(plan.times, endSeconds) : undefined;
-  return { mimeType, fileExtension, isInline, clip, size: layout.size, acceptRanges: 'bytes', etag };
+  const startSeconds = plan.of === 'part' && plan.isFromKeyframe ? shown : undefined;
+  return { mimeType, fileExtension, isInline, clip, startSeconds, size: layout.size, acceptRanges: 'bytes', etag };
 }
 
 /** @throws NotFound when the presentation has no such playlist, UnsupportedRendition when there is none */

@@ -36,6 +36,8 @@ export interface PartPlan extends PlannedLayout {
   readonly times: ClipTimes;
   /** The audio alone, whose packets are copied. Absent: all tracks. */
   readonly audioAs?: CopiedFormat;
+  /** It starts with the last keyframe at or before the start. */
+  readonly isFromKeyframe?: true;
 }
 
 /** The files of an HLS presentation: the media that its playlists refer to, or a playlist by its file name. */
@@ -75,6 +77,13 @@ export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: Cli
     head: { ...typeOf(type), ...UNKNOWN, clip: nameClip(clip, resource.durationSeconds) },
   };
 }
+
+/** From the last keyframe at or before a time on, without a wait for the frames in between. @throws as `planClip` */
+export const planFromKeyframe = (found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan => ({
+  ...planClip(found, extras, clip),
+  id: `${found.key} keyframe ${timesId(clip)}`,
+  isFromKeyframe: true,
+});
 
 export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
   readonly type: FileType;

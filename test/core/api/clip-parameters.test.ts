@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseClipParameters } from '../../../core/api/stream-parameters.ts';
+import { parseClipParameters, parseStartParameter } from '../../../core/api/stream-parameters.ts';
 
 describe('parseClipParameters', () => {
   it.each([
@@ -58,6 +58,23 @@ describe('parseClipParameters', () => {
     expect(() => parseClipParameters(query)).toThrow(
       expect.objectContaining({
         details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
+      }),
+    );
+  });
+});
+
+describe('parseStartParameter', () => {
+  it.each([
+    [undefined, undefined],
+    ['0', undefined],
+    ['0.0', undefined],
+    ['12.5', 12.5],
+  ])('parses %j', (value, seconds) => expect(parseStartParameter(value)).toBe(seconds));
+
+  it.each([['-1'], ['x'], [['1', '2']]])('rejects %j', (value) => {
+    expect(() => parseStartParameter(value)).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ status: 400, detail: expect.stringMatching(/^start /) }),
       }),
     );
   });
