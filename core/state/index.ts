@@ -21,6 +21,7 @@ export type {
   Chapter,
   Delivery,
   Details,
+  Flaw,
   Link,
   PlaylistEntry,
   PlaylistLink,

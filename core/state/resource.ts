@@ -153,7 +153,15 @@ export interface Rendition {
   readonly height?: number;
   /** kbit/s. */
   readonly bitrate?: number;
+  /** The most serious first. Absent: none, or stored by a version that did not know them. */
+  readonly flaws?: readonly Flaw[];
 }
+
+/**
+ * Why a rendition is worse than its resolution or bitrate says: possibly DRM protected, for browsers only, damaged or
+ * unplayable, with a watermark; its audio is an audio description, a dub, or has a compressed dynamic range.
+ */
+export type Flaw = 'protected' | 'browsers' | 'damaged' | 'watermarked' | 'description' | 'dub' | 'drc';
 
 /** A subtitle file, which is a track without video and audio. */
 export interface Subtitle {

@@ -1,6 +1,20 @@
-import { audioFamily, videoRank } from '../../media/codecs/index.ts';
-import { capabilitiesOf, type Track } from '../../state/index.ts';
+import { videoRank } from '../../media/codecs/index.ts';
+import { capabilitiesOf } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
+import {
+  audioBitrate,
+  compatibleHighFps,
+  containerRank,
+  DAMAGED_PREFERENCE,
+  hasForeignAudio,
+  isAac,
+  isDamaged,
+  isOpus,
+  losslessRank,
+  shorterSide,
+  USUAL_FPS,
+  type VideoCandidate,
+} from './traits.ts';
 
 /** One reason to prefer a candidate over another. A list of them is applied in order: the first that differs decides. */
 export interface Criterion<Subject> {
@@ -33,16 +47,10 @@ export const lastIf = <Subject>(applies: (subject: Subject) => boolean) =>
 
 type CandidateCriterion = Criterion<Candidate>;
 
-/** A yt-dlp `preference` at or below this marks a format as damaged or unplayable. */
-const DAMAGED_PREFERENCE = -10;
-/** yt-dlp's default `language_preference`: a lower one is a dub or an audio description. */
-const UNSPECIFIED_LANGUAGE_PREFERENCE = -1;
 /** yt-dlp's `source_preference` of an HLS rendition with DEFAULT=NO or AUTOSELECT=NO. */
 const ALTERNATE_SOURCE_PREFERENCE = -2;
 /** Opus sounds as good as AAC at a 20 % higher bitrate. */
 const OPUS_BITRATE_WEIGHT = 1.2;
-/** File formats by how many players support them, best first; any other is below. */
-const CONTAINERS = [/^(?:mp4|m4v)$/, /^(?:webm|mov)$/];
 
 const readable: CandidateCriterion = {
   name: 'Not possibly DRM protected',
@@ -60,12 +68,12 @@ const forAnyClient: CandidateCriterion = {
 const undamaged: CandidateCriterion = {
   name: 'Not marked as damaged or unplayable',
   reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Such a format comes last whatever its resolution.`,
-  compare: lastIf(({ preference }) => preference <= DAMAGED_PREFERENCE),
+  compare: lastIf(isDamaged),
 };
 
 const preference: CandidateCriterion = {
   name: 'Higher `preference`',
-  reason: 'The rating by the extractor: watermarked copies and 3gp files are lower.',
+  reason: 'The rating by the extractor: re-encoded copies and 3gp files are lower.',
   compare: higher((candidate) => candidate.preference),
 };
 
@@ -94,7 +102,7 @@ const file: CandidateCriterion = {
 };
 
 /** The order of formats with video. */
-export const videoCriteria: readonly CandidateCriterion[] = [
+export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
   readable,
   forAnyClient,
   undamaged,
@@ -103,17 +111,24 @@ export const videoCriteria: readonly CandidateCriterion[] = [
     reason: 'By the shorter side, as people name it: vertical 1080×1920 is 1080p.',
     compare: higher(({ track }) => shorterSide(track) ?? 0),
   },
+  {
+    name: 'No watermark',
+    reason: 'The source calls the copy watermarked.',
+    compare: lastIf(({ isWatermarked }) => isWatermarked),
+  },
   preference,
   sourcePreference,
   {
     name: 'No audio that is a dub or an audio description',
     reason: 'Of a format that contains audio: it cannot be replaced.',
-    compare: lastIf(
-      ({ track, languagePreference, isAudioDescription }) =>
-        track.audio !== null && (isAudioDescription || languagePreference < UNSPECIFIED_LANGUAGE_PREFERENCE),
-    ),
+    compare: lastIf(hasForeignAudio),
   },
   file,
+  {
+    name: `Higher frame rate, above ${USUAL_FPS}, of what plays everywhere`,
+    reason: 'H.264 and AAC in MP4, SDR, up to 1440p: 720p60 as a pair comes before 720p30 that contains its audio.',
+    compare: higher(compatibleHighFps),
+  },
   {
     name: 'Contained audio before a pair',
     reason:
@@ -149,6 +164,22 @@ export const videoCriteria: readonly CandidateCriterion[] = [
   },
 ];
 
+/** Which of several languages of the audio. */
+export const languageCriteria: readonly CandidateCriterion[] = [
+  language,
+  {
+    name: 'Named as the original',
+    reason:
+      'Only where the source states no language preference: the name of the track may contain it (`Originalton`).',
+    compare: firstIf(({ isOriginalAudio, statesLanguagePreference }) => isOriginalAudio && !statesLanguagePreference),
+  },
+  {
+    name: 'The default track',
+    reason: 'yt-dlp marks HLS renditions with DEFAULT=NO by a `source_preference` of -2.',
+    compare: lastIf((candidate) => candidate.sourcePreference <= ALTERNATE_SOURCE_PREFERENCE),
+  },
+];
+
 /** Which of several languages and versions of the audio. */
 const audioVersion: readonly CandidateCriterion[] = [
   readable,
@@ -159,17 +190,7 @@ const audioVersion: readonly CandidateCriterion[] = [
     reason: 'By `language_preference` or by name: a narrator speaks over the audio.',
     compare: lastIf(({ isAudioDescription }) => isAudioDescription),
   },
-  language,
-  {
-    name: 'Named as the original',
-    reason: 'Where the source states no language preference, the name of the track may contain it (`Originalton`).',
-    compare: firstIf(({ isOriginalAudio }) => isOriginalAudio),
-  },
-  {
-    name: 'The default track',
-    reason: 'yt-dlp marks HLS renditions with DEFAULT=NO by a `source_preference` of -2.',
-    compare: lastIf((candidate) => candidate.sourcePreference <= ALTERNATE_SOURCE_PREFERENCE),
-  },
+  ...languageCriteria,
   {
     name: 'Uncompressed dynamic range',
     reason:
@@ -181,6 +202,11 @@ const audioVersion: readonly CandidateCriterion[] = [
 
 const audioQuality: readonly CandidateCriterion[] = [
   quality,
+  {
+    name: 'FLAC and ALAC, then PCM, then others',
+    reason: 'Lossless audio is all that there was, whatever its bitrate; PCM is the same in more bytes.',
+    compare: higher(({ track }) => losslessRank(track)),
+  },
   {
     name: `Higher bitrate, Opus weighted ×${OPUS_BITRATE_WEIGHT}`,
     reason: 'Opus sounds as good as AAC at a 20 % higher bitrate.',
@@ -215,11 +241,6 @@ export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>)
   ...audioQuality,
 ];
 
-function containerRank(container: string): number {
-  const index = CONTAINERS.findIndex((pattern) => pattern.test(container));
-  return index < 0 ? CONTAINERS.length : index;
-}
-
 type Criteria<Subject> = readonly Pick<Criterion<Subject>, 'compare'>[];
 
 /** Best first. Those that no criterion tells apart keep their order. */
@@ -233,30 +254,11 @@ export const best = <Subject>(subjects: readonly Subject[], criteria: Criteria<S
     undefined,
   );
 
-function order<Subject>(a: Subject, b: Subject, criteria: Criteria<Subject>): number {
+/** Negative when `a` comes first, 0 when no criterion tells them apart. */
+export function order<Subject>(a: Subject, b: Subject, criteria: Criteria<Subject>): number {
   for (const { compare } of criteria) {
     const difference = compare(a, b);
     if (difference !== 0) return difference;
   }
   return 0;
 }
-
-/**
- * The figure that names a resolution (`1080p`): the shorter side in pixels, so that vertical video compares with
- * horizontal.
- */
-export function shorterSide({ video }: Pick<Track, 'video'>): number | undefined {
-  if (!video?.height) return undefined;
-  return Math.min(video.height, video.width ?? video.height);
-}
-
-/** kbit/s of the audio alone; of a track without separate figures, of the whole track. */
-export const audioBitrate = (track: Track): number | undefined => track.audio?.bitrate ?? track.bitrate;
-
-const family = (track: Track) => (track.audio?.codec ? audioFamily(track.audio.codec) : undefined);
-
-export const isOpus = (track: Track): boolean => family(track) === 'opus';
-
-/** Audio of an unknown codec in MP4 is nearly always AAC. */
-export const isAac = (track: Track): boolean =>
-  family(track) === 'aac' || (!track.audio?.codec && /^(?:mp4|m4a|aac)$/.test(track.container));

@@ -1,7 +1,7 @@
 import type { ConversionName } from '../../conversions/index.ts';
-import { audioFamily, videoFamily } from '../../media/codecs/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
-import { shorterSide } from './criteria.ts';
+import { withoutInferior } from './flaws.ts';
+import { playsEverywhere, shorterSide } from './traits.ts';
 
 /** The best, the worst, the best up to a height in pixels, or audio alone. */
 export type Quality = 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };
@@ -20,13 +20,11 @@ export interface SelectedRendition {
 
 type Offer = Pick<Resource, 'renditions' | 'tracks' | 'mp3'>;
 
-/** Above this, devices that decode H.264 in hardware are rare. Pixels of the shorter side. */
-const MAX_COMPATIBLE_HEIGHT = 1440;
-const COMPATIBLE_EXTENSIONS = ['.mp4', '.m4v', '.m4a', '.mp3', '.aac'];
-
 /**
- * One rendition of a resource by quality; undefined when the resource has none, such as audio of a silent video. Without
- * video, `best`, `worst` and heights select its audio. Without a rendition up to a height, the smallest is selected.
+ * The first rendition of a resource, in the order of GetResource, that satisfies a wish; undefined when there is none of its
+ * side, such as audio of a silent video. A wish filters the renditions that no sounder one precedes: where none of them
+ * plays everywhere, they are all considered, and without one up to a height the last is selected. Without video, `best`,
+ * `worst` and heights select audio.
  */
 export function selectQuality(resource: Offer, { quality, codec }: QualityRequest): SelectedRendition | undefined {
   if (quality === 'mp3') return selectMp3(resource);
@@ -34,7 +32,7 @@ export function selectQuality(resource: Offer, { quality, codec }: QualityReques
   // A video alone would be sent where only audio is wanted.
   if (quality === 'audio' && audio.length === 0) return selectMp3(resource);
   const video = resource.renditions.filter(({ side }) => side === 'video');
-  const all = quality === 'audio' || video.length === 0 ? audio : video;
+  const all = withoutInferior(quality === 'audio' || video.length === 0 ? audio : video);
   const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));
   const compatible = codec === 'compatible' ? all.filter((rendition) => isCompatible(rendition, tracks)) : [];
   const rendition = pick(compatible.length > 0 ? compatible : all, quality, tracks);
@@ -55,23 +53,12 @@ function selectMp3({ renditions, mp3 }: Offer): SelectedRendition | undefined {
 function pick(candidates: readonly Rendition[], quality: Quality, tracks: TracksById): Rendition | undefined {
   if (quality === 'worst') return candidates.at(-1);
   if (typeof quality === 'string') return candidates[0];
-  const heightOf = (rendition: Rendition) => heightOfRendition(rendition, tracks) ?? 0;
-  const fitting = candidates.filter((rendition) => heightOf(rendition) <= quality.maxHeight);
-  const tallest = Math.max(...fitting.map(heightOf));
-  return fitting.find((rendition) => heightOf(rendition) === tallest) ?? candidates.at(-1);
+  const fits = (rendition: Rendition) => (heightOfRendition(rendition, tracks) ?? 0) <= quality.maxHeight;
+  return candidates.find(fits) ?? candidates.at(-1);
 }
 
-/** Unknown codecs in MP4 are nearly always H.264 and AAC. */
-function isCompatible(rendition: Rendition, tracks: TracksById): boolean {
-  const isCommon = ({ video, audio }: Track) =>
-    (!video?.codec || videoFamily(video.codec) === 'h264') &&
-    (!audio?.codec || ['aac', 'mp3'].includes(audioFamily(audio.codec) ?? ''));
-  return (
-    COMPATIBLE_EXTENSIONS.includes(rendition.fileExtension) &&
-    (heightOfRendition(rendition, tracks) ?? 0) <= MAX_COMPATIBLE_HEIGHT &&
-    tracksOf(rendition, tracks).every(isCommon)
-  );
-}
+const isCompatible = (rendition: Rendition, tracks: TracksById): boolean =>
+  playsEverywhere(tracksOf(rendition, tracks), rendition.fileExtension, heightOfRendition(rendition, tracks));
 
 /** As in labels: vertical video compares by its width. */
 const heightOfRendition = (rendition: Rendition, tracks: TracksById): number | undefined =>

@@ -9,7 +9,9 @@ import {
   type Track,
 } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
-import { audioBitrate, audioCriteria, best, partnerCriteria, rank, shorterSide, videoCriteria } from './criteria.ts';
+import { audioCriteria, best, partnerCriteria, rank, videoCriteria } from './criteria.ts';
+import { withFlaws } from './flaws.ts';
+import { audioBitrate, outputType, shorterSide, USUAL_FPS, type VideoCandidate } from './traits.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {
@@ -30,14 +32,9 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
     candidates.filter(({ track }) => !track.video && track.audio),
     audioCriteria,
   );
-  const video = rank(
-    candidates.filter(({ track }) => track.video),
-    videoCriteria,
-  );
-  const renditions = withDistinctDescriptions([
-    ...selectVideo(video, audio),
-    ...audio.map(({ track }) => audioRendition(track)),
-  ]);
+  const video = candidates.filter(({ track }) => track.video);
+  const offered = [...selectVideo(video, audio), ...audio.map(({ track }) => audioRendition(track))];
+  const renditions = withDistinctDescriptions(withFlaws(offered, candidates));
   const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
   const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
   return { renditions, tracks, ...offerConversions(renditions, tracks) };
@@ -57,14 +54,14 @@ function withoutUncertainAudio(candidate: Candidate, all: readonly Candidate[]):
   return isPairable ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
-/** Video that would be silent is offered only when none of the item can have audio. */
+/** Best first. Video that would be silent is offered only when none of the item can have audio. */
 function selectVideo(video: readonly Candidate[], audio: readonly Candidate[]): Rendition[] {
   const supported = audio.filter(({ track }) => mp4HoldsAudio(track.audio?.codec));
   const findPartner = createPartnerSearch(supported);
-  const pairs = video.map((candidate) => ({ candidate, partner: findPartner(candidate) }));
-  const withAudio = pairs.filter(({ candidate, partner }) => candidate.track.audio || partner);
-  return (withAudio.length > 0 ? withAudio : pairs).map(({ candidate, partner }) =>
-    partner ? combinedRendition(candidate, partner) : videoRendition(candidate),
+  const paired = video.map((candidate): VideoCandidate => ({ ...candidate, partner: findPartner(candidate) }));
+  const withAudio = paired.filter(({ track, partner }) => track.audio || partner);
+  return rank(withAudio.length > 0 ? withAudio : paired, videoCriteria).map((candidate) =>
+    candidate.partner ? combinedRendition(candidate, candidate.partner.track) : videoRendition(candidate),
   );
 }
 
@@ -72,14 +69,14 @@ function selectVideo(video: readonly Candidate[], audio: readonly Candidate[]): 
  * Returns what finds the audio to mux with a video-only track. Videos of the same source have the same one.
  * @param supported audio that MP4 can hold
  */
-function createPartnerSearch(supported: readonly Candidate[]): (video: Candidate) => Track | undefined {
+function createPartnerSearch(supported: readonly Candidate[]): (video: Candidate) => Candidate | undefined {
   const manifests = new Set(supported.map(({ manifestUrl }) => manifestUrl));
-  const found = new Map<string, Track | undefined>();
+  const found = new Map<string, Candidate | undefined>();
   return (video) => {
     const { track, manifestUrl } = video;
     if (track.audio || !mp4HoldsVideo(track.video?.codec)) return undefined;
     const source = `${track.delivery} ${manifests.has(manifestUrl) ? manifestUrl : ''}`;
-    if (!found.has(source)) found.set(source, best(supported, partnerCriteria(video))?.track);
+    if (!found.has(source)) found.set(source, best(supported, partnerCriteria(video)));
     return found.get(source);
   };
 }
@@ -121,8 +118,6 @@ function combinedRendition(candidate: Candidate, audio: Track): Rendition {
   };
 }
 
-/** Frame rates up to this are usual, and not named. */
-const USUAL_FPS = 30;
 const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
 
 /** `1080p60 HDR` for video of a known resolution, else the bitrate, else the container. */
@@ -157,10 +152,6 @@ function pairBitrate(video: Track, audio: Track): number | undefined {
 }
 
 const withId = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
-
-/** Segments are sent as MP4, whatever their format is. */
-const outputType = (track: Track): FileType =>
-  fileType(capabilitiesOf(track).isFile ? track.container : 'mp4', track.video !== null);
 
 /** Conversions read the best audio rendition, or without one the best rendition that has audio. */
 function offerConversions(

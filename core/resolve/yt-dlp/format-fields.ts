@@ -28,7 +28,7 @@ export const FORMAT_FIELDS: Rows = {
   ext: ['used', 'The container, unless the bytes say otherwise.'],
   format: ['used', 'The description of renditions.'],
   format_id: ['used', 'Identifies the format across resolves.'],
-  format_note: ['used', 'Tells DRC, original audio and audio descriptions.'],
+  format_note: ['used', 'Tells DRC, original audio, audio descriptions and watermarks.'],
   width: ['used', 'Label and order of renditions.'],
   height: ['used', 'Label and order of renditions.'],
   aspect_ratio: ['ignored', DERIVED],

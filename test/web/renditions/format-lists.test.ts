@@ -37,6 +37,14 @@ describe.each(formatLists.map((list) => [list.name, list] as const))('the page f
   it('preselects a choice that plays, unless none of its group does', () => {
     const { preselected } = choices;
     if (!preselected) return expect.fail('Nothing is preselected');
-    expect(preselected.playsHere).toBe(choices[preselected.group].some(({ playsHere }) => playsHere));
+    const sound = choices[preselected.group].filter(({ isFlawed }) => !isFlawed);
+    const group = sound.length > 0 ? sound : choices[preselected.group];
+    expect(preselected.playsHere).toBe(group.some(({ playsHere }) => playsHere));
+  });
+
+  it('preselects nothing flawed, unless what ranks first is', () => {
+    const { preselected } = choices;
+    const isFirstFlawed = choices[preselected?.group ?? 'video'][0]?.isFlawed === true;
+    if (!isFirstFlawed) expect(preselected?.isFlawed).toBeUndefined();
   });
 });

@@ -26,6 +26,8 @@ export interface Choice {
   readonly playsEverywhere: boolean;
   /** Plays in this browser, or nothing says otherwise. */
   readonly playsHere: boolean;
+  /** Damaged, watermarked, dubbed and so on: never preselected where a sound one ranks above it. */
+  readonly isFlawed?: true;
   /** Supports ranges. Undefined until a HEAD request. */
   readonly canSeek?: boolean;
   readonly isMuxed: boolean;

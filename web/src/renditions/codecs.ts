@@ -33,6 +33,10 @@ const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v', 'wav'];
 /** H.264 is rarely used above this height. */
 const MAX_COMMON_HEIGHT = 1440;
 
+/** As descriptions name it, whether the service or yt-dlp wrote them. */
+const FLAWED =
+  /\b(?:possibly DRM protected|for browsers only|damaged|unplayable|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
+
 /** What the contract leaves to descriptions and MIME types. */
 export interface CodecFacts {
   /** `H.264`, `Opus`; undefined when nothing names one. */
@@ -41,6 +45,8 @@ export interface CodecFacts {
   readonly playsEverywhere: boolean;
   /** Plays in this browser, or nothing says otherwise. */
   readonly playsHere: boolean;
+  /** Damaged, watermarked, dubbed and so on: never preferred to a sound one that ranks above it. */
+  readonly isFlawed?: true;
 }
 
 /** Whether a browser plays a MIME type, parameters included. */
@@ -63,6 +69,7 @@ export function codecFacts(
   const tags = found.map(({ tag }) => tag).join(', ');
   return {
     codec: found.find((codec) => codec.kind === kind)?.name,
+    ...(FLAWED.test(description ?? '') && { isFlawed: true }),
     playsEverywhere:
       COMMON_CONTAINERS.includes(container) &&
       found.every(({ isCommon }) => isCommon) &&

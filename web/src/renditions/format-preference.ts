@@ -45,7 +45,7 @@ export function selectPreferred(groups: Groups, preference?: FormatPreference): 
 }
 
 function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | undefined {
-  const rows = rowsOf(choices);
+  const rows = withoutInferior(rowsOf(choices));
   const fits = ({ height = 0 }: Choice) => height <= maxHeight;
   return (
     rows.find((choice) => fits(choice) && choice.playsHere) ??
@@ -55,10 +55,16 @@ function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | un
   );
 }
 
+/** Without flawed ones below a sound one, as `/api/Get` chooses. @param choices best first */
+function withoutInferior(choices: readonly Choice[]): readonly Choice[] {
+  const sound = choices.findIndex(({ isFlawed }) => !isFlawed);
+  return choices.filter(({ isFlawed }, index) => !isFlawed || sound < 0 || index < sound);
+}
+
 /** @param convertTo of a conversion that the visitor selected last */
 export function selectAudio(choices: readonly Choice[], convertTo?: string): Choice | undefined {
   // PCM is ten times as large, and never better than its source.
-  const compressed = choices.filter(({ rendition }) => rendition.convertTo !== 'wav');
+  const compressed = withoutInferior(choices).filter(({ rendition }) => rendition.convertTo !== 'wav');
   return (
     (convertTo ? choices.find(({ rendition }) => rendition.convertTo === convertTo) : undefined) ??
     compressed.find(({ playsEverywhere }) => playsEverywhere) ??
@@ -75,8 +81,8 @@ export const selectMp3 = (choices: readonly Choice[], bitrateKbps?: number): Cho
 const isListed = ({ bitrateKbps }: Choice): boolean => bitrateKbps === undefined;
 
 /**
- * One choice per label, best first: of several with the same label the one that plays everywhere, else here, else the
- * first; a stream with ranges before a combined one. Of MP3 the listed bit rate.
+ * One choice per label, best first: of several with the same label a sound one, then the one that plays everywhere, else
+ * here, else the first; a stream with ranges before a combined one. Of MP3 the listed bit rate.
  */
 export function rowsOf(choices: readonly Choice[]): readonly Choice[] {
   const best = new Map<string, Choice>();
@@ -91,5 +97,5 @@ export function rowsOf(choices: readonly Choice[]): readonly Choice[] {
 /** `1080p` for `1080p60` and `1080p (HDR)` too. */
 const rowLabel = ({ label, height }: Choice): string => (height === undefined ? label : String(height));
 
-const rank = ({ playsEverywhere, playsHere, isMuxed }: Choice): number =>
-  (playsEverywhere ? 4 : 0) + (playsHere ? 2 : 0) + (isMuxed ? 0 : 1);
+const rank = ({ isFlawed, playsEverywhere, playsHere, isMuxed }: Choice): number =>
+  (isFlawed ? 0 : 8) + (playsEverywhere ? 4 : 0) + (playsHere ? 2 : 0) + (isMuxed ? 0 : 1);

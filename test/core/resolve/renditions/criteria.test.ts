@@ -33,6 +33,7 @@ const videoContrasts: readonly Contrast[] = [
   [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],
   [{ height: 720 }, { height: 480 }],
+  [{ format_note: 'HD' }, { format_note: 'HD, watermarked' }],
   [{ preference: 1 }, { preference: 0 }],
   [{ source_preference: 1 }, { source_preference: 0 }],
   [
@@ -40,11 +41,12 @@ const videoContrasts: readonly Contrast[] = [
     { acodec: 'aac', language_preference: -2 },
   ],
   [{ protocol: 'https' }, HLS],
-  [{ acodec: 'aac' }, { acodec: 'none' }],
+  [{ fps: 60, ext: 'mp4', vcodec: 'h264', dynamic_range: 'SDR' }, { fps: 30 }],
+  [{ acodec: 'aac' }, { acodec: 'none', fps: 30 }],
   [{ ext: 'mp4' }, { ext: 'webm' }],
   [{ vcodec: 'h264' }, { vcodec: 'vp9' }],
   [{ dynamic_range: 'SDR' }, { dynamic_range: 'HDR10' }],
-  [{ fps: 60 }, { fps: 30 }],
+  [{ fps: 30 }, { fps: 25 }],
   [{ quality: 1 }, { quality: 0 }],
   [{ language_preference: 6 }, { language_preference: 5 }],
   [{ tbr: 1001 }, { tbr: 1000 }],
@@ -64,6 +66,7 @@ const versionContrasts: readonly Contrast[] = [
 ];
 const qualityContrasts: readonly Contrast[] = [
   [{ quality: 1 }, { quality: 0 }],
+  [{ acodec: 'flac' }, { acodec: 'opus' }],
   [{ abr: 129 }, { abr: 128 }],
   [{ source_preference: 1 }, { source_preference: 0 }],
   [{ protocol: 'https' }, HLS],
@@ -74,6 +77,7 @@ const partnerContrasts: readonly Contrast[] = [
   [{ acodec: 'mp4a.40.2' }, { acodec: 'opus' }],
   [{ ...HLS, manifest_url: MANIFEST }, { protocol: 'https' }],
   [{ quality: 1 }, { quality: 0 }],
+  [{ acodec: 'flac' }, { acodec: 'opus' }],
   [{ abr: 129 }, { abr: 128 }],
   [{ source_preference: 1 }, { source_preference: 0 }],
 ];
@@ -97,7 +101,7 @@ const duelsOf = (criteria: readonly Criterion<Candidate>[], contrasts: readonly 
 describe.each([
   ['videoCriteria', videoCriteria, videoContrasts, PICTURE],
   ['audioCriteria', audioCriteria, [...versionContrasts, ...qualityContrasts], SOUND],
-  ['partnerCriteria', partnerCriteria(silent), [...partnerContrasts, qualityContrasts[3] as Contrast], SOUND],
+  ['partnerCriteria', partnerCriteria(silent), [...partnerContrasts, qualityContrasts[4] as Contrast], SOUND],
 ] as const)('%s', (title, criteria, contrasts, common) => {
   it('has a contrast for each criterion', () => expect(contrasts).toHaveLength(criteria.length));
 
@@ -158,6 +162,35 @@ describe('a criterion of video', () => {
       [{ format_note: 'Audiodeskription', fps: 60 }, { fps: 30 }],
       ['1', '0'],
     ],
+    [
+      'ranks 60 frames per second of a pair before 30 with audio, where both play everywhere',
+      [{ fps: 30 }, { acodec: 'none', fps: 59.94 }, { acodec: 'none', fps: 50 }],
+      ['1', '2', '0'],
+    ],
+    [
+      'ranks usual frame rates, and what not everything plays, by other criteria first',
+      [
+        { acodec: 'none', fps: 30 },
+        { acodec: 'none', fps: 60, vcodec: 'vp9' },
+        { acodec: 'none', fps: 60, dynamic_range: 'HDR10' },
+        { fps: 60, ext: 'webm' },
+        { fps: 25 },
+      ],
+      ['4', '3', '0', '2', '1'],
+    ],
+    [
+      'ranks a high frame rate above 1440p by other criteria first',
+      [
+        { acodec: 'none', fps: 60, width: 3840, height: 2160 },
+        { fps: 30, width: 3840, height: 2160 },
+      ],
+      ['1', '0'],
+    ],
+    [
+      'ranks a watermark below everything of its resolution, not below smaller ones',
+      [{ height: 480, width: 854 }, { format_id: '1-with-watermark' }, { ext: 'flv', fps: 1 }],
+      ['2', '1-with-watermark', '0'],
+    ],
     ['takes an unknown frame rate for 0', [{ fps: null }, { fps: 1 }], ['1', '0']],
     ['takes an unknown bitrate for 0', [{ tbr: null }, { tbr: 1 }], ['1', '0']],
     ['keeps the order of equals', [{}, {}, {}], ['0', '1', '2']],
@@ -174,6 +207,28 @@ describe('a criterion of audio', () => {
   it.each<[string, Format[], string[]]>([
     ['weights Opus by 1.2', [{ abr: 119 }, { acodec: 'opus', abr: 100 }, { abr: 121 }], ['2', '1', '0']],
     ['takes an unknown bitrate for 0', [{ abr: null }, { abr: 1 }], ['1', '0']],
+    [
+      'ranks lossless audio first, FLAC and ALAC before PCM, whatever the bitrate',
+      [
+        { abr: 320 },
+        { acodec: 'pcm_s16le', ext: 'wav', abr: 1411 },
+        { acodec: 'flac', ext: 'flac', abr: 700 },
+        { acodec: 'alac', abr: 800 },
+        { acodec: null, ext: 'flac', abr: null },
+        { acodec: null, ext: 'wav', abr: null },
+        { acodec: 'pcm_mulaw', ext: 'wav', abr: 64 },
+      ],
+      ['3', '2', '4', '1', '5', '0', '6'],
+    ],
+    [
+      'counts a name as the original only where no language preference is stated',
+      [
+        { format_note: 'original, DRC', language_preference: 10 },
+        { language_preference: 10, abr: 64 },
+        { format_note: 'original', language_preference: 5, abr: 320 },
+      ],
+      ['1', '0', '2'],
+    ],
     ['takes the bitrate of the whole track where audio has none', [{ abr: null, tbr: 130 }, { abr: 129 }], ['0', '1']],
   ])('%s', (_, formats, expected) => expect(order(audioCriteria, ...formats)).toEqual(expected));
 

@@ -42,5 +42,10 @@ const withUrls = (format: Format): Format => {
   };
 };
 
-export const candidatesOf = ({ formats, duration }: Pick<FormatList, 'formats' | 'duration'>) =>
-  tracksOf({ formats: formats.map(withUrls), duration }, 0);
+/** A list as an item of yt-dlp. */
+export const itemOf = ({ formats, duration }: Pick<FormatList, 'formats' | 'duration'>) => ({
+  formats: formats.map(withUrls),
+  duration,
+});
+
+export const candidatesOf = (list: Pick<FormatList, 'formats' | 'duration'>) => tracksOf(itemOf(list), 0);

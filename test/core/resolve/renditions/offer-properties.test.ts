@@ -1,72 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
-import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
-import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
-import { toResourceInformation } from '../../../../lambdas/api/get-resource.ts';
 import { planOutput } from '../../../../stream-service/outputs/plan.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { check, type ResolvedList } from './generated-lists.ts';
 
-const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
-const MANIFESTS = ['https://cdn.example/a.m3u8', 'https://cdn.example/b.m3u8'];
-
-/** A format as an extractor may describe it, with any of its fields missing. */
-const format = fc.record({
-  format_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
-  url: fc.constantFrom('1', '2', '3', '4', '5', '6', '7', '8').map((path) => `https://cdn.example/${path}`),
-  protocol: fc.constantFrom('https', 'http', 'm3u8_native', 'http_dash_segments', 'mhtml'),
-  manifest_url: maybe(...MANIFESTS),
-  fragments: fc.constant([{ path: 'init' }, { path: '1', duration: 2 }]),
-  ext: maybe('mp4', 'webm', 'm4a', 'mp3', 'flv', 'mov', '3gp'),
-  vcodec: maybe('none', 'none', 'avc1.64001f', 'vp9', 'vp9.2', 'vp8', 'av01.0.08M.08', 'unheard-of'),
-  acodec: maybe('none', 'none', 'mp4a.40.2', 'opus', 'vorbis', 'mp3', 'flac'),
-  width: maybe(640, 1080, 1920, 3840),
-  height: maybe(360, 1080, 1920, 2160),
-  fps: maybe(24, 29.97, 50, 60),
-  tbr: maybe(96, 128, 3000),
-  abr: maybe(96, 128),
-  filesize: maybe(1000, 5000),
-  dynamic_range: maybe('SDR', 'HDR10', 'DV'),
-  preference: maybe(-100, -10, -1, 1),
-  source_preference: maybe(-5, -2, 0, 10),
-  quality: maybe(-1, 2.5, 3),
-  language_preference: maybe(-10, -1, 10),
-  has_drm: maybe<boolean | string>(false, true, 'maybe'),
-  format_note: maybe('DRC', 'Audiodeskription', 'Original', 'HDR'),
-  format: maybe('one', 'two'),
-});
-const item = fc.record({
-  formats: fc.array(format, { minLength: 1, maxLength: 12 }),
-  duration: maybe(60),
-  title: fc.constant('A title'),
-});
-
-const resolved = (info: Record<string, unknown>) => {
-  const origin = { url: 'https://media.example/', extractor: 'Site', entryId: '1' };
-  const candidates = tracksOf(info, 0);
-  try {
-    const resource = assembleResource(info, selectRenditions(candidates), { origin, egress: 'direct', now: 0 });
-    const [offer] = toResourceInformation({ type: 'Media', resource }, origin.url).mediaItems;
-    return { resource, offer, candidates };
-  } catch {
-    return undefined; // No format can be streamed: GetResource answers 404 or 415.
-  }
-};
-
-const check = (
-  property: (of: NonNullable<ReturnType<typeof resolved>>) => void | Promise<void>,
-  numRuns = 1500,
-): Promise<void> =>
-  fc.assert(
-    fc.asyncProperty(item, async (info) => {
-      const found = resolved(info);
-      if (found) await property(found);
-    }),
-    { numRuns },
-  );
-
-const renditionsOf = ({ offer }: NonNullable<ReturnType<typeof resolved>>) =>
+const renditionsOf = ({ offer }: ResolvedList) =>
   [offer?.video, offer?.audio].flatMap((side) => side?.renditions ?? []);
 
 describe('for any list of formats', () => {
@@ -127,11 +65,11 @@ describe('for any list of formats', () => {
       }
     }));
 
-  it('damaged and possibly protected formats come last', () =>
+  it('damaged formats, those for browsers and possibly protected ones come last', () =>
     check(({ resource, candidates }) => {
       const damaged = new Set(
         candidates
-          .filter(({ preference, mayHaveDrm }) => preference <= -10 || mayHaveDrm)
+          .filter((candidate) => candidate.preference <= -10 || candidate.mayHaveDrm || candidate.needsImpersonation)
           .map(({ track }) => track.formatId),
       );
       for (const side of ['video', 'audio'] as const) {

@@ -11,6 +11,12 @@ yt-dlp lists the formats of an item; GetResource offers them best first. The cri
 that tells two formats apart decides, and where none does, yt-dlp's own order stays. \`best\`, \`medium\` and \`worst\` are the
 first, the middle (\`[floor(n/2)]\`) and the last of the list. Video that would be silent is left out where another rendition
 of the item has audio.
+
+Get, feeds and archives choose from the same list: the first that satisfies the wish (\`quality\`, \`codec\`). A wish is a filter.
+It never selects what is possibly protected, for browsers only, damaged or unplayable, watermarked, an audio description, a
+dub, or compressed in its dynamic range (DRC) where a rendition without that flaw ranks above it: then it is given up
+instead, the height last. These flaws are stored with the renditions, and descriptions name them for clients that choose
+by themselves, such as the page.
 `;
 
 interface Row {

@@ -91,6 +91,50 @@ describe('selectQuality', () => {
   });
 });
 
+describe('a wish', () => {
+  const vp9 = (id: string, height: number, more: Format = {}) => both(id, height, { vcodec: 'vp9', ...more });
+
+  it.each<[string, Format]>([
+    ['is possibly DRM protected', { has_drm: 'maybe' }],
+    ['only browsers receive', { impersonate: true }],
+    ['is damaged or cannot be played', { preference: -10 }],
+    ['has a watermark', { format_note: 'watermarked' }],
+    ['has an audio description', { format_note: 'Audio description' }],
+    ['is a dub', { language_preference: -2 }],
+  ])('never selects video that %s where a sound one ranks above it', (_, flaw) => {
+    const formats = [vp9('sound', 1080), both('flawed', 1080, flaw), vp9('small', 360)];
+    expect(select(formats, 'best')).toBe('sound');
+    expect(select(formats, { maxHeight: 1080 })).toBe('sound');
+    expect(select([vp9('sound', 1080), both('flawed', 720, flaw)], { maxHeight: 720 })).toBe('sound');
+    expect(select([vp9('sound', 1080), both('flawed', 144, flaw)], 'worst')).toBe('sound');
+    expect(select([both('flawed', 720, flaw)], { maxHeight: 720 })).toBe('flawed');
+  });
+
+  const opus = { acodec: 'opus', ext: 'webm' };
+  it.each<[string, Format, Format]>([
+    ['is a dub', { language: 'de', language_preference: -1 }, { language: 'en', language_preference: 10 }],
+    ['is a dub by its name', { language: 'de' }, { language: 'en', format_note: 'English original' }],
+    ['is a dub that is not the default', { language: 'de', source_preference: -2 }, { language: 'en' }],
+    ['is a dub without a language', { language_preference: -1 }, { language_preference: 10 }],
+    ['is an audio description', { format_note: 'descriptive' }, {}],
+    ['has a compressed dynamic range', { format_note: 'DRC' }, {}],
+  ])('never selects audio that %s where a sound one ranks above it', (_, flaw, sound) => {
+    const formats = [audio('flawed', 256, flaw), audio('sound', 64, { ...opus, ...sound })];
+    for (const quality of ['audio', 'best', 'worst'] as const) expect(select(formats, quality)).toBe('sound');
+    expect(select([audio('flawed', 256, flaw)], 'audio')).toBe('flawed');
+  });
+
+  it('selects among what is as flawed as the first', () => {
+    const flaw = { preference: -100 };
+    expect(select([vp9('first', 1080, flaw), both('second', 720, flaw)], 'best')).toBe('second');
+  });
+
+  it('selects another track of the same language', () => {
+    const other = audio('other', 64, { language: 'en', source_preference: -2 });
+    expect(select([audio('main', 64, { ...opus, language: 'en' }), other], 'audio')).toBe('other');
+  });
+});
+
 describe('selectQuality of listed renditions', () => {
   const rendition = (id: string, more: Partial<Rendition> = {}): Rendition => ({
     ...{ id, side: 'video', urlType: 'Media', formatIds: [id], label: id, description: null },
@@ -104,10 +148,24 @@ describe('selectQuality of listed renditions', () => {
   const idOf = (renditions: readonly Rendition[], quality: Quality, tracks: readonly Track[] = []) =>
     selectQuality({ renditions, tracks }, { quality, codec: 'compatible' })?.rendition.id;
 
-  it('selects the tallest up to a height, whatever the order', () =>
-    expect(idOf([rendition('low', { height: 360 }), rendition('high', { height: 720 })], { maxHeight: 1080 })).toBe(
-      'high',
-    ));
+  it('keeps the order of renditions without flaws, such as those that an earlier version has stored', () =>
+    expect(
+      idOf(
+        [rendition('first', { height: 360 }), rendition('taller', { height: 720 }), rendition('last', { height: 720 })],
+        { maxHeight: 1080 },
+      ),
+    ).toBe('first'));
+
+  it('reads the flaws of renditions that an earlier version has stored from their descriptions', () => {
+    const sound = rendition('sound', {
+      height: 1080,
+      fileExtension: '.webm',
+      description: '248 - 1080p, no watermark',
+    });
+    for (const description of ['137 - 1080p, DAMAGED', 'bytevc2 (UNPLAYABLE)', 'download (watermarked)'])
+      expect(idOf([sound, rendition('flawed', { height: 1080, description })], 'best')).toBe('sound');
+    expect(idOf([sound, rendition('other', { height: 1080, description: '137 - 1080p' })], 'best')).toBe('other');
+  });
 
   it('selects an audio rendition that is MP3 where no conversion is promised', () => {
     const mp3 = { fileExtension: '.mp3' };

@@ -46,7 +46,7 @@ describe('selectRenditions', () => {
     [
       'Combined with audio that MP4 can hold, not Vorbis',
       [video('v'), audio('vorbis', { acodec: 'vorbis', abr: 500 }), audio('flac', { acodec: 'flac', abr: 400 })],
-      ['video Combined v+flac', 'audio Media vorbis', 'audio Media flac'],
+      ['video Combined v+flac', 'audio Media flac', 'audio Media vorbis'],
     ],
     [
       'Media when there is only Vorbis',

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readRankingFacts } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { readRankingFacts } from '../../../../core/resolve/yt-dlp/ranking-facts.ts';
 
 const DEFAULTS = {
   preference: 0,
   sourcePreference: -1,
   quality: -1,
   languagePreference: -1,
+  statesLanguagePreference: false,
   mayHaveDrm: false,
   needsImpersonation: false,
+  isWatermarked: false,
   isAudioDescription: false,
   isOriginalAudio: false,
   isDrc: false,
@@ -22,9 +24,12 @@ describe('readRankingFacts', () => {
       { preference: -2, source_preference: 10, quality: 2.5 },
       { preference: -2, sourcePreference: 10, quality: 2.5 },
     ],
-    [{ language_preference: 5 }, { languagePreference: 5 }],
-    [{ language_preference: -9 }, { languagePreference: -9 }],
-    [{ language_preference: -10 }, { languagePreference: -10, isAudioDescription: true }],
+    [{ language_preference: 5 }, { languagePreference: 5, statesLanguagePreference: true }],
+    [{ language_preference: -9 }, { languagePreference: -9, statesLanguagePreference: true }],
+    [
+      { language_preference: -10 },
+      { languagePreference: -10, statesLanguagePreference: true, isAudioDescription: true },
+    ],
     [{ has_drm: 'maybe' }, { mayHaveDrm: true }],
     [{ impersonate: true }, { needsImpersonation: true }],
     [{ has_drm: true }, {}],
@@ -41,6 +46,10 @@ describe('readRankingFacts', () => {
     [{ format_id: 'drc-1' }, { isDrc: true }],
     [{ format_id: 'xdrc' }, {}],
     [{ format_id: 'drcx' }, {}],
+    [{ format_note: 'HD, watermarked' }, { isWatermarked: true }],
+    [{ format_id: 'mp4-with-watermark' }, { isWatermarked: true }],
+    [{ format_id: 'mp4-without-watermark', format_note: 'No watermark' }, {}],
+    [{ format_note: 'unwatermarked, watermark-free' }, {}],
     [{ dynamic_range: 'sdr' }, {}],
     [{ dynamic_range: 'HDR10+' }, { isHdr: true }],
     [{ dynamic_range: 'DV' }, { isHdr: true }],
