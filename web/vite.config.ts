@@ -36,7 +36,9 @@ export default defineConfig({
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.
-      treeshake: { moduleSideEffects: (id) => !/web\/src\/(?:download|renditions|ui)\/.*\.tsx?$/.test(id) },
+      treeshake: {
+        moduleSideEffects: (id) => !/(?:web\/src\/(?:download|renditions|ui)|clients\/[\w-]+\/src)\/.*\.tsx?$/.test(id),
+      },
       output: {
         // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.
         // Not with the dependencies of an index.ts, which names more than the first load uses.

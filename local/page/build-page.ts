@@ -81,11 +81,13 @@ async function replace(outDir: string, fresh: string): Promise<void> {
   }
 }
 
-/** Digest of every file in `web` and of the lock file. */
+/** Digest of every file in `web` and `clients`, whose modules the page imports, and of the lock file. */
 function digestOfSources(): string {
   const digest = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
-  const files = readdirSync(WEB, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = [WEB, join(ROOT, 'clients')]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile());
   for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort())
-    digest.update(`${path.slice(WEB.length)}\0`).update(readFileSync(path));
+    digest.update(`${path.slice(ROOT.length)}\0`).update(readFileSync(path));
   return digest.digest('hex');
 }

@@ -1,5 +1,5 @@
+import type { Entity } from '../../../clients/reelay-client/src/index.ts';
 import { readStored, type Store, store } from '../lib/index.ts';
-import type { Entity } from './entity.ts';
 
 /** What an unresolved entry of a playlist is downloaded as. */
 export interface EntryFormat {

@@ -1,3 +1,4 @@
+import { continues, type Entity, entityOf, rangeHeaders } from '../../../clients/reelay-client/src/index.ts';
 import {
   ApiFailure,
   connectionFailure,
@@ -9,7 +10,6 @@ import {
   type Waiting,
   waitingOf,
 } from '../api/index.ts';
-import { continues, type Entity, entityOf, rangeHeaders } from './entity.ts';
 import type { Sink } from './sink.ts';
 
 /** A transfer failed for a reason other than a response. */

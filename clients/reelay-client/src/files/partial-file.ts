@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Entity } from '../entity.ts';
 import { ReelayError } from '../failure.ts';
-import type { Entity } from './entity.ts';
 
 /**
  * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts';
+import { continues, type Entity, entityOf, rangeHeaders } from '../entity.ts';
 import { ReelayError } from '../failure.ts';
-import { continues, type Entity, entityOf } from './entity.ts';
 import type { PartialFile } from './partial-file.ts';
 
 /** Bytes as they are: the size of a compressed response is not that of the file. */
@@ -29,7 +29,7 @@ export async function openRest(
 ): Promise<Response | undefined> {
   const { entity, receivedBytes } = partial;
   const canResume = entity?.canResume === true && receivedBytes > 0;
-  const range = canResume ? { range: `bytes=${receivedBytes}-`, 'if-range': entity.etag ?? '' } : {};
+  const range = canResume ? rangeHeaders(entity, receivedBytes) : {};
   const response = await client.send(url, { headers: { ...IDENTITY, ...range }, signal }).catch((error: unknown) => {
     if (error instanceof ReelayError && error.status === 416) return undefined;
     throw error;
