@@ -31,6 +31,7 @@ describe('a single item', () => {
     const { resource, headers } = await target.resolve('/site/open/one');
     const [item] = resource.mediaItems;
     expect(resource).toMatchObject({
+      requestedUrl: target.origin.url('/site/open/one'),
       type: 'Media',
       title: 'Größe “one”: eins/zwei',
       author: 'Ärtist Example',

@@ -180,6 +180,7 @@ export interface components {
       color: string;
     };
     ResourceInformation: {
+      requestedUrl?: string | null;
       type: components["schemas"]["MediaType"];
       title?: string | null;
       author?: string | null;

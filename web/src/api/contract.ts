@@ -9,6 +9,7 @@ export interface AppInfo {
 }
 
 export interface ResourceInformation {
+  requestedUrl?: string | null;
   type: 'Media' | 'PlayList' | 'Unknown';
   title?: string | null;
   author?: string | null;

@@ -108,7 +108,14 @@ const asHealth = (value: unknown): boolean => {
 
 /** A resource as the contract describes it. @throws UnexpectedShape */
 export const asResource = (value: unknown): ResourceInformation =>
-  asFields(value, { type: asMediaType, title: asText, author: asText, coverUrl: asWebUrl, mediaItems: asItems });
+  asFields(value, {
+    requestedUrl: asWebUrl,
+    type: asMediaType,
+    title: asText,
+    author: asText,
+    coverUrl: asWebUrl,
+    mediaItems: asItems,
+  });
 
 /** The state of an instance. @throws UnexpectedShape */
 export const asAppInfo = (value: unknown): AppInfo =>
