@@ -37,6 +37,14 @@ describe('a client', () => {
     expect(details.durationSeconds).toBeCloseTo(6, 0);
   });
 
+  it('reads what players can seek in, and streams it', async () => {
+    const { muxed } = await client().getPlayback(target.origin.url('/files/clip.mp4'));
+    const [track] = muxed;
+    expect(track?.mimeType).toBe('video/mp4');
+    const response = await client().send(track?.path ?? '', { headers: { range: 'bytes=0-9' } });
+    expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([206, 10]);
+  });
+
   it('locates the stream of a selection', async () => {
     const url = await client().locate(target.origin.url('/files/clip.mp4'), { quality: 'mp3', bitrate: '128' });
     expect(url).toMatch(new RegExp(`^${target.baseUrl}/api/Stream/Media/[\\w-]{33}\\?format=mp3&bitrate=128$`));

@@ -7,6 +7,8 @@ export type AppInfo = Schemas['AppInfo'];
 export type MediaDetails = Schemas['MediaDetails'];
 export type MediaInformation = Schemas['MediaInformation'];
 export type MediaRendition = Schemas['MediaRendition'];
+export type Playback = Schemas['Playback'];
+export type PlaybackTrack = Schemas['PlaybackTrack'];
 export type ResourceInformation = Schemas['ResourceInformation'];
 export type StreamReference = Schemas['StreamReference'];
 
@@ -42,6 +44,8 @@ export interface Client {
   resolve(link: string, options?: ResolveOptions): Promise<ResourceInformation>;
   /** Description, date, chapters, thumbnails and subtitles of an item. */
   getDetails(link: string, options?: RetryOptions): Promise<MediaDetails>;
+  /** What a player can play side by side or as one file: every track can be sought in. */
+  getPlayback(link: string, options?: RetryOptions): Promise<Playback>;
   /** The absolute URL of the stream that `/api/Get` redirects to. Not in browsers, which do not show redirects to pages. */
   locate(link: string, selection?: Selection, options?: RetryOptions): Promise<string>;
   /** URL that redirects to the stream, for players and download managers. A private instance requires its key there. */
@@ -113,6 +117,8 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
         wait === undefined ? {} : { prefer: `wait=${wait}` },
       ),
     getDetails: (link, options = {}) => getJson(`/api/Fetch/GetDetails?${new URLSearchParams({ url: link })}`, options),
+    getPlayback: (link, options = {}) =>
+      getJson(`/api/Fetch/GetPlayback?${new URLSearchParams({ url: link })}`, options),
     locate: (link, selection = {}, options = {}) =>
       request(getPath(link, selection), options, { redirect: 'manual' }, async (response) => {
         const location = response.headers.get('location');

@@ -7,6 +7,8 @@ export {
   type MediaDetails,
   type MediaInformation,
   type MediaRendition,
+  type Playback,
+  type PlaybackTrack,
   type ResolveOptions,
   type ResourceInformation,
   type Selection,
