@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Playback } from '../../core/api/schemas.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
@@ -108,6 +109,17 @@ describe('a private instance', () => {
     { cookie: `theme=dark; reelay-access-key=${KEY}` },
     { authorization: `bearer ${OTHER}` },
   ])('accepts %j', async (headers) => expect((await get('/api/App/requests', headers)).status).toBe(200));
+
+  it('signs the paths of GetPlayback, which then need no header', async () => {
+    const path = `/api/Fetch/GetPlayback?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}`;
+    expect((await get(path)).status).toBe(401);
+    const { muxed } = (await (await get(path, bearer)).json()) as Playback;
+    const { status, headers } = await get(muxed[0]?.path ?? '', { range: 'bytes=0-9' });
+    expect([status, headers.get('content-range')]).toEqual([206, expect.stringMatching(/^bytes 0-9\//)]);
+    expect((await get(`${muxed[0]?.path}x`)).status).toBe(403);
+    const [key = ''] = muxed[0]?.key.split('.') ?? [];
+    expect((await get(`/api/Stream/Media/${key}`)).status).toBe(401);
+  });
 
   it('allows its headers in preflights, also of signed links', async () => {
     const headers = { origin: ALLOWED_ORIGINS[0] ?? '', 'access-control-request-method': 'GET' };
