@@ -60,6 +60,7 @@ export function videoOfPair({ tracks }: Pick<Resource, 'tracks'>, pair: Renditio
     ...{ id: renditionId(what), ...what, label: pair.label, description },
     ...fileType(capabilitiesOf(track).isFile ? track.container : 'mp4', true),
     ...{ sizeBytes, height: pair.height, bitrate: bitrate && Math.round(bitrate * 1000) / 1000 },
+    ...(pair.flaws && { flaws: pair.flaws }),
   };
 }
 

@@ -91,11 +91,12 @@ function selectVideo(resource: Resource, renditions: readonly Rendition[]): read
     );
   const kindOf = ({ height, mimeType }: Rendition) => `${height} ${mimeType}`;
   const kinds = alone.map(kindOf);
+  const isEqual = (a: Rendition, b: Rendition) => a.height === b.height && `${a.flaws ?? ''}` === `${b.flaws ?? ''}`;
   const runs: Rendition[][] = [];
-  // Those next to each other are sorted by container: a damaged format stays last, however tall it is.
+  // Those next to each other are sorted by container: a damaged format stays last, whatever its height and container.
   for (const rendition of alone.filter((one, index) => kinds.indexOf(kindOf(one)) === index)) {
     const run = runs.at(-1);
-    if (run && run[0]?.height === rendition.height) run.push(rendition);
+    if (run?.[0] && isEqual(run[0], rendition)) run.push(rendition);
     else runs.push([rendition]);
   }
   const isMp4 = ({ mimeType }: Rendition) => Number(mimeType === 'video/mp4');

@@ -84,6 +84,12 @@ describe('toPlayback', () => {
     expect(paths(playbackOf({ tracks, renditions }).video)).toEqual(['b,aac', 'a,aac', 'd,aac', 'damaged,aac']);
   });
 
+  it('has no MP4 with a flaw before a sound video of its height', () => {
+    const tracks = [webm('sound', 720), video('damaged', 720), aac];
+    const renditions = [pair('sound', 720), { ...pair('damaged', 720), flaws: ['damaged'] as const }];
+    expect(paths(playbackOf({ tracks, renditions }).video)).toEqual(['sound,aac', 'damaged,aac']);
+  });
+
   it('leaves out HLS, DASH and pairs without ranges', () => {
     const hls = video('hls', 720, { delivery: 'hls' });
     const tracks = [hls, webm('vp9', 360), { ...aac, delivery: 'dash' as const }, opus];
