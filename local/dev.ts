@@ -58,7 +58,7 @@ async function startPage(target: string) {
     cacheDir: resolve(ROOT, 'node_modules/.cache/vite'),
     clearScreen: false,
     logLevel: 'warn',
-    server: { host, port, strictPort: true, proxy: { '^/(api|swagger)': { target } } },
+    server: { host, port, strictPort: true, proxy: { '^/(api|mcp|swagger)': { target } } },
   });
   try {
     return await server.listen();

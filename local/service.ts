@@ -124,6 +124,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         version: packageFile.version,
         environment: settings.environment,
         publicUrl: settings.publicUrl,
+        search: settings.search,
         trustedProxies: settings.trustedProxies,
         allowedHosts: settings.allowedHosts,
         origins: settings.corsAllowedOrigins,

@@ -2,14 +2,16 @@ export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
   getOperation,
+  MAX_BODY_BYTES,
   type Operation,
   type OperationId,
   operations,
+  readsBody,
   type StreamOperationId,
 } from './operations.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export { problemPages, renderProblemReference } from './problem-pages.ts';
-export { type ProblemName, problemNameOf, TYPE_REFERENCES } from './problem-types.ts';
+export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
 export {
   ARCHIVE_FORMATS,
   type ArchiveFormat,

@@ -2,6 +2,8 @@ import { JSON_TYPES } from '../http/index.ts';
 import { type Operation, operations, type Parameter, type ResponseShape } from './operations.ts';
 import { schemas } from './schemas.ts';
 
+const ANY_OBJECT = { type: 'object', additionalProperties: true };
+
 /** The machine-readable description of the API: OpenAPI 3.0. */
 export const openApiDocument = {
   openapi: '3.0.3',
@@ -10,7 +12,9 @@ export const openApiDocument = {
     version: '1.0',
     description: 'Turns a media link into metadata and renditions and streams the one you choose.',
   },
-  paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
+  paths: Object.fromEntries(
+    operations.map((operation) => [operation.path, { [methodOf(operation)]: describe(operation) }]),
+  ),
   // Plain JSON: TypeBox attaches symbols to its schemas that are not part of the description.
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
 };
@@ -20,10 +24,7 @@ export const privateOpenApiDocument = {
   ...openApiDocument,
   security: [{ bearer: [] }, { apiKey: [] }],
   paths: Object.fromEntries(
-    Object.entries(openApiDocument.paths).map(([path, { get }]) => [
-      path,
-      { get: get.operationId === 'GetAppInfo' ? { ...get, security: [] } : get },
-    ]),
+    Object.entries(openApiDocument.paths).map(([path, methods]) => [path, withoutKey(methods)]),
   ),
   components: {
     ...openApiDocument.components,
@@ -34,11 +35,28 @@ export const privateOpenApiDocument = {
   },
 };
 
-function describe({ operationId, path, summary, parameters, responses }: Operation) {
+/** HEAD and OPTIONS are not described. */
+function methodOf({ methods }: Operation): string {
+  return methods.includes('POST') ? 'post' : 'get';
+}
+
+/** GetAppInfo needs no key. */
+function withoutKey(methods: Record<string, ReturnType<typeof describe>>) {
+  return methods.get?.operationId === 'GetAppInfo' ? { get: { ...methods.get, security: [] } } : methods;
+}
+
+function describe({ operationId, path, summary, parameters, body: sent, responses }: Operation) {
   return {
-    tags: [path.split('/')[2]],
+    tags: [path.split('/')[2] ?? operationId],
     operationId,
     summary,
+    ...(sent && {
+      requestBody: {
+        required: true,
+        description: sent,
+        content: { 'application/json': { schema: ANY_OBJECT } },
+      },
+    }),
     ...(parameters.length > 0 && {
       parameters: parameters.map(describeParameter),
     }),
@@ -59,6 +77,11 @@ function describeParameter({ values, examples, ...parameter }: Parameter) {
 function body({ schema, media = [] }: ResponseShape) {
   const shapes = schema
     ? JSON_TYPES.map((type) => [type, { schema: { $ref: `#/components/schemas/${schema}` } }])
-    : media.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]);
+    : media.map((type) => [type, { schema: schemaOfMedia(type) }]);
   return { content: Object.fromEntries(shapes) as Record<string, object> };
+}
+
+function schemaOfMedia(type: string): object {
+  if (type === 'application/json') return ANY_OBJECT;
+  return type === 'text/event-stream' ? { type: 'string' } : { type: 'string', format: 'binary' };
 }

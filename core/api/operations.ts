@@ -14,8 +14,10 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** Responses by status. */
   readonly responses: Readonly<Record<number, ResponseShape>>;
+  /** The JSON that a request has as its body. Absent: none is read. */
+  readonly body?: string;
   /** Methods besides OPTIONS. HEAD of the Fetch operations would resolve a link for nothing: no client asks so. */
-  readonly methods: readonly ('GET' | 'HEAD')[];
+  readonly methods: readonly ('GET' | 'HEAD' | 'POST')[];
 }
 
 /** A parameter as OpenAPI describes it; every value is a string. */
@@ -221,6 +223,27 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'Mcp',
+    servedBy: 'function',
+    path: '/mcp',
+    summary: 'The Model Context Protocol (streamable HTTP, stateless): tools for assistants',
+    parameters: [],
+    body: 'One JSON-RPC 2.0 message of the protocol',
+    responses: {
+      200: {
+        description: 'The answer to the message; what a tool fails with is part of it',
+        media: ['application/json', 'text/event-stream'],
+      },
+      202: { description: 'A notification was accepted' },
+      400: { description: 'Malformed JSON, or no message of the protocol', media: ['application/json'] },
+      403: failure('The page that sends the request has an origin that is not allowed'),
+      406: { description: 'Accept lacks application/json or text/event-stream', media: ['application/json'] },
+      413: { description: 'The message is too large', media: ['application/json'] },
+      415: { description: 'The message is not application/json', media: ['application/json'] },
+    },
+    methods: ['POST'],
+  },
+  {
     operationId: 'Media',
     servedBy: 'stream-service',
     path: '/api/Stream/Media/{key}',
@@ -392,3 +415,11 @@ export function getOperation(operationId: OperationId): Operation {
   if (!found) throw new Error(`Unknown operation ${operationId}`);
   return found;
 }
+
+/** Bytes of the body of a request that are read. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+const BODY_PATHS = new Set(operations.filter(({ body }) => body !== undefined).map(({ path }) => path.toLowerCase()));
+
+/** Whether the operation at a path reads the body of its requests. @param path in any case */
+export const readsBody = (path: string): boolean => BODY_PATHS.has(path.toLowerCase());

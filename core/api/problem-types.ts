@@ -295,3 +295,9 @@ export const problemNameOf = ({ type }: { readonly type: string }): string => ty
 
 /** The `type` of every problem. */
 export const TYPE_REFERENCES: readonly string[] = Object.keys(PROBLEM_TYPES).map((name) => `${PREFIX}${name}`);
+
+/** A problem in words, for answers that have no other form: what it is, what is known of it, and else what to do. */
+export function sayProblem({ type, detail }: { readonly type: string; readonly detail?: string }): string {
+  const { heading, meaning, help }: ProblemType = PROBLEM_TYPES[problemNameOf({ type }) as ProblemName];
+  return `${heading}. ${detail ?? `${meaning} ${help}`}`;
+}

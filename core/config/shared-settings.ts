@@ -26,7 +26,7 @@ export const sharedSettings = inScope('both', {
     parse: webOrigin,
     defaultText: 'by the `Host` of the request; in AWS by `domain`',
     description:
-      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds. In AWS without it and `domain`, those links are relative',
+      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds and those that assistants get. In AWS without it and `domain`, those links are relative',
     passedTo: ['resolver'],
   },
   environment: {
@@ -122,7 +122,7 @@ export const sharedSettings = inScope('both', {
     variable: 'SEARCH',
     parse: flag,
     default: false,
-    description: 'Whether links to search results are resolved',
+    description: 'Whether links to search results are resolved, and assistants have a tool that searches',
     passedTo: ['resolver', 'stream-task'],
   },
   maxResolvesPerClient: {

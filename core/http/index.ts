@@ -38,6 +38,7 @@ export {
   digestOf,
   entityTag,
   isCrossSiteSubrequest,
+  isForeignPage,
   JSON_TYPES,
   matchesEntityTag,
   mergeVary,

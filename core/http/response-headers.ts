@@ -18,7 +18,11 @@ const EXPOSED_HEADERS = [
 ].join(', ');
 
 /** Request headers that pages may send. */
-const ALLOWED_HEADERS = ['Range', 'If-Range', 'Accept', 'Content-Type', 'Prefer'];
+const ALLOWED_HEADERS = [
+  ...['Range', 'If-Range', 'Accept', 'Content-Type', 'Prefer'],
+  // Of clients of the Model Context Protocol.
+  ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
+];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 
@@ -81,6 +85,23 @@ export function isCrossSiteSubrequest(
   if (mode === 'no-cors') return true;
   const origin = headerOf('origin');
   return origin !== undefined && isOriginOfPage(origin) && !isAllowed(origin, allowed);
+}
+
+/**
+ * Whether a page sends a request whose origin is neither allowed nor the instance's own. The Model Context Protocol requires the
+ * check of every request, also where a browser sends no Fetch Metadata.
+ * @param allowed origins, or `*` for any
+ * @param ownUrl the base URL of the instance; undefined: not known
+ */
+export function isForeignPage(
+  origin: string | undefined,
+  allowed: readonly string[],
+  ownUrl: string | undefined,
+): boolean {
+  if (origin === undefined || !isOriginOfPage(origin) || isAllowed(origin, allowed)) return false;
+  const own = ownUrl && URL.parse(ownUrl)?.host;
+  // Only the host: a proxy in front may receive HTTPS that this process does not know of.
+  return !own || URL.parse(origin)?.host !== own;
 }
 
 const isOriginOfPage = (origin: string): boolean => origin === OPAQUE_ORIGIN || /^https?:/i.test(origin);

@@ -20,6 +20,7 @@ import {
   type ResolveEntry,
   type ResourceState,
 } from './link/index.ts';
+import { createSubtitleReader, type ReadSubtitle } from './read-subtitle.ts';
 import { createExtractor, text } from './yt-dlp/index.ts';
 
 /** Link → Resource. */
@@ -49,6 +50,12 @@ export interface Resolver {
    * @throws as `resolve`
    */
   readAsBrowser(resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer>;
+  /**
+   * Reads the cues of a subtitle file, resolving again when its URL has expired.
+   * @param client whose share of the readers and of yt-dlp is used
+   * @throws UpstreamError when it is not a subtitle file, UrlExpired, EgressRefused, and as `refresh`
+   */
+  readonly readSubtitle: ReadSubtitle;
   /**
    * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
    * @throws as `resolve`
@@ -149,6 +156,13 @@ export function createResolver(options: ResolverOptions): Resolver {
     }),
   });
   const { refresh, latest } = createRefresher({ cache, extract, egress });
+  const readAsBrowser: Resolver['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
+    const deadline = Date.now() + REFRESH_TIMEOUT_MS;
+    const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
+    const file = text(info.reelay_file);
+    if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
+    return Buffer.from(file, 'base64');
+  };
   const names = createClientNames();
   const closing = new AbortController();
 
@@ -168,13 +182,8 @@ export function createResolver(options: ResolverOptions): Resolver {
         () => ({ attributes: { 'url.full': describeError(url) } }),
       ),
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
-    async readAsBrowser({ egress: identity }, { url }, signal, client) {
-      const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-      const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
-      const file = text(info.reelay_file);
-      if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
-      return Buffer.from(file, 'base64');
-    },
+    readAsBrowser,
+    readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),
     warm: extractor.warm,
     async testSites(urls) {
       for (const url of urls) {

@@ -58,12 +58,16 @@ const EMPTY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 const PARSING_WORKER = { 'parsing-worker': join(ROOT, 'core', 'parsing', 'parsing-worker.ts') };
 
-/** Further entry points that a bundle starts as child programs: bundle folder → name without `.mjs` → source path. */
+/** Modules that are loaded late, whose bundles a cold start does not read: path → name of the bundle beside the one that loads it. */
+const LATE_MODULES = new Map([[join(ROOT, 'lambdas', 'api', 'mcp', 'serve.ts'), 'mcp-messages']]);
+const MCP_MESSAGES = Object.fromEntries([...LATE_MODULES].map(([path, name]) => [name, path]));
+
+/** Further entry points, which a bundle starts as child programs or loads late: bundle folder → name without `.mjs` → source path. */
 const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': PARSING_WORKER,
+  'functions/get-resource': { ...PARSING_WORKER, ...MCP_MESSAGES },
   'stream-service': PARSING_WORKER,
   'stream-function': PARSING_WORKER,
-  'one-machine/app': { ...PARSING_WORKER, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
+  'one-machine/app': { ...PARSING_WORKER, ...MCP_MESSAGES, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
 };
 
 /** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
@@ -149,7 +153,7 @@ async function compile(programs: readonly Program[], outDir: string, sourceMaps:
     format: 'esm',
     // Prefers ES modules where a package has both formats: tree shaking needs them.
     mainFields: ['module', 'main'],
-    plugins: [sideEffectFreePlugin],
+    plugins: [lateModulePlugin, sideEffectFreePlugin],
     minify: true,
     // Characters. Node prints the whole source line of an uncaught error, which would be most of a minified bundle.
     lineLimit: 500,
@@ -170,6 +174,17 @@ async function copySideFiles(folder: string, outDir: string): Promise<void> {
   }
   for (const name of EMPTY_FOLDERS[folder] ?? []) await mkdir(join(outDir, folder, name), { recursive: true });
 }
+
+/** Leaves imports of late modules to run time. */
+const lateModulePlugin: Plugin = {
+  name: 'late-module',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+      const name = kind === 'dynamic-import' ? LATE_MODULES.get(join(resolveDir, path)) : undefined;
+      return name === undefined ? undefined : { path: `./${name}.mjs`, external: true };
+    });
+  },
+};
 
 /** Marks resolutions that this plugin started itself, so that it does not handle them again. */
 const RESOLVED_BY_PLUGIN = Symbol('resolved-by-plugin');

@@ -8,11 +8,13 @@ import { createGetDetails } from './get-details.ts';
 import { createGetPlayback } from './get-playback.ts';
 import { createGetRequestCount } from './get-request-count.ts';
 import { createGetResource } from './get-resource.ts';
+import { createMcp, type McpOptions } from './mcp/index.ts';
 import { createNotFound } from './not-found.ts';
 
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state'>,
-    Pick<GetFeedOptions, 'resolver' | 'publicUrl' | 'trustedProxies' | 'allowedHosts'> {
+    Pick<GetFeedOptions, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>,
+    Pick<McpOptions, 'resolver' | 'search'> {
   readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
 }
 
@@ -29,6 +31,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(options),
+    Mcp: createMcp(options),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {

@@ -9,4 +9,5 @@ export { createGetPlayback } from './get-playback.ts';
 export { createGetRequestCount } from './get-request-count.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation } from './get-resource.ts';
 export { createGetResource } from './get-resource.ts';
+export { createMcp } from './mcp/index.ts';
 export { createNotFound } from './not-found.ts';

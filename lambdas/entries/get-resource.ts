@@ -15,6 +15,7 @@ import {
   createGetFeed,
   createGetPlayback,
   createGetResource,
+  createMcp,
   createResolveEntry,
   type EntryEvent,
 } from '../api/index.ts';
@@ -121,6 +122,7 @@ export const handler = routeEvent({
     GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(feedOptions),
+    Mcp: createMcp({ ...options, publicUrl: settings.publicUrl, search: settings.search }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

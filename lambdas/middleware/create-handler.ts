@@ -149,6 +149,9 @@ export interface Event {
   readonly rawQueryString: string;
   /** By names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Of operations that read one. */
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
   readonly requestContext: {
     readonly requestId: string;
     /** When the request arrived, in epoch milliseconds. */

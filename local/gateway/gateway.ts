@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problems } from '../../core/api/index.ts';
+import { MAX_BODY_BYTES, problems, readsBody } from '../../core/api/index.ts';
 import { ClientDisconnected } from '../../core/errors/index.ts';
 import { clientAddress, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -23,10 +23,10 @@ export type Gateway = (request: IncomingMessage, response: ServerResponse) => vo
 export function createGateway({ routes, fallback, trustedProxies, log }: GatewayOptions): Gateway {
   const route = createRouter(routes, fallback);
 
-  const invoke = async (request: IncomingMessage, signal: AbortSignal): Promise<Result> => {
+  const invoke = async (request: IncomingMessage, body: string | undefined, signal: AbortSignal): Promise<Result> => {
     try {
       const handler = route(request.url ?? '/');
-      return await handler(toEvent(request, trustedProxies), { signal } as never);
+      return await handler(toEvent(request, body, trustedProxies), { signal } as never);
     } catch (error) {
       log.error('Handler failed', { error });
       const { details } = problems.internal();
@@ -35,13 +35,17 @@ export function createGateway({ routes, fallback, trustedProxies, log }: Gateway
   };
 
   return (request, response) => {
-    // No operation reads a body: it is discarded, and the connection closes after the response instead of awaiting it.
-    request.resume();
+    // What is not read is discarded, and the connection closes after the response instead of awaiting it.
     if (hasBody(request)) response.shouldKeepAlive = false;
-    invoke(request, disconnectSignal(response))
+    const signal = disconnectSignal(response);
+    readBody(request)
+      .then((body) => {
+        if (body !== undefined && request.complete) response.shouldKeepAlive = true;
+        return invoke(request, body, signal);
+      })
       .then((result) => send(request, response, result))
       .catch((error) => {
-        log.error('Sending response failed', { error });
+        if (!(error instanceof ClientDisconnected)) log.error('Sending response failed', { error });
         response.destroy();
       });
   };
@@ -59,6 +63,28 @@ function disconnectSignal(response: ServerResponse): AbortSignal {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+/**
+ * The body of a request to an operation that reads it, else undefined; cut beyond the limit, by which the operation refuses it.
+ * @throws ClientDisconnected
+ */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  if (request.method === 'POST' && readsBody(path))
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > MAX_BODY_BYTES) break;
+      }
+    } catch {
+      throw new ClientDisconnected();
+    }
+  request.resume();
+  return chunks.length > 0 ? Buffer.concat(chunks, Math.min(length, MAX_BODY_BYTES + 1)).toString() : undefined;
+}
+
 function createRouter(routes: ReadonlyMap<string, Handler>, fallback: Handler) {
   const byPath = new Map(Array.from(routes, ([path, handler]) => [path.toLowerCase(), handler]));
   const prefixes = [...byPath].filter(([path]) => path.endsWith('*'));
@@ -71,7 +97,7 @@ function createRouter(routes: ReadonlyMap<string, Handler>, fallback: Handler) {
 }
 
 /** A request as an HTTP API passes it to a function (payload format 2.0), as far as functions read it. */
-function toEvent(request: IncomingMessage, trustedProxies = 0): Event {
+function toEvent(request: IncomingMessage, body: string | undefined, trustedProxies = 0): Event {
   const { method = 'GET', url = '/', headersDistinct, socket } = request;
   const [rawPath = '', rawQueryString = ''] = url.split(/\?(.*)/s, 2);
   const headers = Object.fromEntries(
@@ -83,6 +109,7 @@ function toEvent(request: IncomingMessage, trustedProxies = 0): Event {
     rawPath,
     rawQueryString,
     headers,
+    ...(body !== undefined && { body, isBase64Encoded: false }),
     requestContext: { requestId: randomUUID(), timeEpoch: Date.now(), http: { method, sourceIp } },
   };
 }

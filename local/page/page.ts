@@ -81,10 +81,10 @@ function pathOf(target: string): string | undefined {
   }
 }
 
-/** Every path but those of the API and of Swagger, in any spelling: unknown ones are answered by the API. */
+/** Every path but those of the API, of MCP and of Swagger, in any spelling: unknown ones are answered by the API. */
 function isPagePath(target: string): boolean {
   const path = pathOf(target);
-  return path !== undefined && !/^[/\\]+(?:api(?:[/\\]|$)|swagger)/i.test(path);
+  return path !== undefined && !/^[/\\]+(?:(?:api|mcp)(?:[/\\]|$)|swagger)/i.test(path);
 }
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {

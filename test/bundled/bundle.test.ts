@@ -17,6 +17,7 @@ afterAll(() => rm(dist, { recursive: true, force: true }));
 const ENTRIES = (await readdir(join(ROOT, 'lambdas/entries'))).map((file) => file.replace(/\.ts$/, ''));
 const PROGRAMS = [
   ...ENTRIES.map((name) => `functions/${name}/index.mjs`),
+  'functions/get-resource/mcp-messages.mjs',
   'functions/get-resource/parsing-worker.mjs',
   'stream-service/main.mjs',
   'stream-service/parsing-worker.mjs',
@@ -76,7 +77,7 @@ describe('contents', () => {
 
 describe('folder', () => {
   it.each([
-    ['functions/get-resource', ['index.mjs', 'parsing-worker.mjs', 'plugins']],
+    ['functions/get-resource', ['index.mjs', 'mcp-messages.mjs', 'parsing-worker.mjs', 'plugins']],
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],

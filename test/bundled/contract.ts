@@ -14,8 +14,8 @@ import { freePort } from '../support/free-port.ts';
 import { startBundledFixture } from './bundled-fixture.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
-/** What any packaging could break: every operation, direct files and ranges, FFmpeg, yt-dlp. `app` counts requests. */
-const FILES = ['app', 'details', 'media', 'openapi', 'operations'];
+/** What any packaging could break: every operation, direct files and ranges, FFmpeg, yt-dlp, what is loaded late. `app` counts requests. */
+const FILES = ['app', 'details', 'mcp', 'media', 'openapi', 'operations'];
 /** The functions have an HTTP layer of their own. */
 const FILES_OF_BUNDLES = [...FILES, 'http'];
 

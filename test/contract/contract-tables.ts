@@ -179,6 +179,14 @@ const HLS_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBL
 
 /** Operations that the contract does not have. */
 export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
+  'POST /mcp': {
+    operationId: 'Mcp',
+    parameters: [],
+    responses: {
+      ...{ 200: undefined, 202: undefined, 400: undefined, 403: PROBLEM },
+      ...{ 406: undefined, 413: undefined, 415: undefined },
+    },
+  },
   'GET /api/Stream/Hls/{key}/master.m3u8': {
     operationId: 'HlsMaster',
     parameters: ['path key string required'],

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MediaDetails } from '../../core/api/schemas.ts';
+import { MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
+import type { RequestOptions } from '../support/request.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
@@ -28,6 +30,7 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['GetPlayback', () => `/api/Fetch/GetPlayback?${query('/site/combined/operations')}`, /^application\/json/],
   ['Get', () => getPath(`/api/Get?${query('/site/combined/operations')}`), /^video\/mp4/],
   ['Feed', () => `/api/Feed?${query('/feeds/podcast.xml')}`, /^application\/rss\+xml/],
+  ['Mcp', () => '/mcp', /^text\/event-stream/],
   ['Media', async () => (await renditionOf(target, '/files/clip.mp4')).path, /^video\/mp4/],
   ['Media', async () => (await conversionOf(target, '/files/clip.mp4')).path, /^audio\/mpeg/],
   ['HlsMaster', () => masterOf('/files/clip.mp4'), /mpegurl$/],
@@ -38,14 +41,19 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['Combined', async () => (await renditionOf(target, '/hls/ts/index.m3u8')).path, /^video\/mp4/],
 ];
 
+/** Those that are no plain GET. */
+const OPTIONS: Readonly<Record<string, RequestOptions>> = {
+  Mcp: { method: 'POST', headers: MESSAGE_HEADERS, body: messageOf('tools/list') },
+};
+
 it('covers every operation of the document', () => {
   const operations = Object.values(target.api.json.paths).flatMap((methods) => Object.values(methods));
   const ids = new Set(REQUESTS.map(([operationId]) => operationId));
   expect([...ids].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
 });
 
-it.each(REQUESTS)('%s answers', async (_operationId, path, type) => {
-  const { status, headers, body } = await target.get(await path());
+it.each(REQUESTS)('%s answers', async (operationId, path, type) => {
+  const { status, headers, body } = await target.get(await path(), OPTIONS[operationId]);
   expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(type)]);
   expect(body.length).toBeGreaterThan(0);
 });

@@ -51,7 +51,17 @@ describe.skipIf(containersUnavailable)('container for one machine', () => {
     expect((await readdir(join(image.root, 'usr/local/bin'))).sort()).toEqual(['ffmpeg', 'node']);
     expect((await readdir(join(image.root, 'usr/bin'))).sort()).toEqual(['prlimit', 'setpriv']);
     expect((await readdir(join(image.root, 'app'))).sort()).toEqual([
-      ...['health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins', 'swagger', 'update-tools.mjs', 'web', 'yt-dlp'],
+      ...[
+        'health.mjs',
+        'main.mjs',
+        'mcp-messages.mjs',
+        'parsing-worker.mjs',
+        'plugins',
+        'swagger',
+        'update-tools.mjs',
+        'web',
+        'yt-dlp',
+      ],
     ]);
   });
 

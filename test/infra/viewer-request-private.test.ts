@@ -63,6 +63,12 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     expect(result.headers?.['x-reelay-access']?.value).toMatch(uri === '/api/App' ? /^none$/ : /^(none|[0-9a-f]{64})$/);
   });
 
+  it('admits a message of MCP by its key', async () => {
+    const { result, choice } = await ask('/mcp', bearer, 'POST');
+    expect([result.uri, choice]).toEqual(['/mcp', { id: 'api' }]);
+    expect(result.headers).toEqual({ 'x-reelay-access': { value: HASH } });
+  });
+
   it('serves the page without a key', async () => {
     const { result, choice } = await ask('/', { 'x-reelay-access': HASH });
     expect([result.uri, choice, result.headers]).toEqual(['/index.html', { id: 'page' }, {}]);
@@ -71,6 +77,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   it.each<[string, Record<string, string>, number, RegExp]>([
     ['/api/App/requests', {}, 401, /private/],
     ['/swagger/v1/swagger.json', {}, 401, /private/],
+    ['/mcp', {}, 401, /private/],
     ['/api/unknown', {}, 401, /private/],
     [`/api/Stream/Media/${KEY}`, { 'x-reelay-access': HASH }, 401, /private/],
     ['/api/App/requests', { authorization: 'Bearer another-key-of-length' }, 401, /access key is not valid/],

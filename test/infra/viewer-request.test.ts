@@ -34,9 +34,20 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
   const streams = operations.filter(({ path }) => path.includes('{key}'));
 
   it.each(
-    api.flatMap(({ path }) => [path, path.toLowerCase(), path.toUpperCase(), mixCase(path)].map((uri) => [uri, path])),
-  )('%s goes to the API as %s', async (uri, path) =>
-    expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+    api.flatMap(({ path, methods: [method] }) =>
+      [path, path.toLowerCase(), path.toUpperCase(), mixCase(path)].map((uri) => [uri, path, method] as const),
+    ),
+  )('%s goes to the API as %s by %s', async (uri, path, method) =>
+    expect(await handle(mode, { uri, method })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+  );
+
+  it.each(['GET', 'HEAD', 'DELETE'])('answers %s /mcp with 405', async (method) => {
+    const { result, choice } = await handle(mode, { uri: '/MCP', method });
+    expect([result.statusCode, result.headers?.allow?.value, choice]).toEqual([405, 'POST, OPTIONS', undefined]);
+  });
+
+  it.each(['/mcp/', '/abc', '/mcpx'])('sends %s to the page, like every path that is not of the API', async (uri) =>
+    expect((await handle(mode, { uri })).choice).toEqual({ id: 'page' }),
   );
 
   it.each(
@@ -121,7 +132,9 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
 
   it.each(
     operations.flatMap(({ path, methods }) =>
-      [...REFUSED, ...(methods.includes('HEAD') ? [] : ['HEAD'])].map((method) => [method, path, methods] as const),
+      [...REFUSED, 'HEAD']
+        .filter((method) => !(methods as readonly string[]).includes(method))
+        .map((method) => [method, path, methods] as const),
     ),
   )('%s %s is answered with 405', async (method, path, methods) => {
     const { result, choice } = await handle(mode, { uri: path.replace('{key}', KEY), method });
@@ -217,6 +230,7 @@ describe('deployed viewer request function', () => {
     ...operations.map(({ path }) => ({ uri: mixCase(path).replace(/\{key\}/i, KEY) })),
     ...['/', '/status', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
     { uri: '/api/App', method: 'POST' },
+    { uri: '/Mcp', method: 'POST' },
     { uri: '/api/App', method: 'POST', headers: { accept: 'text/*;q=0.3, text/plain, */*;q=0.1' } },
     { uri: '/api/Fetch/GetResource', method: 'HEAD' },
     { uri: '/api/New', method: 'DELETE' },

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
+import type { Cue } from '../../core/media/subtitles/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
@@ -26,6 +27,10 @@ export interface ApiFakes {
   readonly resolves: { readonly url: string; readonly deadline: number }[];
   /** Lists stored for archives. */
   readonly lists: ArchivedList[];
+  /** Whether search results are resolved. */
+  search?: boolean;
+  /** What subtitle files contain. */
+  cues: readonly Cue[];
   readonly logged: string[];
 }
 
@@ -64,6 +69,7 @@ export const createApiFakes = (): ApiFakes => ({
   outcome: { type: 'Media', resource: RESOURCE },
   resolves: [],
   lists: [],
+  cues: [],
   logged: [],
 });
 
@@ -74,12 +80,13 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       if (fakes.isUnavailable) throw new StateUnavailable('The state table did not answer');
       resolve(act());
     });
-  const resolver: Pick<Resolver, 'resolve'> = {
+  const resolver: Pick<Resolver, 'resolve' | 'readSubtitle'> = {
     resolve: async (url, { deadline }) => {
       fakes.resolves.push({ url, deadline });
       if (fakes.outcome instanceof Error) throw fakes.outcome;
       return fakes.outcome;
     },
+    readSubtitle: async () => fakes.cues,
   };
   const log = (message: string, fields: Record<string, unknown> = {}) =>
     void fakes.logged.push(`${message} ${JSON.stringify(fieldsWithoutSecrets(fields))}`);
@@ -99,6 +106,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       putArchivedList: async (list) => void fakes.lists.push(list),
     },
     resolver,
+    search: fakes.search,
     version: '1.2.3',
     environment,
     origins: [ALLOWED_ORIGIN],
@@ -107,19 +115,30 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
   });
 }
 
+export interface EventOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly timeEpoch?: number;
+}
+
 /** An event of an HTTP API, with the fields that functions read. */
-export const eventOf = (path: string, { method = 'GET', headers = {}, timeEpoch = Date.now() } = {}): Event => {
+export const eventOf = (
+  path: string,
+  { method = 'GET', headers = {}, body, timeEpoch = Date.now() }: EventOptions = {},
+): Event => {
   const [rawPath = '', rawQueryString = ''] = path.split(/\?(.*)/s);
   return {
     rawPath,
     rawQueryString,
     headers,
+    ...(body !== undefined && { body }),
     requestContext: { http: { method, sourceIp: '192.0.2.1' }, requestId: 'request', timeEpoch },
   };
 };
 
 /** Invokes the function that the path is routed to. */
-export function ask(fakes: ApiFakes, path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result> {
+export function ask(fakes: ApiFakes, path: string, options?: EventOptions): Promise<Result> {
   const { routes, fallback } = functionsOver(fakes);
   const event = eventOf(path, options);
   const spelled = event.rawPath.toLowerCase();

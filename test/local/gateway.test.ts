@@ -28,6 +28,7 @@ const thing: Handler = async (event) => {
 beforeAll(async () => {
   const routes = new Map([
     ['/api/Thing', thing],
+    ['/mcp', thing],
     ['/docs*', named('docs')],
     ['/docs/page', named('page')],
   ]);
@@ -220,5 +221,36 @@ describe('client', () => {
     expect(signals[0]?.aborted).toBe(false);
     await new Promise((resolve) => void slow.close(resolve));
     expect(logged).toEqual([]);
+  });
+});
+
+describe('bodies', () => {
+  const send = (path: string, body: string, method = 'POST') => sendRequest(baseUrl + path, { method, body });
+
+  it('are read for operations that read them, in any case', async () => {
+    await send('/MCP?x', '{"ä":1}');
+    expect([seen?.body, seen?.isBase64Encoded]).toEqual(['{"ä":1}', false]);
+  });
+
+  it.each([
+    ['/api/Thing', 'POST'],
+    ['/mcp', 'PUT'],
+  ])('are discarded for %s by %s', async (path, method) => {
+    const { headers } = await send(path, 'x'.repeat(100_000), method);
+    expect(seen).not.toHaveProperty('body');
+    expect(headers.connection).toBe('close');
+  });
+
+  it('are cut beyond the limit, by which the operation refuses them', async () => {
+    const { status } = await send('/mcp', 'x'.repeat(1_000_000));
+    expect([status, seen?.body?.length]).toEqual([200, 64 * 1024 + 1]);
+  });
+
+  it('that end early invoke nothing', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nfour');
+    socket.end();
+    await text(socket);
+    expect([seen, logged]).toEqual([undefined, []]);
   });
 });

@@ -9,10 +9,12 @@ import type { Playback } from '../../core/api/schemas.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
+import type { Media } from '../../lambdas/api/mcp/fetch-media.ts';
 import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
+import { connectMcp, MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
@@ -127,7 +129,7 @@ describe('a private instance', () => {
       const response = await get(path, headers, { method: 'OPTIONS' });
       expect(response.status).toBe(204);
       expect(response.headers.get('access-control-allow-headers')).toBe(
-        'Range, If-Range, Accept, Content-Type, Prefer, Authorization, X-Api-Key',
+        'Range, If-Range, Accept, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Authorization, X-Api-Key',
       );
     }
   });
@@ -295,4 +297,25 @@ it('refuses to start with a short key, and prints no part of it', async () => {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const [code] = await once(child, 'close');
   expect([code, output.trim()]).toEqual([1, 'ACCESS_KEYS: key 1 has 9 characters; it must have at least 16']);
+});
+
+describe('POST /mcp of a private instance', () => {
+  const list = (headers = {}) =>
+    get('/mcp', { ...MESSAGE_HEADERS, ...headers }, { method: 'POST', body: messageOf('tools/list') });
+
+  it('needs a key', async () => {
+    const refused = await list();
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Reelay"']);
+    expect((await list(bearer)).status).toBe(200);
+    expect((await list({ 'x-api-key': OTHER })).status).toBe(200);
+  });
+
+  it('returns addresses that need none', async () => {
+    const { call } = await connectMcp(service.baseUrl, { headers: bearer });
+    const { data } = await call('fetch_media', { url: origin.url('/files/clip.mp4') });
+    const { downloadUrl } = (data as Media).items[0]?.video[0] ?? expect.fail('No video');
+    const response = await fetch(downloadUrl);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    await response.body?.cancel();
+  });
 });

@@ -13,6 +13,7 @@ export type OpenResponse = Omit<ReceivedResponse, 'body'> & { readonly body: Dis
 export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
   readonly signal?: AbortSignal;
   /** Bytes of the body after which the connection is closed. @default all */
   readonly maxBytes?: number;
@@ -42,7 +43,7 @@ export async function sendRequest(url: string, options: RequestOptions = {}): Pr
 /** The same with an unread body. */
 export async function openResponse(
   url: string,
-  { method = 'GET', headers = {}, signal }: RequestOptions = {},
+  { method = 'GET', headers = {}, body, signal }: RequestOptions = {},
 ): Promise<OpenResponse> {
   const { origin } = new URL(url);
   const answer = await agent.request({
@@ -50,6 +51,7 @@ export async function openResponse(
     path: url.slice(origin.length) || '/',
     method: method as Dispatcher.HttpMethod,
     headers,
+    body: body ?? null,
     signal: signal ?? null,
   });
   const fields = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]);

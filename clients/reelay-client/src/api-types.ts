@@ -30,6 +30,10 @@ export interface paths {
     /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
     get: operations["Feed"];
   };
+  "/mcp": {
+    /** The Model Context Protocol (streamable HTTP, stateless): tools for assistants */
+    post: operations["Mcp"];
+  };
   "/api/Stream/Media/{key}": {
     /** Streams one rendition, whole or by range */
     get: operations["Media"];
@@ -577,6 +581,73 @@ export interface operations {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];
           "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The Model Context Protocol (streamable HTTP, stateless): tools for assistants */
+  Mcp: {
+    /** @description One JSON-RPC 2.0 message of the protocol */
+    requestBody: {
+      content: {
+        "application/json": {
+          [key: string]: unknown;
+        };
+      };
+    };
+    responses: {
+      /** @description The answer to the message; what a tool fails with is part of it */
+      200: {
+        content: {
+          "application/json": {
+            [key: string]: unknown;
+          };
+          "text/event-stream": string;
+        };
+      };
+      /** @description A notification was accepted */
+      202: {
+        content: {
+        };
+      };
+      /** @description Malformed JSON, or no message of the protocol */
+      400: {
+        content: {
+          "application/json": {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The page that sends the request has an origin that is not allowed */
+      403: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description Accept lacks application/json or text/event-stream */
+      406: {
+        content: {
+          "application/json": {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The message is too large */
+      413: {
+        content: {
+          "application/json": {
+            [key: string]: unknown;
+          };
+        };
+      };
+      /** @description The message is not application/json */
+      415: {
+        content: {
+          "application/json": {
+            [key: string]: unknown;
+          };
         };
       };
     };

@@ -1,1 +1,2 @@
 export { inspectTracks } from './inspect-tracks.ts';
+export { collect } from './read-file.ts';

@@ -24,7 +24,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
-import { API_PREFIX, anyCasePattern, STREAM_PREFIX } from './path-prefixes.ts';
+import { API_PREFIX, anyCasePath, anyCasePattern, MCP_PATH, STREAM_PREFIX } from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
 import { viewerRequestSource } from './viewer-request-source.ts';
@@ -94,6 +94,8 @@ export class EdgeDistribution extends Construct {
         [anyCasePattern(STREAM_PREFIX)]: origins.stream,
         [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,
+        // Matches other paths of three letters too: the viewer-request function sends these to the page.
+        [anyCasePath(MCP_PATH)]: origins.api,
       },
     });
     this.distribution.node.addDependency(...props.secretAccepted);

@@ -3,9 +3,9 @@ import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
+import { type PublicBaseUrlOptions, publicBaseUrl } from '../public-base-url.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { feedItems, toFeed } from './feed.ts';
-import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
 import { writeRss } from './rss.ts';
 import { writeChapters, writeM3u8 } from './write-lists.ts';
 

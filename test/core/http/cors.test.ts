@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   corsHeaders,
   isCrossSiteSubrequest,
+  isForeignPage,
   mergeVary,
   preflightHeaders,
 } from '../../../core/http/response-headers.ts';
@@ -39,7 +40,8 @@ describe('preflightHeaders', () => {
       ...READABLE,
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type, Prefer',
+      'access-control-allow-headers':
+        'Range, If-Range, Accept, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '7200',
     }));
 
@@ -97,4 +99,25 @@ describe('mergeVary', () => {
     [['', 'Origin'], 'Origin'],
     [[undefined, undefined], ''],
   ])('merges %j', (fields, joined) => expect(mergeVary(...fields)).toBe(joined));
+});
+
+describe('isForeignPage', () => {
+  const OWN = 'https://own.example:8443';
+
+  it.each([
+    [undefined, [], OWN, false],
+    ['https://evil.example', [], OWN, true],
+    ['https://own.example', [], OWN, true],
+    [OWN, [], OWN, false],
+    // Behind a proxy that serves HTTPS.
+    ['http://own.example:8443', [], OWN, false],
+    [PAGE, [PAGE], OWN, false],
+    ['https://evil.example', ['*'], OWN, false],
+    ['null', [PAGE], OWN, true],
+    ['null', [], undefined, true],
+    [OWN, [], undefined, true],
+    ['chrome-extension://abc', [], OWN, false],
+  ])('of %s with %j allowed at %s is %s', (origin, allowed, own, expected) =>
+    expect(isForeignPage(origin, allowed, own)).toBe(expected),
+  );
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../../core/errors/errors.ts';
-import { publicBaseUrl } from '../../../../lambdas/api/feed/public-base-url.ts';
+import { publicBaseUrl } from '../../../../lambdas/api/public-base-url.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../../fakes.ts';
 import { HOSTILE, itemOf, LIST_URL, listOf } from './fixture.ts';
 

@@ -1,6 +1,6 @@
-import type { Settings } from '../../../core/config/index.ts';
-import { trustedEntry } from '../../../core/http/index.ts';
-import { type Event, headerOf } from '../../middleware/index.ts';
+import type { Settings } from '../../core/config/index.ts';
+import { trustedEntry } from '../../core/http/index.ts';
+import { type Event, headerOf } from '../middleware/index.ts';
 
 export interface PublicBaseUrlOptions extends Partial<Pick<Settings, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>> {
   /** Requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */

@@ -1,0 +1,101 @@
+import { problems } from '../../../core/api/index.ts';
+import type { Cue } from '../../../core/media/subtitles/index.ts';
+import type { Resolver } from '../../../core/resolve/index.ts';
+import type { Resource, Subtitle } from '../../../core/state/index.ts';
+import { clientOfEvent } from '../../middleware/index.ts';
+import { singleResource } from '../resolve-request.ts';
+import { LINK_INPUT, type Tool } from './tool.ts';
+
+export interface GetTranscriptOptions {
+  readonly resolver: Pick<Resolver, 'readSubtitle'>;
+  readonly originSecret?: string;
+}
+
+/** From the arrival of the request: behind the time that a resolve may take, before API Gateway ends the request at 30 s. */
+const TIMEOUT_MS = 28_000;
+/** Ten hours of speech have as many. */
+const MAX_CHARACTERS = 1_000_000;
+
+export const createGetTranscript = ({ resolver, originSecret }: GetTranscriptOptions): Tool => ({
+  name: 'get_transcript',
+  title: 'Get transcript',
+  description:
+    'Returns what is said in a video: the text of its subtitles, one line for each with the time at which it is shown.',
+  input: {
+    type: 'object',
+    properties: {
+      url: LINK_INPUT,
+      language: {
+        type: 'string',
+        description: 'BCP 47, such as en or pt-BR. Without it, the language that is spoken where that is known',
+      },
+    },
+    required: ['url'],
+  },
+  async run({ url = '', language }, { event, context, resolve }) {
+    const resource = singleResource((await resolve(url)).resolved);
+    const subtitle = chooseSubtitle(resource, language?.trim());
+    const leftMs = Math.max(1, event.requestContext.timeEpoch + TIMEOUT_MS - Date.now());
+    const signal = AbortSignal.any([AbortSignal.timeout(leftMs), ...(context.signal ? [context.signal] : [])]);
+    const client = clientOfEvent(event, originSecret !== undefined);
+    const cues = await resolver.readSubtitle(resource, subtitle, signal, client);
+    return `${headOf(resource, subtitle)}\n\n${writeTranscript(cues)}`;
+  },
+});
+
+/**
+ * The subtitles in a language, by people before automatic ones. Without a language, in the one that is spoken: automatic
+ * captions are in that language, and some tracks name it.
+ * @param language BCP 47 in any case; `en` finds `en-US` too
+ * @throws Problem that lists the languages
+ */
+export function chooseSubtitle({ subtitles = [], tracks }: Resource, language?: string): Subtitle {
+  const byPeople = subtitles.toSorted((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic));
+  const find = (wanted: string) =>
+    byPeople.find((each) => each.language.toLowerCase() === wanted.toLowerCase()) ??
+    byPeople.find((each) => primaryOf(each.language) === primaryOf(wanted));
+  const spoken = [
+    subtitles.find(({ isAutomatic }) => isAutomatic)?.language,
+    tracks.find((track) => track.audio && track.language)?.language,
+    'en',
+  ];
+  const inSpoken = () =>
+    spoken
+      .values()
+      .map((each) => each && find(each))
+      .find((each) => typeof each === 'object');
+  const found = language ? find(language) : (inSpoken() ?? byPeople[0]);
+  if (found) return found;
+  const languages = [...new Set(subtitles.map((each) => each.language))].join(', ');
+  throw problems.badRequest(
+    languages ? `There are no subtitles in ${language}. There are: ${languages}.` : 'The media has no subtitles.',
+  );
+}
+
+const primaryOf = (language: string): string => language.toLowerCase().split(/[-_]/, 1)[0] ?? '';
+
+const headOf = ({ title }: Resource, { language, isAutomatic }: Subtitle): string =>
+  `${title ?? 'Untitled'} (${language}${isAutomatic ? ', by speech recognition' : ''})`;
+
+/** One line for each text, with the time at which it is shown. Automatic captions repeat the line before in each cue. */
+export function writeTranscript(cues: readonly Cue[]): string {
+  const lines: string[] = [];
+  let last: string | undefined;
+  let length = 0;
+  for (const { startMs, text } of cues) {
+    const fresh = text.split('\n').filter((line) => line !== last);
+    last = text.split('\n').at(-1);
+    if (fresh.length === 0) continue;
+    const line = `[${clock(startMs)}] ${fresh.join(' ')}`;
+    length += line.length + 1;
+    if (length > MAX_CHARACTERS) return [...lines, '(The rest is left out: the transcript is too long.)'].join('\n');
+    lines.push(line);
+  }
+  return lines.join('\n');
+}
+
+/** Hours, minutes and seconds: `01:02:03`. */
+const clock = (ms: number): string =>
+  [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60]
+    .map((each) => String(Math.floor(each)).padStart(2, '0'))
+    .join(':');
