@@ -37,4 +37,5 @@ export {
   parseStartParameter,
   parseSubtitlesParameter,
   toQuery,
+  withoutBlanks,
 } from './stream-parameters.ts';

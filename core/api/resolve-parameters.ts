@@ -8,6 +8,7 @@ import {
   parseTags,
   type Query,
   toQuery,
+  withoutBlanks,
 } from './stream-parameters.ts';
 
 /** Characters. */
@@ -106,18 +107,13 @@ export function parseGetParameters(rawQuery: string): GetParameters {
   const bitrateKbps = parseBitrate(read('bitrate'));
   const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
   if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
-  const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim() || undefined);
+  const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim());
   return { ...selection, format, bitrateKbps, hasTags: parseTags(read('tags')), clip, subtitles };
 }
 
 function decodeQuery(rawQuery: string, names: readonly string[]): Query {
   const query = new URLSearchParams(rawQuery);
-  return Object.fromEntries(
-    names.map((name) => {
-      const [value, ...more] = query.getAll(name);
-      return [name, value === undefined || more.length === 0 ? value : [value, ...more]];
-    }),
-  );
+  return withoutBlanks(Object.fromEntries(names.map((name) => [name, query.getAll(name)])));
 }
 
 function parseFormat(text: string | undefined): ConversionName | undefined {

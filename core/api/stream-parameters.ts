@@ -26,6 +26,15 @@ type Value = string | string[] | undefined;
 /** A decoded query. */
 export type Query = Readonly<Record<string, Value>>;
 
+/** A query without its blank values: a form sends each field that is left empty, and means none by it. */
+export function withoutBlanks(query: Query): Query {
+  const filled = Object.entries(query).flatMap(([name, value = []]): [string, string | string[]][] => {
+    const [first, ...more] = [value].flat().filter((one) => one.trim() !== '');
+    return first === undefined ? [] : [[name, more.length === 0 ? first : [first, ...more]]];
+  });
+  return Object.fromEntries(filled);
+}
+
 /**
  * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
  * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or

@@ -73,7 +73,7 @@ export function createRequireAccess(options: AccessOptions): RequireAccess {
     if (!SIGNED_PATHS.includes(path.toLowerCase())) return undefined;
     const parameters = new URLSearchParams(query);
     const parameter = parameters.get(ACCESS_PARAMETER);
-    return parameter === null ? undefined : access.verifyLink(parameters.get('url') ?? '', parameter);
+    return parameter ? access.verifyLink(parameters.get('url') ?? '', parameter) : undefined;
   };
 
   /** A preflight carries no credentials (Fetch standard, CORS protocol). */

@@ -8,6 +8,7 @@ import {
   parseSubtitlesParameter,
   problems,
   type StreamOperationId,
+  withoutBlanks,
 } from '../../core/api/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import {
@@ -174,7 +175,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const path = routePath(operationId);
       /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
-        const planFor = parse(request.query, request.params);
+        const planFor = parse(withoutBlanks(request.query), request.params);
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseMediaParameters } from '../../../core/api/stream-parameters.ts';
+import { parseMediaParameters, withoutBlanks } from '../../../core/api/stream-parameters.ts';
+
+it.each([
+  [{}, {}],
+  [{ subtitles: '', start: ' \t', tags: undefined }, {}],
+  [{ start: '1', end: '', subtitles: ' de' }, { start: '1', subtitles: ' de' }],
+  [{ start: ['', '1'], end: ['2', ' ', '3'], tags: ['', ''] }, { start: '1', end: ['2', '3'] }],
+])('withoutBlanks leaves the values of %j that are not blank', (query, filled) =>
+  expect(withoutBlanks(query)).toEqual(filled),
+);
 
 describe('parseMediaParameters', () => {
   it.each([

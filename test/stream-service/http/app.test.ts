@@ -38,6 +38,21 @@ describe('404', () => {
   });
 });
 
+describe('blank parameters', () => {
+  it.each(['format=&bitrate=&tags=', 'subtitles=&start=&end=', 'start=+&end=%20'])(
+    'sends %s as without',
+    async (query) => {
+      const { status, body } = await at(`${media}?${query}`);
+      expect([status, body.toString()]).toEqual([200, 'some media']);
+    },
+  );
+
+  it('answers a value beside a blank one as without the blank one', async () => {
+    const { status, body } = await at(`${media}?tags=&tags=yes`);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, 'tags must be true, or absent']);
+  });
+});
+
 describe('methods', () => {
   it.each(['TRACE', 'PROPFIND'])('answers %s on a stream with 405, and on an unknown path with 404', async (method) => {
     const { status, headers } = await at(media, method);

@@ -205,7 +205,7 @@ describe('an MP3 conversion with ?tags=true', () => {
     await bare.close();
   });
 
-  it.each(['tags=yes', 'tags=1', 'tags=', 'tags=true&tags=true'])('answers %s with 400', async (query) => {
+  it.each(['tags=yes', 'tags=1', 'tags=true&tags=true'])('answers %s with 400', async (query) => {
     const { status, body } = await sendRequest(service.url + pathOf(`format=mp3&${query}`));
     expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringContaining('tags')]);
   });
