@@ -1,13 +1,15 @@
 import { encodeExtended } from 'content-disposition';
 import type { ClipTimes } from './representation.ts';
 
-/** Characters of the name without its extension: at 4 bytes each they fit the 255 bytes of file systems. */
-const MAX_CHARACTERS = 60;
+/** Bytes of a name in UTF-8, extension included. File systems allow 255, of which programs need some for endings of their own. */
+const MAX_BYTES = 200;
 /**
  * Control and direction characters, lone surrogates, and characters that file systems reserve. The two joiners stay:
  * emoji and some scripts need them.
  */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
+/** Where a text was cut: separators and opening brackets, behind which something is missing. */
+const DANGLING = /[\s\p{Pd}\p{Ps}\p{Pi},;&+]+$/u;
 /** Device names, which Windows reserves with any extension, several ones too, and with superscript digits. */
 const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|com[\d\u00b9\u00b2\u00b3]|lpt[\d\u00b9\u00b2\u00b3])(?=[ ]*(?:\.|$))/i;
@@ -20,18 +22,42 @@ export interface Naming {
 
 /**
  * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A clip has its times behind the
- * title: `Title (1-05–1-20.5).mp4`. `fileExtension` with a leading dot.
+ * title: `Title (1-05–1-20.5).mp4`.
+ * @param fileExtension with a leading dot
+ * @param maxBytes in UTF-8; a longer name is cut between words
  */
-export function fileName({ title, author, clip }: Naming, fileExtension: string): string {
+export function fileName({ title, author, clip }: Naming, fileExtension: string, maxBytes = MAX_BYTES): string {
   const suffix = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
   const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
   const [artist = '', name = ''] = names;
   const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
-  const clean = [...text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
-    .slice(0, MAX_CHARACTERS - suffix.length)
-    .join('')
-    .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
-  return (clean === '' ? 'media' : clean.replace(RESERVED, '$1_')) + suffix + fileExtension;
+  const clean = withoutEdges(text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')).replace(RESERVED, '$1_');
+  const cut = withoutEdges(cutText(clean, maxBytes - Buffer.byteLength(suffix + fileExtension)));
+  return (cut === '' ? 'media' : cut) + suffix + fileExtension;
+}
+
+const withoutEdges = (text: string): string => text.replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
+
+/** Cuts a text between words; between characters, as readers see them, where a word takes more than half of it. */
+function cutText(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const words = wholeSegments(text, 'word', maxBytes);
+  const isEnough = Buffer.byteLength(words) * 2 >= maxBytes;
+  return (isEnough ? words : wholeSegments(text, 'grapheme', maxBytes)).replace(DANGLING, '');
+}
+
+/** The segments at the beginning of a longer text that fit. */
+function wholeSegments(text: string, granularity: 'word' | 'grapheme', maxBytes: number): string {
+  // A UTF-16 code unit takes a byte or more: the last segment of this part never fits.
+  const segments = new Intl.Segmenter('en', { granularity }).segment(text.slice(0, maxBytes + 1));
+  let end = 0;
+  let bytes = 0;
+  for (const { segment } of segments) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > maxBytes) break;
+    end += segment.length;
+  }
+  return text.slice(0, end);
 }
 
 /** `1-05.5`, `1-02-03`: file systems reserve the colon. Empty for the end of media of unknown duration. */

@@ -25,6 +25,10 @@ export interface ArchiveContents {
   indexFile(results: readonly EntryResult[]): IndexFile;
 }
 
+/** Bytes of the two names in a path. Windows refuses paths of more than 260 characters, with those of the folders above. */
+const MAX_FOLDER_BYTES = 80;
+const MAX_ENTRY_BYTES = 120;
+
 /** The first date that ZIP can express: the bytes of an archive do not depend on the clock. */
 export const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
 
@@ -44,13 +48,13 @@ export function listContents(list: ArchivedList, from: number): ArchiveContents 
   });
   if (last < from) throw new InvalidParameter(`The last entry of the list is number ${last}.`);
   const entries = new Map(all.filter(([number]) => number >= from));
-  const folder = fileName(list, '');
+  const folder = fileName(list, '', MAX_FOLDER_BYTES);
   const digits = Math.max(2, String(last).length);
   return {
     list,
     entries,
     pathOf: (number, naming, fileExtension) =>
-      `${folder}/${String(number).padStart(digits, '0')} - ${fileName(naming, fileExtension)}`,
+      `${folder}/${String(number).padStart(digits, '0')} - ${fileName(naming, fileExtension, MAX_ENTRY_BYTES)}`,
     indexFile(results) {
       const text = indexText(list, entries, results);
       return { path: `${folder}/index.txt`, size: Buffer.byteLength(text), modifiedAt: UNKNOWN_DATE, text };

@@ -1,4 +1,5 @@
 import { parse } from 'content-disposition';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';
 
@@ -12,11 +13,11 @@ describe('fileName', () => {
     expect(fileName({ title: 'Song', author: null, clip: { startSeconds, endSeconds } }, '.mp4')).toBe(name);
   });
 
-  it('keeps the times of a clip with a long title within 255 bytes', () => {
+  it('keeps the times of a clip with a long title within 200 bytes', () => {
     const clip = { startSeconds: 3_600.123, endSeconds: 999_999.999 };
     const name = fileName({ title: '🎵'.repeat(300), author: null, clip }, '.mp4');
     expect(name).toMatch(/🎵 \(1-00-00\.123–277-46-39\.999\)\.mp4$/u);
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
   });
 
   it.each([
@@ -54,10 +55,28 @@ describe('fileName', () => {
     ['Artist', 'Artist', 'Artist.mp4'],
   ])('names %j by %j %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
 
-  it('fits any file system for very long titles', () => {
-    const name = fileName({ title: '𝕬'.repeat(5000), author: null }, '.mp4');
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
-    expect(name).toMatch(/^(?:𝕬)+\.mp4$/u);
+  it.each([
+    ['of 200 bytes as it is', 'x'.repeat(196), 'x'.repeat(196)],
+    ['between words', 'word '.repeat(60), `${'word '.repeat(38)}word`],
+    ['before a separator and an opening bracket', `${'x'.repeat(184)} - (something)`, 'x'.repeat(184)],
+    ['within a word that leaves little else', `A ${'x'.repeat(300)}`, `A ${'x'.repeat(194)}`],
+    ['between words without spaces', '東京タワー'.repeat(20), `${'東京タワー'.repeat(13)}`],
+    ['between characters of several code points', '👩\u200d💻'.repeat(50), '👩\u200d💻'.repeat(17)],
+    ['between letters and not before their accents', 'e\u0302\u0323'.repeat(150), 'ệ'.repeat(65)],
+  ])('cuts a long name %s', (_, title, name) => expect(fileName({ title, author: null }, '.mp4')).toBe(`${name}.mp4`));
+
+  it('fits any file system whatever it is made of', () => {
+    const text = fc.array(fc.constantFrom('𝕬', 'é', 'e\u0301', 'word', ' ', ' - ', '.', '日本', '🏳️‍🌈', 'con'), {
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(text, text, fc.integer({ min: 40, max: 200 }), (title, author, maxBytes) => {
+        const name = fileName({ title: title.join(''), author: author.join('') }, '.mp4', maxBytes);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(maxBytes);
+        expect(name).toMatch(/^[^. ](?:.*[^. ])?\.mp4$/u);
+        expect(name.isWellFormed()).toBe(true);
+      }),
+    );
   });
 });
 

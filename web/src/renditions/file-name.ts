@@ -1,11 +1,12 @@
 import { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, type PATTERN_PARTS } from './file-name-pattern.ts';
 
-/** At most 4 bytes each, these stay below the 255 bytes of file systems, with extension, place and quality. */
-const MAX_CHARACTERS = 60;
-const MAX_EXTENDED_CHARACTERS = 55;
+/** Bytes of a name in UTF-8, extension included. File systems allow 255, of which browsers need some for endings of their own. */
+const MAX_BYTES = 200;
 const MAX_QUALITY_CHARACTERS = 12;
-/** File systems allow 255, of which the extension takes up to 9. */
-const MAX_STEM_BYTES = 240;
+/** Bytes of quality and place with their separators: `0003 - `, ` (1080p60 HDR)`. */
+const QUALITY_AND_PLACE_BYTES = 24;
+/** Where a text was cut: separators and opening brackets, behind which something is missing. */
+const DANGLING = /[\s\p{Pd}\p{Ps}\p{Pi},;&+]+$/u;
 /**
  * Control and format characters, lone surrogates and characters special to file systems. ZWJ and ZWNJ stay: emoji
  * and some scripts need them.
@@ -31,23 +32,50 @@ export interface Naming {
  */
 export function fileNameOf(naming: Naming, extension: string, pattern = DEFAULT_PATTERN): string {
   const { title, author, quality, place } = naming;
-  const maxCharacters = quality || place ? MAX_EXTENDED_CHARACTERS : MAX_CHARACTERS;
+  const suffix = /^\.[a-z0-9]{1,8}$/i.test(extension) ? extension : '';
+  const maxBytes = MAX_BYTES - suffix.length;
   const filled = fill(pattern.slice(0, MAX_PATTERN_CHARACTERS), {
     number: place ? String(place.number).padStart(String(place.count).length, '0') : '',
-    ...cutTogether(cleaned(author ?? '', Infinity), cleaned(title ?? '', Infinity), maxCharacters),
-    quality: cleaned((quality ?? '').replace(/[^ -'*-~]/g, ''), MAX_QUALITY_CHARACTERS),
+    ...cutTogether(
+      cleaned(author ?? ''),
+      cleaned(title ?? ''),
+      maxBytes - (quality || place ? QUALITY_AND_PLACE_BYTES : 0),
+    ),
+    quality: cleaned((quality ?? '').replace(/[^ -'*-~]/g, '').slice(0, MAX_QUALITY_CHARACTERS)),
   });
-  const { read } = new TextEncoder().encodeInto(filled, new Uint8Array(MAX_STEM_BYTES));
-  const clean = cleaned(filled.slice(0, read), MAX_STEM_BYTES);
-  const name = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
-  return name + (/^\.[a-z0-9]{1,8}$/i.test(extension) ? extension : '');
+  const clean = cleaned(cutText(cleaned(filled), maxBytes));
+  return (clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean) + suffix;
 }
 
 /** Cuts `artist - title` as one text. */
-function cutTogether(artist: string, title: string, maxCharacters: number) {
-  const artistCharacters = [...artist].slice(0, maxCharacters);
-  const rest = maxCharacters - (artist ? artistCharacters.length + ' - '.length : 0);
-  return { artist: artistCharacters.join(''), title: [...title].slice(0, Math.max(rest, 0)).join('') };
+function cutTogether(artist: string, title: string, maxBytes: number) {
+  const separator = artist && title ? ' - ' : '';
+  const cut = cutText(artist + separator + title, maxBytes);
+  return { artist: cut.slice(0, artist.length), title: cut.slice(artist.length + separator.length) };
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Cuts a text between words; between characters, as readers see them, where a word takes more than half of it. */
+function cutText(text: string, maxBytes: number): string {
+  if (bytesOf(text) <= maxBytes) return text;
+  const words = wholeSegments(text, 'word', maxBytes);
+  const isEnough = bytesOf(words) * 2 >= maxBytes;
+  return (isEnough ? words : wholeSegments(text, 'grapheme', maxBytes)).replace(DANGLING, '');
+}
+
+/** The segments at the beginning of a longer text that fit. */
+function wholeSegments(text: string, granularity: 'word' | 'grapheme', maxBytes: number): string {
+  // A UTF-16 code unit takes a byte or more: the last segment of this part never fits.
+  const segments = new Intl.Segmenter('en', { granularity }).segment(text.slice(0, maxBytes + 1));
+  let end = 0;
+  let bytes = 0;
+  for (const { segment } of segments) {
+    bytes += bytesOf(segment);
+    if (bytes > maxBytes) break;
+    end += segment.length;
+  }
+  return text.slice(0, end);
 }
 
 /** Private-use character in place of a part without a value. */
@@ -60,13 +88,15 @@ function fill(pattern: string, values: Readonly<Record<(typeof PATTERN_PARTS)[nu
     /\{(number|artist|title|quality)\}/g,
     (_, part: keyof typeof values) => values[part] || EMPTY,
   );
-  const withoutEmpty = filled.replace(EMPTY_BRACKETS, '').replace(EMPTY_AND_SEPARATOR, '');
+  const withoutBrackets = filled.replace(EMPTY_BRACKETS, '');
+  const withoutEmpty = withoutBrackets.replace(EMPTY_AND_SEPARATOR, '');
   // The last part may be empty, behind its separator.
-  return filled.endsWith(EMPTY) ? withoutEmpty.replace(/[-\u2013\u2014_,.|\u00b7\s]+$/, '') : withoutEmpty;
+  return withoutBrackets.endsWith(EMPTY) ? withoutEmpty.replace(/[-\u2013\u2014_,.|\u00b7\s]+$/, '') : withoutEmpty;
 }
 
-const cleaned = (text: string, maxCharacters: number): string =>
-  [...text.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
-    .slice(0, maxCharacters)
-    .join('')
+const cleaned = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(FORBIDDEN, ' ')
+    .replace(/\s+/g, ' ')
     .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
