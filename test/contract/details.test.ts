@@ -121,8 +121,20 @@ describe('GET /api/Stream/Subtitle/{key}', () => {
     );
   });
 
-  it('describes the file for HEAD', async () => {
+  it('answers HEAD with length, ETag and ranges, as GET', async () => {
     const { status, headers, body } = await get('en', '?format=srt', { method: 'HEAD' });
     expect([status, headers['content-type'], body.length]).toEqual([200, 'application/x-subrip; charset=utf-8', 0]);
+    const whole = await get('en', '?format=srt');
+    expect([headers['content-length'], headers['accept-ranges']]).toEqual([String(whole.body.length), 'bytes']);
+    expect(headers.etag).toBe(whole.headers.etag);
+  });
+
+  it('answers HEAD with the type alone where the file cannot be read', async () => {
+    const { status, headers } = await get('it', '', { method: 'HEAD' });
+    expect([status, headers['content-type'], headers['content-length']]).toEqual([
+      200,
+      'text/vtt; charset=utf-8',
+      undefined,
+    ]);
   });
 });

@@ -36,7 +36,7 @@ export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat): Text
   return {
     ...{ kind: 'text', found, format },
     head: { ...head, size: undefined, acceptRanges: undefined },
-    // Its length would need the whole file.
-    answersHead: true,
+    // Its length and tag are those of the converted file: HEAD reads the source too, which is small.
+    answersHead: false,
   };
 }

@@ -153,9 +153,9 @@ describe('planOutput', () => {
   });
 });
 
-it('planSubtitle knows the type of a subtitle file, and not its length', () => {
+it('planSubtitle knows the type of a subtitle file, and that its length is known once it is read', () => {
   const { resource } = shapeOf('HLS');
   const { head, answersHead } = planSubtitle({ key: 'key', resource, subtitle, track: subtitleTrack }, 'srt');
   expect(head).toMatchObject({ fileExtension: '.en.srt', size: undefined });
-  expect(answersHead).toBe(true);
+  expect(answersHead).toBe(false);
 });
