@@ -1,3 +1,4 @@
+import { decodeHTML } from 'entities';
 import { Parser } from 'htmlparser2';
 import { type Cue, CueList, InvalidSubtitles } from './cue.ts';
 
@@ -7,6 +8,8 @@ const MAX_DEPTH = 64;
 interface Timing {
   readonly startMs: number;
   readonly endMs: number;
+  /** The text of the element is HTML, escaped as XML once more. @default false */
+  readonly isHtml?: boolean;
 }
 
 /** How one XML format writes the times of an element; undefined for elements that are not cues. */
@@ -38,7 +41,8 @@ export function readXmlCues(text: string): readonly Cue[] {
       },
       onclosetag() {
         if (open?.depth === depth) {
-          cues.add(open.timing.startMs, open.timing.endMs, open.content);
+          const { startMs, endMs, isHtml } = open.timing;
+          cues.add(startMs, endMs, isHtml ? textOfHtml(open.content) : open.content);
           open = undefined;
         }
         depth--;
@@ -53,9 +57,14 @@ export function readXmlCues(text: string): readonly Cue[] {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
 
-/** srv1: `<text start="1.5" dur="2">`. srv2: `<text t="1500" d="2000">`. srv3: `<p t="1500" d="2000">`. */
+/** A tag of HTML: a letter follows, as in `<font color="#fff">`. Any other `<` is text to a browser (HTML §13.2.5.6). */
+const TAG = /<\/?[a-z][^<>]{0,300}>/gi;
+const textOfHtml = (html: string): string =>
+  decodeHTML(html.replaceAll(TAG, (tag) => (/^<br\b/i.test(tag) ? '\n' : '')));
+
+/** srv1: `<text start="1.5" dur="2">`, in which browsers show HTML. srv2: `<text t="1500" d="2000">`. srv3: `<p t="1500" d="2000">`. */
 const readYouTube: ReadTiming = (name, { start, dur, t, d }) => {
-  if (name === 'text' && start !== undefined) return timing(Number(start) * 1000, Number(dur ?? 0) * 1000);
+  if (name === 'text' && start !== undefined) return { ...timing(Number(start) * 1000, Number(dur ?? 0) * 1000), isHtml: true };
   if ((name === 'text' || name === 'p') && t !== undefined) return timing(Number(t), Number(d ?? 0));
   return undefined;
 };

@@ -59,6 +59,22 @@ describe('readSubtitles', () => {
     ],
   ])('reads %s', (_, text) => expect(read(text)).toEqual([cue(1500, 2000, 'A & B')]));
 
+  it.each([
+    ['A &amp;amp; B &amp;#39;C&amp;#39; &amp;lt;i&amp;gt;', "A & B 'C' <i>"],
+    ['&lt;font color=&quot;#E5E5E5&quot;&gt;A&lt;/font&gt;&lt;br /&gt;B', 'A\nB'],
+    ['I &lt;3 &amp;amp;amp; a &lt; b &gt; c', 'I <3 &amp; a < b > c'],
+  ])('reads srv1 as browsers show it: %s', (text, shown) => {
+    expect(read(`<transcript><text start="1.5" dur="0.5">${text}</text></transcript>`)).toEqual([
+      cue(1500, 2000, shown),
+    ]);
+  });
+
+  it('unescapes formats other than srv1 once', () => {
+    expect(read('<timedtext><body><p t="1500" d="500">A &amp;amp; &amp;lt;i&gt;</p></body></timedtext>')).toEqual([
+      cue(1500, 2000, 'A &amp; &lt;i>'),
+    ]);
+  });
+
   it('reads UTF-16 with a byte order mark', () => {
     expect(readSubtitles(Buffer.from(`\ufeff00:01.000 --> 00:02.000\nÄ`, 'utf16le'))).toEqual([cue(1000, 2000, 'Ä')]);
   });
