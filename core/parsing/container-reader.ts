@@ -18,6 +18,7 @@ import {
 import { duration, plausibleDuration, positiveInteger, positiveNumber, withoutAbsent } from '../media/index.ts';
 import { LARGE_BOX_HEADER_BYTES, parseBoxes, readTableDuration, type TableDuration } from '../media/isobmff/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
+import { codecName, unreadTracks } from './unread-tracks.ts';
 
 /** Bytes of a file at the offset `start`. */
 export interface Block {
@@ -89,7 +90,12 @@ export async function readContainer({
     formats: FORMATS,
   });
   try {
-    const contents = await readContents(input, size, wantsDuration ? () => findMovie(blocks) : undefined);
+    const contents = await readContents(
+      input,
+      size,
+      headOf(blocks),
+      wantsDuration ? () => findMovie(blocks) : undefined,
+    );
     return missing && !isLast ? { missing } : { contents };
   } catch {
     // An unknown format or a damaged file, unless a block was missing.
@@ -99,19 +105,24 @@ export async function readContainer({
   }
 }
 
-/** @param findMoov gives its content. Absent: the duration is not wanted */
+/**
+ * @param head what was read of the beginning
+ * @param findMoov gives its content. Absent: the duration is not wanted
+ */
 async function readContents(
   input: Input,
   size: number,
+  head: Buffer,
   findMoov: (() => Buffer | undefined) | undefined,
 ): Promise<Contents | null> {
   const format = await input.getFormat();
   const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
-  const container = (tracks.video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
+  const unread = unreadTracks(format, head);
+  const video = tracks.video ? await videoTraits(tracks.video) : unread.video;
+  const audio = tracks.audio ? await audioTraits(tracks.audio) : unread.audio;
+  const container = (video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
   // For example an AVIF image, or an archive that resembles an MP3 frame.
-  if (!container || (!tracks.video && !tracks.audio)) return null;
-  const video = tracks.video && (await videoTraits(tracks.video));
-  const audio = tracks.audio && (await audioTraits(tracks.audio));
+  if (!container || (!video && !audio)) return null;
   if (!findMoov) return { container, video, audio };
   const written = await durationOf(tracks.audio ?? tracks.video, size);
   const moov = findMoov();
@@ -136,7 +147,7 @@ const audioTraits = async (track: InputAudioTrack): Promise<AudioTraits> => {
 };
 
 const codecOf = async (track: InputVideoTrack | InputAudioTrack): Promise<string | undefined> =>
-  (await track.getCodecParameterString()) ?? (await track.getCodec()) ?? undefined;
+  (await track.getCodecParameterString()) ?? (await track.getCodec()) ?? codecName(await track.getInternalCodecId());
 
 /**
  * Seconds from the header, if plausible, else from the first to the last packet, since timestamps of a container without a
@@ -186,6 +197,10 @@ function findMovie(blocks: readonly Block[]): Buffer | undefined {
   }
   return undefined;
 }
+
+/** What was read of the beginning of a file, which is the first block. */
+const headOf = ([first]: readonly Block[]): Buffer =>
+  (first && findBytes([first], 0, first.bytes.length)) ?? Buffer.alloc(0);
 
 /** The bytes of a range, `end` excluded, when one block holds all of it. */
 function findBytes(blocks: readonly Block[], start: number, end: number): Buffer | undefined {

@@ -1,5 +1,5 @@
 /** Bytes of the header of a page before its table of segments, and where its checksum is (RFC 3533 §6). */
-const HEADER_BYTES = 27;
+export const HEADER_BYTES = 27;
 const CHECKSUM_AT = 22;
 /** Segments of a page, and bytes of one: a packet ends with a shorter one. */
 const MAX_SEGMENTS = 255;

@@ -1,2 +1,2 @@
-export type { SegmentStart } from './mpegts-probe.ts';
+export { readStreamTypes, type SegmentStart } from './mpegts-probe.ts';
 export { probeSegmentStart } from './segment-probe.ts';

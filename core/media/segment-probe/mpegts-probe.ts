@@ -26,6 +26,20 @@ const CRC_BYTES = 4;
 
 /** Reads the map of the first program and the first timestamp. Undefined when `head` is not MPEG-TS. */
 export function probeMpegTsStart(head: Buffer): (SegmentStart & { readonly isComplete: boolean }) | undefined {
+  const start = readStart(head);
+  if (!start) return undefined;
+  const { types, startSeconds } = start;
+  return {
+    isFramedAac: types && types.find((type) => AUDIO_TYPES.has(type)) === ADTS_AAC,
+    startSeconds,
+    isComplete: types !== undefined && startSeconds !== undefined,
+  };
+}
+
+/** The types of the streams of the first program (§2.4.4.9). Empty when `head` is not MPEG-TS, or has no program map. */
+export const readStreamTypes = (head: Buffer): readonly number[] => readStart(head)?.types ?? [];
+
+function readStart(head: Buffer): { readonly types?: number[]; readonly startSeconds?: number } | undefined {
   if (head[0] !== SYNC_BYTE || (head.length > PACKET_BYTES && head[PACKET_BYTES] !== SYNC_BYTE)) return undefined;
   let mapPid: number | undefined;
   let types: number[] | undefined;
@@ -39,11 +53,7 @@ export function probeMpegTsStart(head: Buffer): (SegmentStart & { readonly isCom
     else if (pid === mapPid) types ??= readTypes(sectionOf(payload));
     else startSeconds ??= readSeconds(payload);
   }
-  return {
-    isFramedAac: types && types.find((type) => AUDIO_TYPES.has(type)) === ADTS_AAC,
-    startSeconds,
-    isComplete: types !== undefined && startSeconds !== undefined,
-  };
+  return { types, startSeconds };
 }
 
 /** The section after its pointer field, as far as this packet holds it. */

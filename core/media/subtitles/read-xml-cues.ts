@@ -64,7 +64,8 @@ const textOfHtml = (html: string): string =>
 
 /** srv1: `<text start="1.5" dur="2">`, in which browsers show HTML. srv2: `<text t="1500" d="2000">`. srv3: `<p t="1500" d="2000">`. */
 const readYouTube: ReadTiming = (name, { start, dur, t, d }) => {
-  if (name === 'text' && start !== undefined) return { ...timing(Number(start) * 1000, Number(dur ?? 0) * 1000), isHtml: true };
+  if (name === 'text' && start !== undefined)
+    return { ...timing(Number(start) * 1000, Number(dur ?? 0) * 1000), isHtml: true };
   if ((name === 'text' || name === 'p') && t !== undefined) return timing(Number(t), Number(d ?? 0));
   return undefined;
 };

@@ -4,8 +4,14 @@ import { parseMediaParameters, withoutBlanks } from '../../../core/api/stream-pa
 it.each([
   [{}, {}],
   [{ subtitles: '', start: ' \t', tags: undefined }, {}],
-  [{ start: '1', end: '', subtitles: ' de' }, { start: '1', subtitles: ' de' }],
-  [{ start: ['', '1'], end: ['2', ' ', '3'], tags: ['', ''] }, { start: '1', end: ['2', '3'] }],
+  [
+    { start: '1', end: '', subtitles: ' de' },
+    { start: '1', subtitles: ' de' },
+  ],
+  [
+    { start: ['', '1'], end: ['2', ' ', '3'], tags: ['', ''] },
+    { start: '1', end: ['2', '3'] },
+  ],
 ])('withoutBlanks leaves the values of %j that are not blank', (query, filled) =>
   expect(withoutBlanks(query)).toEqual(filled),
 );

@@ -4,7 +4,8 @@ import type { Sample } from '../../../core/media/isobmff/sample-table.ts';
 import type { TrackHeader } from '../../../core/media/isobmff/track-header.ts';
 import type { ClipTrack } from '../../../core/media/mp4-clip/clip-window.ts';
 import { layOutOpus } from '../../../core/media/mp4-clip/opus-layout.ts';
-import { oggHeaderPages, packetSegments } from '../../../core/media/ogg/ogg-pages.ts';
+import { checkedPage, oggHeaderPages, oggPageHeader, packetSegments } from '../../../core/media/ogg/ogg-pages.ts';
+import { readOggStreams } from '../../../core/media/ogg/ogg-streams.ts';
 import { opusHead, opusTags, vorbisComments } from '../../../core/media/ogg/opus-headers.ts';
 
 const dOps = Buffer.from([0, 2, 0x01, 0x38, 0, 0, 0xbb, 0x80, 0xff, 0xfe, 0]);
@@ -16,6 +17,39 @@ describe('packetSegments', () => {
     [255, [255, 0]],
     [600, [255, 255, 90]],
   ])('of %i bytes', (bytes, segments) => expect(packetSegments(bytes)).toEqual(segments));
+});
+
+describe('readOggStreams', () => {
+  const pageOf = (packet: string) =>
+    checkedPage(
+      oggPageHeader({ sequence: 0, granule: 0, segments: packetSegments(packet.length) }),
+      Buffer.from(packet, 'latin1'),
+    );
+  const theora = pageOf('\x80theora\x03\x02\x01\0\x50\0\x2d\0\x05\0\0\x02\xd0');
+  const opus = pageOf('OpusHead\x01\x02');
+
+  it('names the streams that a file begins with, and no metadata', () => {
+    const flac = pageOf(`\x7fFLAC${'\0'.repeat(300)}`);
+    const streams = readOggStreams(Buffer.concat([pageOf('fishead\0'), theora, flac, opus, Buffer.alloc(99)]));
+    expect(streams).toEqual([
+      { kind: 'video', codec: 'theora', width: 1280, height: 720 },
+      { kind: 'audio', codec: 'flac' },
+      { kind: 'audio', codec: 'opus' },
+    ]);
+  });
+
+  it('ends at the first page of another kind', () => {
+    const later = Buffer.from(opus);
+    later[5] = 0;
+    expect(readOggStreams(Buffer.concat([theora, later, opus]))).toHaveLength(1);
+  });
+
+  it('reads as much of a file that is cut anywhere as is there', () => {
+    const file = Buffer.concat([theora, opus]);
+    for (let end = 0; end <= file.length; end++)
+      expect(readOggStreams(file.subarray(0, end)).length).toBeLessThanOrEqual(2);
+    expect(readOggStreams(theora.subarray(0, 40))).toEqual([{ kind: 'video', codec: 'theora' }]);
+  });
 });
 
 describe('oggHeaderPages', () => {

@@ -106,6 +106,42 @@ describe('readTraits', () => {
     });
   });
 
+  describe('tells codecs that are not read themselves', () => {
+    const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=1'];
+    it.each<[string, () => Buffer, object]>([
+      [
+        'Theora with Vorbis',
+        () => encode(...PICTURE, '-c:v', 'libtheora', '-c:a', 'libvorbis', '-f', 'ogg'),
+        { container: 'ogv', video: { codec: 'theora', width: 64, height: 48 }, audio: { codec: 'vorbis' } },
+      ],
+      [
+        'Theora alone',
+        () => encode(...PICTURE, '-map', '1:v', '-c:v', 'libtheora', '-f', 'ogg'),
+        { container: 'ogv', video: { codec: 'theora' }, audio: null },
+      ],
+      [
+        'FLAC in Ogg',
+        () => encode('-c:a', 'flac', '-f', 'ogg'),
+        { container: 'ogg', video: null, audio: { codec: 'flac' } },
+      ],
+      [
+        'MPEG-2 in MPEG-TS',
+        () => encode(...PICTURE, '-c:v', 'mpeg2video', '-r', '25', '-c:a', 'aac', '-f', 'mpegts'),
+        { container: 'ts', video: { codec: 'mpeg2video' }, audio: { codec: 'mp4a.40.2' } },
+      ],
+      [
+        'MPEG-4 Part 2 and MPEG Layer II in Matroska',
+        () => encode(...PICTURE, '-c:v', 'mpeg4', '-c:a', 'mp2', '-f', 'matroska'),
+        { container: 'mkv', video: { codec: 'mp4v', height: 48 }, audio: { codec: 'mp2' } },
+      ],
+      [
+        'ALAC in MP4',
+        () => encodeFile('-c:a', 'alac', '-f', 'ipod'),
+        { container: 'm4a', video: null, audio: { codec: 'alac' } },
+      ],
+    ])('%s', async (_, file, expected) => expect(await probeBytes(file())).toMatchObject(expected));
+  });
+
   it('tells that a file was not read for an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('Too late'));
     const failure = expect.objectContaining({ message: 'Too late' });
