@@ -29,8 +29,8 @@ export interface Resource extends PromisedConversions {
   /** Renditions of earlier resolves that the last one did not offer; their keys remain valid. */
   readonly withdrawn?: readonly Rendition[];
   /**
-   * Bytes of Combined renditions by rendition id, as the layout of their stream has them. Absent until a stream was opened,
-   * and after a resolve that found other files.
+   * Bytes of renditions by rendition id, where resolving does not tell them: of pairs as the layout of their stream has them,
+   * of files as their source has said or sent. Absent until a stream was opened, and after a resolve that found other files.
    */
   readonly exactSizes?: Readonly<Record<string, number>>;
   /** Files of `tracks` with the subtitles, best first. Absent: none. */

@@ -1,10 +1,11 @@
 export { planArchive } from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { contentDisposition } from './file-name.ts';
-export { createLayoutCaches, createSizeRecorder, NoSuchFile } from './layout/index.ts';
+export { createLayoutCaches, NoSuchFile } from './layout/index.ts';
 export { createMux } from './mux/index.ts';
 export { createOutputs, type OutputPlan } from './open.ts';
 export { createCovers } from './picture/index.ts';
 export { planOutput } from './plan.ts';
+export { createSizeRecorder } from './record-size.ts';
 export { type Outputs, type Representation, type RepresentationHead, toReadError } from './representation.ts';
 export { createEmbeddedSubtitles, planSubtitle } from './text/index.ts';

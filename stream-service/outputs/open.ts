@@ -3,7 +3,7 @@ import { withSpan } from '../../core/log/index.ts';
 import type { StreamObserver } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { type ArchivesDependencies, createArchives, type PlannedArchive } from './archive/index.ts';
-import { openCopy } from './copy/index.ts';
+import { type CopyDependencies, openCopy } from './copy/index.ts';
 import { type EncodeDependencies, openEncode } from './encode/index.ts';
 import { type LayoutDependencies, openLayout } from './layout/index.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
@@ -19,7 +19,8 @@ const WHOLE = { first: 0 };
 export type OutputPlan = RenditionPlan | TextPlan | PlannedArchive;
 
 export interface OutputDependencies
-  extends EncodeDependencies,
+  extends CopyDependencies,
+    EncodeDependencies,
     LayoutDependencies,
     MuxDependencies,
     PictureDependencies,
@@ -41,7 +42,7 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
     if (opening.isForHead && plan.answersHead) return { ...plan.head, read: unread };
     switch (plan.kind) {
       case 'copy':
-        return openCopy(plan, opening);
+        return openCopy(plan, opening, dependencies);
       case 'layout': {
         const opened = await openLayout(plan, opening, dependencies);
         return 'kind' in opened ? openKind(opened, { ...opening, range: WHOLE }) : opened;

@@ -26,13 +26,16 @@ export function mergeResource(stored: Resource, found: Resource): Resource {
   };
 }
 
-/** Sizes of renditions whose files have the same sizes as before. */
+/**
+ * Sizes of renditions whose files have the same sizes as before; of files whose source tells none, the same URL, or the
+ * duration of the media.
+ */
 function lastingSizes(stored: Resource, found: Resource): Resource['exactSizes'] {
-  const sizeOf = ({ tracks }: Resource, formatId: string) =>
-    tracks.find((track) => track.formatId === formatId)?.sizeBytes;
+  const trackOf = ({ tracks }: Resource, formatId: string) => tracks.find((track) => track.formatId === formatId);
   const isSameFile = (formatId: string) => {
-    const bytes = sizeOf(stored, formatId);
-    return bytes !== undefined && bytes === sizeOf(found, formatId);
+    const [before, after] = [trackOf(stored, formatId), trackOf(found, formatId)];
+    if (!before || !after || before.sizeBytes !== after.sizeBytes) return false;
+    return before.sizeBytes !== undefined || before.url === after.url || isSameMedia(stored, found);
   };
   const lasting = Object.entries(stored.exactSizes ?? {}).filter(([id]) =>
     found.renditions.find((rendition) => rendition.id === id)?.formatIds.every(isSameFile),

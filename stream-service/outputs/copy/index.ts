@@ -1,2 +1,2 @@
-export { openCopy } from './open.ts';
+export { type CopyDependencies, openCopy } from './open.ts';
 export { type CopyPlan, planCopy } from './plan.ts';

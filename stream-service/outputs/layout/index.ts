@@ -1,5 +1,5 @@
 export { createLayoutCaches } from './layout-caches.ts';
-export { createSizeRecorder, type LayoutDependencies, openLayout } from './open.ts';
+export { type LayoutDependencies, openLayout } from './open.ts';
 export {
   type LayoutPlan,
   NoSuchFile,

@@ -1,6 +1,5 @@
 import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
-import type { Log } from '../../../core/log/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
 import {
@@ -10,11 +9,12 @@ import {
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
-import type { KeyedRendition, State, Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
+import type { RecordSize } from '../record-size.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
   inMemory,
@@ -217,26 +217,4 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   if (fits.includes(false)) return undefined;
   const { client } = session;
   return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, client, openSource: openFitting });
-}
-
-/** Stores the exact size of a rendition unless its resource has it already. Never fails: the next stream tries again. */
-type RecordSize = (found: KeyedRendition, bytes: number) => void;
-
-interface SizeRecorderDependencies {
-  readonly state: Pick<State, 'putExactSize'>;
-  readonly log: Log;
-}
-
-export function createSizeRecorder({ state, log }: SizeRecorderDependencies): RecordSize {
-  /** Keys whose size is being stored: a player requests several ranges at once. */
-  const pending = new Set<string>();
-
-  return ({ key, resource, rendition }, bytes) => {
-    if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
-    pending.add(key);
-    state
-      .putExactSize(resource, rendition.id, bytes)
-      .catch((error) => log.warn('Storing the size of a rendition failed', { resource: resource.id, error }))
-      .finally(() => pending.delete(key));
-  };
 }

@@ -2,9 +2,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
+import type { Resource } from '../../../core/state/resource.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  renditionOf,
+  resourceOf,
+  type Service,
+  startService,
+  trackOf,
+  videoTrack,
+} from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(300_000);
@@ -46,6 +57,45 @@ describe('a direct file', () => {
       expect((await sendRequest(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
     },
   );
+});
+
+describe('the size of a file that resolving does not tell', () => {
+  const read = async (source: FileSource, more: Partial<Resource> = {}, method = 'GET') => {
+    const resource = resourceOf([trackOf('file')], more);
+    const service = await startService(resource, { file: source }, { peekSource: async () => source });
+    await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`, { method }).catch(() => undefined);
+    await service.close();
+    return [...service.sizes];
+  };
+  const recorded = [[renditionOf(['file']).id, bytes.length]];
+
+  it('is stored once the source says it', async () => {
+    expect(await read(fileSource(bytes))).toEqual(recorded);
+    expect(await read(fileSource(bytes), {}, 'HEAD')).toEqual(recorded);
+  });
+
+  it('is stored once a source that does not say it has sent all', async () => {
+    expect(await read(unsized(fileSource(bytes)))).toEqual(recorded);
+  });
+
+  it.each<[string, FileSource, Partial<Resource>]>([
+    ['of a body that breaks off', unsized(fileSource(bytes, { cutAt: 131_072 })), {}],
+    ['of a live stream', unsized(fileSource(bytes)), { isLive: true }],
+    ['that is known', fileSource(bytes), { exactSizes: { [renditionOf(['file']).id]: bytes.length } }],
+    [
+      'that resolving has told',
+      fileSource(bytes),
+      { tracks: [trackOf('file', { sizeBytes: bytes.length, sizeIsExact: true })] },
+    ],
+  ])('is not stored: %s', async (_, source, more) => expect(await read(source, more)).toEqual([]));
+
+  it('is not that of one side of a pair', async () => {
+    const tracks = [videoTrack(), audioTrack({ audio: { codec: 'mp4a.40.2' } })];
+    const service = await startService(resourceOf(tracks), { audio: fileSource(bytes) });
+    const { status } = await sendRequest(`${service.url}/api/Stream/Media/${combinedKey()}?format=m4a`);
+    expect([status, service.sizes.size]).toEqual([200, 0]);
+    await service.close();
+  });
 });
 
 describe('a failing or incomplete source', () => {

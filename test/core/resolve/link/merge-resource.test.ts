@@ -59,14 +59,27 @@ describe('mergeResource', () => {
     expect([again.tag, again.durationSeconds, again.mp3]).toEqual([merged.tag, 60, merged.mp3]);
   });
 
-  it('keeps exact sizes of renditions whose files have the same sizes', () => {
-    const sized = (bytes?: number) => ({ tracks: [track('high', { sizeBytes: bytes })] });
-    const exactSizes = { 'r-high': 1234, 'r-gone': 5 };
-    const sizesAfter = (before?: number, after?: number) =>
-      mergeResource(resource(['high'], { ...sized(before), exactSizes }), { ...found, ...sized(after) }).exactSizes;
-    expect(sizesAfter(9, 9)).toEqual({ 'r-high': 1234 });
-    expect(sizesAfter(9, 8)).toBeUndefined();
-    expect(sizesAfter(undefined, undefined)).toBeUndefined();
+  it.each<[string, Partial<Track>, Partial<Track>, Partial<Resource>, boolean]>([
+    ['files of the same size', { sizeBytes: 9 }, { sizeBytes: 9 }, {}, true],
+    ['files of another size', { sizeBytes: 9 }, { sizeBytes: 8 }, {}, false],
+    ['files whose size is known by now', {}, { sizeBytes: 8 }, {}, false],
+    ['files of unknown size and the same duration', { url: 'https://a.example/?1' }, {}, {}, true],
+    ['files of unknown size at the same URL', {}, {}, { durationSeconds: undefined }, true],
+    [
+      'files of unknown size and duration elsewhere',
+      { url: 'https://a.example/?1' },
+      {},
+      { durationSeconds: undefined },
+      false,
+    ],
+  ])('of %s keeps the exact sizes or not', (_, before, after, more, isKept) => {
+    const stored = resource(['high'], {
+      ...more,
+      tracks: [track('high', before)],
+      exactSizes: { 'r-high': 1234, 'r-gone': 5 },
+    });
+    const merged = mergeResource(stored, { ...found, ...more, tracks: [track('high', after)] });
+    expect(merged.exactSizes).toEqual(isKept ? { 'r-high': 1234 } : undefined);
   });
 
   it('keeps the duration when the new result has none', () => {

@@ -52,6 +52,11 @@ describe('GET /api/Feed as RSS', () => {
     expect(audio.body).toContain('quality=audio" type="audio/mp4" length="0"/>');
   });
 
+  it('has the length of a file that its stream has told', async () => {
+    fakes.outcome = listOf([{ resource: itemOf('One', { exactSizes: { 'audio-1': 4321 } }) }, {}]);
+    expect((await read({ quality: 'audio' })).body).toContain('quality=audio" type="audio/mp4" length="4321"/>');
+  });
+
   it('leaves out what has no such rendition, and what is live', async () => {
     fakes.outcome = listOf([
       { resource: itemOf('Silent', { renditions: [], mp3: undefined }) },
