@@ -10,6 +10,8 @@ import { supervise } from './supervisor.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
 const STAMP = join(ROOT, 'node_modules', '.installed-lockfile');
+/** What npm has installed: its own record, which is there once an install is complete. */
+const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 const WINDOWS = process.platform === 'win32';
 /** The first version of Node that runs TypeScript without a flag. */
 const OLDEST_NODE = [22, 18];
@@ -51,13 +53,38 @@ supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program
   },
 });
 
-/** Runs `npm ci`, unless the packages that are needed were installed from the same lock file. */
-function installDependencies(extent) {
-  const lockfile = createHash('sha256')
-    .update(readFileSync(join(ROOT, 'package-lock.json')))
-    .digest('hex');
+/**
+ * Runs `npm ci`, unless the packages that are needed were installed from the same lock file: by this program, which leaves a
+ * stamp, or by hand.
+ */
+function installDependencies(wanted) {
+  const locked = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
+  const lockfile = createHash('sha256').update(locked).digest('hex');
   const [installed, installedExtent] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : [];
-  if (installed === lockfile && (installedExtent === 'everything' || installedExtent === extent)) return;
+  if (installed === lockfile && (installedExtent === 'everything' || installedExtent === wanted)) return;
+  const packages = Object.entries(JSON.parse(locked).packages);
+  const present = existsSync(INSTALLED) ? JSON.parse(readFileSync(INSTALLED, 'utf8')).packages : {};
+  // The record alone does not tell: `npm install --package-lock-only` changes it without installing.
+  const isPresent = ([path, { version, integrity }]) =>
+    present[path]?.integrity === integrity && versionAt(path) === version;
+  // The project itself is no package, and optional ones are there on some platforms.
+  const needed = packages.filter(
+    ([path, { optional, devOptional }]) => path.includes('node_modules') && !(optional || devOptional),
+  );
+  const found = needed.every(isPresent)
+    ? 'everything'
+    : needed.filter(([, { dev }]) => !dev).every(isPresent) && 'serving';
+  if (found && (found === 'everything' || found === wanted)) writeFileSync(STAMP, `${lockfile} ${found}`);
+  // Packages for development that are there are updated with the others, not removed.
+  else runNpmCi(lockfile, Object.values(present).some(({ dev }) => dev) ? 'everything' : wanted);
+}
+
+function versionAt(path) {
+  const file = join(ROOT, path, 'package.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
+}
+
+function runNpmCi(lockfile, extent) {
   process.stderr.write('Installing dependencies\n');
   // Set by npm; when this is run by hand, the npm on PATH is used.
   const npm = process.env.npm_execpath;

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const folder = await temporaryFolder();
+const project = join(folder, 'project');
+const run = promisify(execFile);
+const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', npm_config_audit: 'false' };
+const npm = (...args: string[]) => run('npm', [...args, '--no-fund'], { cwd: project, env });
+const start = (program: string) => run(process.execPath, [join(project, 'local/bootstrap.mjs'), program], { env });
+const installed = async () =>
+  (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.')).sort();
+
+/** Packs a package into a file of the project, which locks it by its checksum as one of a registry. */
+async function pack(name: string, version: string): Promise<void> {
+  await mkdir(join(folder, name), { recursive: true });
+  await writeFile(join(folder, name, 'package.json'), JSON.stringify({ name, version }));
+  await npm('pack', join(folder, name), '--silent');
+}
+
+async function lock(servingVersion: string): Promise<void> {
+  const dependencies = { serving: `file:serving-${servingVersion}.tgz` };
+  const devDependencies = { developing: 'file:developing-1.0.0.tgz' };
+  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'project', dependencies, devDependencies }));
+  await npm('install', '--package-lock-only');
+}
+
+beforeEach(async () => {
+  await rm(project, { recursive: true, force: true });
+  for (const name of ['local/bootstrap.mjs', 'local/supervisor.mjs', 'node-flags.json', 'node-environment.json']) {
+    const path = name.includes('/') ? name : `stream-service/${name}`;
+    await cp(join(ROOT, path), join(project, path));
+  }
+  for (const path of ['local/serve.mjs', 'develop.mjs']) await writeFile(join(project, path), 'console.log("runs")');
+  await writeFile(join(project, 'package.json'), '{}');
+  await pack('serving', '1.0.0');
+  await pack('serving', '2.0.0');
+  await pack('developing', '1.0.0');
+  await lock('1.0.0');
+});
+
+it('installs what a program needs, once', async () => {
+  expect(await start('local/serve.mjs')).toEqual({ stdout: 'runs\n', stderr: 'Installing dependencies\n' });
+  expect(await installed()).toEqual(['serving']);
+  expect((await start('local/serve.mjs')).stderr).toBe('');
+  expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
+  expect(await installed()).toEqual(['developing', 'serving']);
+  expect((await start('local/serve.mjs')).stderr).toBe('');
+});
+
+it('leaves alone what npm ci has installed', async () => {
+  await npm('ci');
+  for (const program of ['local/serve.mjs', 'develop.mjs'])
+    expect(await start(program)).toEqual({ stdout: 'runs\n', stderr: '' });
+  expect(await installed()).toEqual(['developing', 'serving']);
+});
+
+it('adds what npm ci was told to omit', async () => {
+  await npm('ci', '--omit=dev');
+  expect((await start('local/serve.mjs')).stderr).toBe('');
+  expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
+});
+
+it('updates packages for development with the others', async () => {
+  await npm('ci');
+  await lock('2.0.0');
+  expect((await start('local/serve.mjs')).stderr).toBe('Installing dependencies\n');
+  expect(await installed()).toEqual(['developing', 'serving']);
+  const serving = await readFile(join(project, 'node_modules/serving/package.json'), 'utf8');
+  expect(JSON.parse(serving).version).toBe('2.0.0');
+});
