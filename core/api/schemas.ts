@@ -100,6 +100,22 @@ const SubtitleInformation = object({
   isAutomatic: Type.Boolean(),
 });
 
+/** An audio rendition, with what a client chooses it by. */
+const AudioVersion = object({
+  key: text,
+  label: text,
+  description: Type.Optional(text),
+  fileExtension: text,
+  mimeType: text,
+  fileSizeBytes: Type.Optional(nullable(Type.Integer({ format: 'int64' }))),
+  bitrate: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+  language: Type.Optional(text),
+  isOriginal: Type.Boolean(),
+  isDubbed: Type.Boolean(),
+  isDescriptive: Type.Boolean(),
+  isDrc: Type.Boolean(),
+});
+
 /** An extension of the contract. */
 const MediaDetails = object({
   type: reference('MediaType', MediaType),
@@ -114,6 +130,7 @@ const MediaDetails = object({
   tags: Type.Array(Type.String()),
   chapters: arrayOf('Chapter', Chapter),
   thumbnails: arrayOf('Thumbnail', Thumbnail),
+  audio: arrayOf('AudioVersion', AudioVersion),
   subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
 });
 
@@ -178,6 +195,7 @@ export type ResourceInformation = Static<typeof ResourceInformation>;
 export type MediaInformation = Static<typeof MediaInformation>;
 export type StreamReference = Static<typeof StreamReference>;
 export type MediaRendition = Static<typeof MediaRendition>;
+export type AudioVersion = Static<typeof AudioVersion>;
 export type MediaDetails = Static<typeof MediaDetails>;
 export type Playback = Static<typeof Playback>;
 export type PlaybackTrack = Static<typeof PlaybackTrack>;
@@ -185,6 +203,7 @@ export type PlaybackTrack = Static<typeof PlaybackTrack>;
 /** The schemas by the names that references use. */
 export const schemas = {
   AppInfo,
+  AudioVersion,
   Chapter,
   MediaDetails,
   MediaInformation,

@@ -18,6 +18,7 @@ export {
 export type {
   ArchivedList,
   AudioTraits,
+  AudioVersion,
   Chapter,
   Delivery,
   Details,

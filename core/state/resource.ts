@@ -135,6 +135,9 @@ export interface AudioTraits {
   readonly bitrate?: number;
 }
 
+/** What audio is besides its language. `drc`: its dynamic range is compressed. */
+export type AudioVersion = 'original' | 'dubbed' | 'descriptive' | 'drc';
+
 /** A rendition as GetResource lists it, under `video` or `audio`. */
 export interface Rendition {
   /** Digest of side and tracks (`keys.ts`): the second part of its key. */
@@ -155,6 +158,15 @@ export interface Rendition {
   readonly bitrate?: number;
   /** The most serious first. Absent: none, or stored by a version that did not know them. */
   readonly flaws?: readonly Flaw[];
+  /** Of its audio, as BCP 47. Absent: unknown. */
+  readonly language?: string;
+  /** What its audio is, as the source tells. Absent: nothing of these. */
+  readonly versions?: readonly AudioVersion[];
+  /**
+   * A dub, an audio description or a compressed copy beside better audio: GetDetails lists it, and `audio` of GetResource
+   * does not. Its key is as good as any.
+   */
+  readonly isAlternate?: true;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import { availabilityDelayMs, keyOf, type Resource } from '../../core/state/index.ts';
+import { availabilityDelayMs, keyOf, type Rendition, type Resource } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
+import { audioRenditions, toMedia } from './media-renditions.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
@@ -17,6 +18,22 @@ export const createGetDetails = (options: ResolveOptions): Handler => {
 function availableInSeconds({ tracks }: Resource, now: number): number | null {
   const delayMs = Math.max(...tracks.map((track) => availabilityDelayMs(track, now)));
   return delayMs > 0 ? Math.ceil(delayMs / 1000) : null;
+}
+
+function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignKey): schema.AudioVersion {
+  const { key, label, description, fileExtension, mimeType, fileSizeBytes, bitrate } = toMedia(
+    resource,
+    rendition,
+    signKey,
+  );
+  const { language = null, versions = [] } = rendition;
+  return {
+    ...{ key, label, description, fileExtension, mimeType, fileSizeBytes, bitrate, language },
+    isOriginal: versions.includes('original'),
+    isDubbed: versions.includes('dubbed'),
+    isDescriptive: versions.includes('descriptive'),
+    isDrc: versions.includes('drc'),
+  };
 }
 
 /**
@@ -42,6 +59,7 @@ export function toMediaDetails(resource: Resource, signKey: SignKey = (key) => k
       width: width ?? null,
       height: height ?? null,
     })),
+    audio: audioRenditions(resource).map((rendition) => toAudioVersion(resource, rendition, signKey)),
     subtitles: subtitles.map((subtitle) => ({
       key: signKey(keyOf(id, subtitle.id)),
       language: subtitle.language,

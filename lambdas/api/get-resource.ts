@@ -1,11 +1,12 @@
 import { getOperation, type schema } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
-import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
+import { conversionNames } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
-import { keyOf, type PlaylistEntry, type Rendition, type Resource, type State } from '../../core/state/index.ts';
+import type { PlaylistEntry, Rendition, Resource, State } from '../../core/state/index.ts';
 import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
+import { audioRenditions, type MediaRendition, toConversion, toMedia } from './media-renditions.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
 
 /** Delay that a response accepts for being counted. */
@@ -47,8 +48,6 @@ async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise
 }
 
 /** The schema's objects with nullable fields always present, and lists never null. */
-export type MediaRendition = Required<schema.MediaRendition>;
-
 export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
   Pick<schema.StreamReference, 'urlType'> & { renditions: MediaRendition[] };
 
@@ -133,7 +132,7 @@ function mediaInformation(resource: Resource, requestedUrl: string, signKey: Sig
   const toMediaList = (renditions: readonly Rendition[]) =>
     renditions.map((rendition) => toMedia(resource, rendition, signKey));
   const video = toMediaList(resource.renditions.filter(({ side }) => side === 'video'));
-  const audio = toMediaList(audioRenditions(resource));
+  const audio = toMediaList(audioRenditions(resource).filter(({ isAlternate }) => !isAlternate));
   const converted = conversionNames.flatMap((name) => toConversion(resource, name, signKey) ?? []);
   return {
     requestedUrl,
@@ -143,14 +142,6 @@ function mediaInformation(resource: Resource, requestedUrl: string, signKey: Sig
     title: resource.title,
     author: resource.author,
   };
-}
-
-/** Without an audio-only format, those with both tracks: clients that want audio alone then play or convert them. */
-function audioRenditions({ renditions, tracks }: Resource): readonly Rendition[] {
-  const audioOnly = renditions.filter(({ side }) => side === 'audio');
-  if (audioOnly.length > 0) return audioOnly;
-  const audible = new Set(tracks.filter(({ audio }) => audio !== null).map(({ formatId }) => formatId));
-  return renditions.filter(({ urlType, formatIds }) => urlType === 'Media' && audible.has(formatIds[0]));
 }
 
 /** Best, medium and worst are renditions of the source; conversions are only appended to the list. */
@@ -175,36 +166,4 @@ function quality<Q extends Quality>(name: Q, rendition: MediaRendition | undefin
     [`${name}QualityFileExtension`]: rendition?.fileExtension ?? null,
     [`${name}QualityMimeType`]: rendition?.mimeType ?? null,
   } as { [field in `${Q}Quality${QualityField}`]: string | null };
-}
-
-const toMedia = (resource: Resource, rendition: Rendition, signKey: SignKey): MediaRendition => ({
-  key: signKey(keyOf(resource.id, rendition.id)),
-  label: rendition.label,
-  description: rendition.description,
-  fileExtension: rendition.fileExtension,
-  mimeType: rendition.mimeType,
-  urlType: rendition.urlType,
-  fileSizeBytes: resource.exactSizes?.[rendition.id] ?? rendition.sizeBytes ?? null,
-  height: rendition.height ?? null,
-  bitrate: rendition.bitrate ?? null,
-  convertTo: null,
-});
-
-function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
-  const promised = resource[name];
-  const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
-  return (
-    promised && {
-      key: signKey(keyOf(resource.id, promised.renditionId)),
-      label,
-      description,
-      fileExtension,
-      mimeType,
-      urlType: 'Media',
-      fileSizeBytes: promised.sizeBytes ?? null,
-      height: null,
-      bitrate: bitrateKbps,
-      convertTo: name,
-    }
-  );
 }

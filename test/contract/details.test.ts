@@ -39,6 +39,23 @@ describe('GET /api/Fetch/GetDetails', () => {
     ]);
   });
 
+  it('lists all audio, and GetResource what is no dub', async () => {
+    const { audio } = await getDetails('/site/dubbed/listed');
+    const of = ({ language, isOriginal, isDubbed, isDescriptive, isDrc }: MediaDetails['audio'][number]) =>
+      [language, isOriginal, isDubbed, isDescriptive, isDrc].join();
+    expect(audio.map(of)).toEqual(['en,false,false,false,false', 'de,false,true,false,false']);
+    expect(audio.map(({ label }) => label)).toEqual([
+      expect.stringMatching(/^\d+ kbps English$/),
+      expect.stringMatching(/^\d+ kbps German \(dubbed\)$/),
+    ]);
+    const { resource } = await target.resolve('/site/dubbed/listed');
+    const [original, dub] = audio.map(({ key }) => key);
+    expect(resource.mediaItems[0]?.audio?.renditions.map(({ key }) => key)).toEqual([original, original]);
+    const stream = await target.get(`/api/Stream/Media/${dub}`);
+    expect([stream.status, stream.headers['content-type']]).toEqual([200, 'audio/mp4']);
+    expect(stream.body).toHaveLength(audio[1]?.fileSizeBytes ?? 0);
+  });
+
   it('answers from the resolve of GetResource', async () => {
     await target.resolve('/site/detailed/shared');
     const before = target.origin.requests.length;

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../lambdas/api/get-resource.ts';
+import type { MediaInformation } from '../../lambdas/api/get-resource.ts';
+import type { MediaRendition } from '../../lambdas/api/media-renditions.ts';
 import type { Target } from './target.ts';
 
 /** Resolves a link to its single item. */

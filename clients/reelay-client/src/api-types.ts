@@ -74,6 +74,22 @@ export interface components {
       environment: string | null;
       maintenance?: string | null;
     };
+    AudioVersion: {
+      key: string | null;
+      label: string | null;
+      description?: string | null;
+      fileExtension: string | null;
+      mimeType: string | null;
+      /** Format: int64 */
+      fileSizeBytes?: number | null;
+      /** Format: double */
+      bitrate?: number | null;
+      language?: string | null;
+      isOriginal: boolean;
+      isDubbed: boolean;
+      isDescriptive: boolean;
+      isDrc: boolean;
+    };
     Chapter: {
       title: string | null;
       /** Format: double */
@@ -96,6 +112,7 @@ export interface components {
       tags: string[];
       chapters: components["schemas"]["Chapter"][];
       thumbnails: components["schemas"]["Thumbnail"][];
+      audio: components["schemas"]["AudioVersion"][];
       subtitles: components["schemas"]["SubtitleInformation"][];
     };
     MediaInformation: {

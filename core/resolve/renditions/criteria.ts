@@ -101,11 +101,12 @@ const file: CandidateCriterion = {
   compare: firstIf(({ track }) => capabilitiesOf(track).isFile),
 };
 
+/** Whether a format can be expected to play at all. */
+export const soundCriteria: readonly CandidateCriterion[] = [readable, forAnyClient, undamaged];
+
 /** The order of formats with video. */
 export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
-  readable,
-  forAnyClient,
-  undamaged,
+  ...soundCriteria,
   {
     name: 'Higher resolution',
     reason: 'By the shorter side, as people name it: vertical 1080×1920 is 1080p.',
@@ -182,9 +183,7 @@ export const languageCriteria: readonly CandidateCriterion[] = [
 
 /** Which of several languages and versions of the audio. */
 const audioVersion: readonly CandidateCriterion[] = [
-  readable,
-  forAnyClient,
-  undamaged,
+  ...soundCriteria,
   {
     name: 'No audio description',
     reason: 'By `language_preference` or by name: a narrator speaks over the audio.',

@@ -28,7 +28,7 @@ type Offer = Pick<Resource, 'renditions' | 'tracks' | 'mp3'>;
  */
 export function selectQuality(resource: Offer, { quality, codec }: QualityRequest): SelectedRendition | undefined {
   if (quality === 'mp3') return selectMp3(resource);
-  const audio = resource.renditions.filter(({ side }) => side === 'audio');
+  const audio = resource.renditions.filter(({ side, isAlternate }) => side === 'audio' && !isAlternate);
   // A video alone would be sent where only audio is wanted.
   if (quality === 'audio' && audio.length === 0) return selectMp3(resource);
   const video = resource.renditions.filter(({ side }) => side === 'video');

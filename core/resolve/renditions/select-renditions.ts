@@ -1,5 +1,5 @@
 import { conversionNames, conversions } from '../../conversions/index.ts';
-import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
+import { fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
 import type { TagText } from '../../media/id3/index.ts';
 import {
   capabilitiesOf,
@@ -9,9 +9,11 @@ import {
   type Track,
 } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
+import { findAlternates, readAudioFacts } from './audio-versions.ts';
 import { audioCriteria, best, partnerCriteria, rank, videoCriteria } from './criteria.ts';
 import { withFlaws } from './flaws.ts';
-import { audioBitrate, outputType, shorterSide, USUAL_FPS, type VideoCandidate } from './traits.ts';
+import { audioLabel, nameAudio, videoDescription, videoLabel, withDistinctDescriptions } from './labels.ts';
+import { audioBitrate, outputType, type VideoCandidate } from './traits.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {
@@ -33,8 +35,21 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
     audioCriteria,
   );
   const video = candidates.filter(({ track }) => track.video);
-  const offered = [...selectVideo(video, audio), ...audio.map(({ track }) => audioRendition(track))];
-  const renditions = withDistinctDescriptions(withFlaws(offered, candidates));
+  const facts = readAudioFacts(candidates);
+  const sides = [selectVideo(video, audio), audio.map(({ track }) => audioRendition(track))];
+  // Of a pair, the second is its audio.
+  const named = sides.flatMap((side) => nameAudio(side, ({ formatIds }) => facts.get(formatIds.at(-1) ?? '')));
+  // Without audio alone, GetResource lists video among audio.
+  const audible = rank(
+    video.filter(({ track }) => track.audio),
+    videoCriteria,
+  );
+  const alternates = findAlternates(audio.length > 0 ? audio : audible, facts);
+  const renditions = withDistinctDescriptions(withFlaws(named, candidates)).map((rendition) =>
+    rendition.urlType === 'Media' && alternates.has(rendition.formatIds[0])
+      ? { ...rendition, isAlternate: true as const }
+      : rendition,
+  );
   const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
   const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
   return { renditions, tracks, ...offerConversions(renditions, tracks) };
@@ -87,7 +102,7 @@ function videoRendition(candidate: Candidate): Rendition {
   return {
     ...withId({ side: 'video', urlType: 'Media', formatIds: [track.formatId] }),
     label: videoLabel(candidate, track.bitrate, type),
-    description: track.description ?? null,
+    description: videoDescription(candidate),
     ...type,
     ...figures({ sizeBytes: track.sizeBytes, height: track.video?.height, bitrate: track.bitrate }),
   };
@@ -112,37 +127,10 @@ function combinedRendition(candidate: Candidate, audio: Track): Rendition {
   return {
     ...withId({ side: 'video', urlType: 'Combined', formatIds: [video.formatId, audio.formatId] }),
     label: videoLabel(candidate, bitrate, type),
-    description: [video.description, audio.description].filter(Boolean).join(' + ') || null,
+    description: [videoDescription(candidate), audio.description].filter(Boolean).join(' + ') || null,
     ...type,
     ...figures({ sizeBytes: sum(video.sizeBytes, audio.sizeBytes), height: video.video?.height, bitrate }),
   };
-}
-
-const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
-
-/** `1080p60 HDR` for video of a known resolution, else the bitrate, else the container. */
-function videoLabel({ track, isHdr }: Candidate, bitrate: number | undefined, type: FileType): string {
-  const lines = shorterSide(track);
-  if (!lines) return audioLabel(bitrate, type);
-  const fps = Math.round(track.video?.fps ?? 0);
-  return `${lines}p${fps > USUAL_FPS ? fps : ''}${isHdr ? ' HDR' : ''}${RESOLUTION_NAMES[lines] ?? ''}`;
-}
-
-/** `129 kbps`, else the container. @param bitrate kbit/s */
-const audioLabel = (bitrate: number | undefined, { fileExtension }: FileType): string =>
-  bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
-
-/** Adds the format ids to descriptions of renditions that nothing else tells apart. */
-function withDistinctDescriptions(renditions: readonly Rendition[]): Rendition[] {
-  const seen = new Set<string>();
-  return renditions.map((rendition) => {
-    const { side, label, fileExtension, formatIds } = rendition;
-    const textOf = (description: string | null) => JSON.stringify([side, label, fileExtension, description]);
-    let { description } = rendition;
-    while (seen.has(textOf(description))) description = `${description ?? ''} (${formatIds.join(' + ')})`.trimStart();
-    seen.add(textOf(description));
-    return { ...rendition, description };
-  });
 }
 
 /** kbit/s. */

@@ -42,6 +42,9 @@ const DRC = /(?:^|[^a-z])drc(?:$|[^a-z])/i;
 const HDR_CODEC = /^(?:vp0?9\.0?2|dv(?:h1|he|av|a1))/i;
 const HDR_NOTE = /\bhdr(?:10\+?)?\b/i;
 
+/** Whether a text about a format, such as yt-dlp's description, calls its audio an audio description. */
+export const namesAudioDescription = (text: string): boolean => AUDIO_DESCRIPTION.test(text);
+
 /** Reads from a format of an item what ranks it. Unknown figures are yt-dlp's defaults. */
 export function readRankingFacts(format: Info, info: Info): RankingFacts {
   const note = text(format.format_note) ?? '';

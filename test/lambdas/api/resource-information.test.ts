@@ -89,6 +89,19 @@ describe('toResourceInformation of media', () => {
   });
 });
 
+describe('toResourceInformation of audio', () => {
+  const tracks = [{ formatId: 'a', audio: {} }] as unknown as Resource['tracks'];
+
+  it.each<[string, Rendition[], string[]]>([
+    ['dubs', [rendition('a', 'audio'), rendition('dub', 'audio', { isAlternate: true })], ['a']],
+    ['described video', [rendition('a', 'video'), rendition('ad', 'video', { isAlternate: true })], ['a']],
+  ])('leaves out %s, whose keys stay valid', (_, renditions, listed) => {
+    const audio = informationOf({ renditions, tracks }).mediaItems[0]?.audio;
+    expect(audio?.renditions.map(({ label }) => label)).toEqual(listed);
+    expect(audio?.worstQualityKey).toBe(keyOf('r', 'a'));
+  });
+});
+
 describe('toResourceInformation of conversions', () => {
   it('appends the conversion to audio, and never takes it as best, medium or worst', () => {
     const audio = informationOf({

@@ -35,6 +35,12 @@ const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>>
   'long-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 },
 };
 
+/** A dub of a higher bitrate than the original. */
+const LANGUAGES: Readonly<Record<string, Info>> = {
+  'aac-48': { language: 'en', language_preference: 10 },
+  'aac-128': { language: 'de', language_preference: -1 },
+};
+
 interface Kind {
   readonly formats: readonly string[];
   readonly rule?: 'open' | 'referer' | 'strict' | 'first-minute';
@@ -89,6 +95,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   unsized: { formats: SEPARATE, unsized: true },
   'opus-only': { formats: ['h264-360', 'opus-96'] },
   'mp3-only': { formats: ['h264-360', 'mp3-256'] },
+  dubbed: { formats: ['h264-360', 'aac-48', 'aac-128'] },
   combined: { formats: ['both-360', 'both-720'] },
   mixed: { formats: ['both-360', 'h264-720', 'aac-128'] },
   silent: { formats: ['h264-360', 'h264-720'] },
@@ -151,7 +158,7 @@ function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.la
 
 /** A format; undefined when FFmpeg lacked the encoder for its file. */
 async function describeFormat(
-  { address, mediaDir, origin, availableAt }: MediaRequest,
+  { address, kind, mediaDir, origin, availableAt }: MediaRequest,
   { rule = 'open', seconds = SECONDS.ladder, unsized, format }: Kind,
   formatId: string,
 ): Promise<Info | undefined> {
@@ -173,6 +180,7 @@ async function describeFormat(
       : { http_headers: { Referer: `${origin}/`, 'X-Format': formatId } }),
     ...(rule === 'strict' ? { downloader_options: { http_chunk_size: STRICT_CHUNK } } : {}),
     ...format,
+    ...(kind === 'dubbed' && LANGUAGES[formatId]),
   };
 }
 

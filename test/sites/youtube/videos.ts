@@ -87,5 +87,5 @@ export const watchUrl = (id: VideoId): string => `https://www.youtube.com/watch?
 export const ALL = {
   ytDlp: ['18', '134', '136', '140', '140-drc', '251'],
   video: ['136+140', '18', '134+140'],
-  audio: ['251', '140', '140-drc'],
+  audio: ['251', '140'],
 };

@@ -38,6 +38,13 @@ describe('resolving a link', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/wrapped'));
   });
 
+  it('offers the dubs of an item, too', async () => {
+    const { page } = await open(at(service.pageFor('/site/dubbed/offered')));
+    await page.getByRole('tab', { name: 'Audio', exact: true }).click();
+    await page.getByRole('radio', { name: /^\d+ kbps English/ }).waitFor();
+    await page.getByRole('radio', { name: /^\d+ kbps German \(dubbed\)/ }).waitFor();
+  });
+
   it('says when the site lets the video start', async () => {
     const { page } = await open(at(service.pageFor('/site/combined/waits?wait=60')));
     await page.getByText(/^The site lets this video start in \d+ s$/).waitFor();

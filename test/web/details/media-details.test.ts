@@ -6,8 +6,11 @@ import { DETAILS } from '../fakes/resources.ts';
 describe('asMediaDetails', () => {
   it('keeps what the page shows', () => {
     const { coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles } = DETAILS;
-    expect(asMediaDetails(DETAILS)).toEqual({
+    const dub = { key: 'dub', label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: 'audio/mp4' };
+    const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, language: 'de', isDubbed: true }];
+    expect(asMediaDetails({ ...DETAILS, audio })).toEqual({
       ...{ coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles },
+      audio: [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, height: null, convertTo: null }],
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
   });
@@ -15,7 +18,7 @@ describe('asMediaDetails', () => {
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
       ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ availableInSeconds: null, chapters: [], subtitles: [] },
+      ...{ availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
     });
   });
 
@@ -27,6 +30,7 @@ describe('asMediaDetails', () => {
     ['no object', 'text'],
     ['a subtitle without a key', { subtitles: [{ language: 'en' }] }],
     ['a chapter before the start', { chapters: [{ title: 'x', startSeconds: -1 }] }],
+    ['audio that is no rendition', { audio: [7] }],
     ['a text that is a number', { description: 7 }],
     ['a list that is an object', { chapters: {} }],
     ['10,000 subtitles', { subtitles: Array(10_000).fill({ key: 'k', language: 'en' }) }],

@@ -142,6 +142,7 @@ export const DETAILS: MediaDetails = {
     { title: 'المنارة', startSeconds: 4, endSeconds: null },
   ],
   thumbnails: [],
+  audio: [],
   subtitles: [
     { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },

@@ -15,4 +15,13 @@ export {
   type WaitOptions,
   waitingOf,
 } from './retry-wait.ts';
-export { asFields, asList, asNumber, asText, asWebUrl, UnexpectedShape } from './validate.ts';
+export {
+  asFields,
+  asList,
+  asNumber,
+  asRendition,
+  asText,
+  asWebUrl,
+  MAX_RENDITIONS,
+  UnexpectedShape,
+} from './validate.ts';

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** More are not shown: the limit of a service is 200 entries, and some hundred renditions. */
 const MAX_ITEMS = 5_000;
-const MAX_RENDITIONS = 1_000;
+export const MAX_RENDITIONS = 1_000;
 /** Characters of a text. */
 const MAX_TEXT = 10_000;
 
@@ -56,7 +56,8 @@ export const asFields = <T>(value: unknown, readers: { readonly [K in keyof T]-?
   return Object.fromEntries(entries.map(([name, read]) => [name, read(fields[name])])) as T;
 };
 
-const asRendition = (value: unknown): MediaRendition =>
+/** A rendition as the contract describes it. @throws UnexpectedShape */
+export const asRendition = (value: unknown): MediaRendition =>
   asFields(value, {
     key: asText,
     label: asText,

@@ -1,3 +1,4 @@
+export { withAllAudio } from './all-audio.ts';
 export type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
 export { choicesOf, isClippable } from './choices.ts';
 export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';

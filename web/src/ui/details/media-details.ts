@@ -4,8 +4,11 @@ import {
   asFields,
   asList,
   asNumber,
+  asRendition,
   asText,
   asWebUrl,
+  MAX_RENDITIONS,
+  type MediaRendition,
   UnexpectedShape,
 } from '../../api/index.ts';
 
@@ -35,6 +38,8 @@ export interface MediaDetails {
   /** `2026-11-22`. */
   readonly uploadDate: string | null;
   readonly chapters: readonly Chapter[];
+  /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
+  readonly audio: readonly MediaRendition[];
   readonly subtitles: readonly SubtitleInformation[];
 }
 
@@ -69,6 +74,7 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
     description: asText,
     uploadDate: asText,
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
+    audio: (field) => asList(field, MAX_RENDITIONS, asRendition),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
   });
 

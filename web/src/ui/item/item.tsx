@@ -2,7 +2,7 @@ import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
 import { openWithoutPicker } from '../../download/index.ts';
-import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
+import { type Choice, type ChoiceGroup, choicesOf, preferenceOf, withAllAudio } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
@@ -23,6 +23,8 @@ export interface ItemProps {
   readonly place?: { readonly number: number; readonly count: number };
 }
 
+const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
+
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
@@ -30,14 +32,15 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const pattern = useObservable(fileNames.pattern);
   const offers = useOffers();
   const options = { place, pattern, offers, preference: formats.get() };
-  const choices = useMemo(() => choicesOf(item, options), [item, pattern, offers]);
   const [selectedId, setSelectedId] = useState<string>();
+  // From the resolve that the service has stored; the result does not wait for it.
+  const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
+  const full = useMemo(() => withAllAudio(item, details?.audio), [item, details]);
+  const choices = useMemo(() => choicesOf(full, options), [full, pattern, offers]);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.
   const selected = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
-  // From the resolve that the service has stored; the result does not wait for it.
-  const { details } = useDetails(item.requestedUrl, !isNested && selected !== undefined);
   const current = useObservable(playback.current);
   const playing = current && all.find(({ id }) => id === current.choice.id);
   const select = (choice: Choice) => {
@@ -45,7 +48,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     formats.set(preferenceOf(choice));
   };
   const selectGroup = (group: ChoiceGroup) => {
-    const { preselected } = choicesOf(item, { ...options, preference: { ...formats.get(), group } });
+    const { preselected } = choicesOf(full, { ...options, preference: { ...formats.get(), group } });
     if (preselected) select(preselected);
   };
   useEffect(() => {

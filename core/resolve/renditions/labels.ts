@@ -1,0 +1,90 @@
+import type { FileType } from '../../media/codecs/index.ts';
+import type { AudioVersion, Rendition } from '../../state/index.ts';
+import type { Candidate } from '../yt-dlp/index.ts';
+import type { AudioFacts } from './audio-versions.ts';
+import { languageName } from './languages.ts';
+import { shorterSide, USUAL_FPS } from './traits.ts';
+
+const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
+const VERSION_NAMES: Readonly<Record<AudioVersion, string>> = {
+  original: 'original',
+  dubbed: 'dubbed',
+  descriptive: 'descriptive',
+  drc: 'DRC',
+};
+
+/** `1080p60 HDR` for video of a known resolution, else the bitrate, else the container. */
+export function videoLabel(candidate: Candidate, bitrate: number | undefined, type: FileType): string {
+  const lines = shorterSide(candidate.track);
+  if (!lines) return audioLabel(bitrate, type);
+  const fps = unusualFps(candidate) ?? '';
+  return `${lines}p${fps}${candidate.isHdr ? ' HDR' : ''}${RESOLUTION_NAMES[lines] ?? ''}`;
+}
+
+/** `129 kbps`, else the container. @param bitrate kbit/s */
+export const audioLabel = (bitrate: number | undefined, { fileExtension }: FileType): string =>
+  bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
+
+/** The source's description of a video, with a high frame rate and HDR where it does not mention them. */
+export function videoDescription(candidate: Candidate): string | null {
+  const description = candidate.track.description ?? '';
+  const fps = unusualFps(candidate);
+  const isFpsNamed = fps === undefined || new RegExp(`p${fps}|\\b${fps} ?fps`, 'i').test(description);
+  return withFacts(description, [!isFpsNamed && `${fps} fps`, candidate.isHdr && 'HDR']);
+}
+
+function unusualFps({ track }: Candidate): number | undefined {
+  const fps = Math.round(track.video?.fps ?? 0);
+  return fps > USUAL_FPS ? fps : undefined;
+}
+
+/**
+ * Names language and version of the audio: in descriptions always, in labels what tells the renditions apart
+ * (`129 kbps German (dubbed)`), so that those of one language stay short.
+ * @param renditions of one side
+ * @param factsOf what is known of the audio of one; undefined: it is silent
+ */
+export function nameAudio(
+  renditions: readonly Rendition[],
+  factsOf: (rendition: Rendition) => AudioFacts | undefined,
+): Rendition[] {
+  const all = renditions.flatMap((rendition) => factsOf(rendition) ?? []);
+  const languages = new Set(all.flatMap(({ language }) => language ?? []));
+  const isOriginalAlone = all.every(({ versions }) => versions.includes('original'));
+  return renditions.map((rendition) => {
+    const facts = factsOf(rendition);
+    if (!facts) return rendition;
+    const { language, versions } = facts;
+    const name = language && languageName(language);
+    const named = versions.map((version) => VERSION_NAMES[version]);
+    const apart = isOriginalAlone ? named.filter((version) => version !== VERSION_NAMES.original) : named;
+    const showsLanguage = languages.size > 1 || versions.includes('dubbed');
+    const label = [rendition.label, showsLanguage ? name : '', apart.length > 0 ? `(${apart.join(', ')})` : ''];
+    return {
+      ...rendition,
+      ...(language && { language }),
+      ...(versions.length > 0 && { versions }),
+      label: label.filter(Boolean).join(' '),
+      description: withFacts(rendition.description ?? '', [name, ...named]),
+    };
+  });
+}
+
+/** Appends what a text does not contain. */
+function withFacts(text: string, facts: readonly (string | false | undefined)[]): string | null {
+  const missing = facts.filter((fact) => fact && !text.toLowerCase().includes(fact.toLowerCase()));
+  return [text, ...missing].filter(Boolean).join(', ') || null;
+}
+
+/** Adds the format ids to descriptions of renditions that nothing else tells apart. */
+export function withDistinctDescriptions(renditions: readonly Rendition[]): Rendition[] {
+  const seen = new Set<string>();
+  return renditions.map((rendition) => {
+    const { side, label, fileExtension, formatIds } = rendition;
+    const textOf = (description: string | null) => JSON.stringify([side, label, fileExtension, description]);
+    let { description } = rendition;
+    while (seen.has(textOf(description))) description = `${description ?? ''} (${formatIds.join(' + ')})`.trimStart();
+    seen.add(textOf(description));
+    return { ...rendition, description };
+  });
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { languageName, languageTag } from '../../../../core/resolve/renditions/languages.ts';
+import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
+import type { Rendition } from '../../../../core/state/resource.ts';
+import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { candidatesOf, formatLists } from './format-lists.ts';
+
+type Format = Record<string, unknown>;
+const format = (id: string, more: Format): Format => ({
+  format_id: id,
+  url: `https://cdn.example/${id}`,
+  protocol: 'https',
+  ext: 'mp4',
+  ...more,
+});
+const audio = (id: string, more: Format = {}) =>
+  format(id, { vcodec: 'none', acodec: 'mp4a.40.2', ext: 'm4a', abr: 128, ...more });
+const both = (id: string, more: Format = {}) =>
+  format(id, { vcodec: 'avc1', acodec: 'mp4a.40.2', height: 720, ...more });
+
+const renditionsOf = (...formats: Format[]) => selectRenditions(tracksOf({ formats }, 0)).renditions;
+/** What is told of renditions, and whether `audio` of GetResource leaves them out. */
+const told = (renditions: readonly Rendition[]) =>
+  Object.fromEntries(
+    renditions.map(({ formatIds, label, isAlternate }) => [
+      formatIds.join('+'),
+      isAlternate ? `${label} | alternate` : label,
+    ]),
+  );
+const ofList = (name: string, side: Rendition['side'] = 'audio') => {
+  const list = formatLists.find((one) => one.name === name) ?? expect.fail(name);
+  return told(selectRenditions(candidatesOf(list)).renditions.filter((rendition) => rendition.side === side));
+};
+
+describe('the label of audio', () => {
+  it('names what tells the audio of an item apart', () => {
+    expect(ofList('Youtube dubbed')).toEqual({
+      '140-1': '129 kbps English (original)',
+      '251-1': '121 kbps English (original)',
+      '140-1-drc': '129 kbps English (original, DRC) | alternate',
+      '251-1-drc': '121 kbps English (original, DRC) | alternate',
+      '140-0': '129 kbps German (dubbed) | alternate',
+      '251-0': '120 kbps German (dubbed) | alternate',
+      '140-2': '129 kbps English (descriptive) | alternate',
+      '251-2': '122 kbps English (descriptive) | alternate',
+    });
+    expect(ofList('youtube-drc-and-damaged')).toMatchObject({ '251-drc': expect.stringMatching(/kbps \(DRC\) \|/) });
+  });
+
+  it('is short where all audio is of one language and version', () => {
+    expect(Object.values(ofList('youtube-2024-a')).join()).toMatch(/^(?:(?:\d+ kbps|M4A|WEBM),?)+$/);
+    expect(ofList('vimeo')).toEqual(
+      Object.fromEntries(Object.keys(ofList('vimeo')).map((id) => [id, expect.not.stringContaining('(')])),
+    );
+  });
+
+  it('of a video names its audio where that tells videos apart', () => {
+    expect(ofList('BrainPOP', 'video')).toEqual({
+      'en-high': expect.stringMatching(/p English$/),
+      'es-high': expect.stringMatching(/p Spanish \(dubbed\)/),
+      'ad-high': expect.stringMatching(/p English \(descriptive\)/),
+    });
+    expect(Object.values(ofList('Youtube dubbed', 'video')).join()).not.toMatch(/English/);
+  });
+
+  it('does not call the original version of a broadcast a dub, nor a description', () => {
+    const labels = ofList('ARDMediathek', 'video');
+    expect(labels['http-main-ov']).toBe('1080p English (original)');
+    expect(labels['http-main']).toBe('1080p German');
+    expect(labels['http-main-ad']).toMatch(/^1080p German \(descriptive\)/);
+  });
+});
+
+describe('audio of GetResource', () => {
+  it('has the languages that differ from the one of the item, which yt-dlp takes from a format', () => {
+    const formats = [audio('fr', { language: 'fr' }), audio('en', { language: 'en' })];
+    expect(told(selectRenditions(tracksOf({ language: 'en', formats }, 0)).renditions)).toEqual({
+      en: '128 kbps English',
+      fr: '128 kbps French',
+    });
+  });
+
+  it('is without languages that a named original makes dubs', () => {
+    expect(ofList('hls-languages-and-description')).toEqual({
+      'hls-a-Originalton': 'M4A English (original)',
+      'hls-a-Deutsch': 'M4A German (dubbed) | alternate',
+      'hls-a-Audiodeskription': 'M4A German (dubbed, descriptive) | alternate',
+    });
+  });
+
+  it('has all languages of which nothing says that they are dubs', () => {
+    expect(ofList('HLS with several languages and a description')).toEqual({
+      'hls-a-English': 'M4A English',
+      'hls-a-Français': 'M4A French',
+      'hls-a-English__Audio_Description_': 'M4A English (descriptive) | alternate',
+    });
+  });
+
+  it.each<[string, Format[], Record<string, string>]>([
+    [
+      'a description that is all there is in its language',
+      [audio('en', { language: 'en' }), audio('fr', { language: 'fr', format_note: 'Audio Description' })],
+      { en: '128 kbps English', fr: '128 kbps French (descriptive)' },
+    ],
+    ['a compressed copy that is all there is', [audio('a', { format_note: 'DRC' })], { a: '128 kbps (DRC)' }],
+    [
+      'a dub beside an original that is damaged',
+      [
+        audio('en', { language: 'en', language_preference: 10, preference: -100 }),
+        audio('de', { language: 'de', language_preference: -1 }),
+      ],
+      { de: '128 kbps German (dubbed)', en: '128 kbps English' },
+    ],
+    [
+      'tracks of a lower preference without a language',
+      [audio('a', { language_preference: 10 }), audio('b', { language_preference: -1 })],
+      { a: '128 kbps', b: '128 kbps' },
+    ],
+  ])('has %s', (_, formats, expected) => expect(told(renditionsOf(...formats))).toEqual(expected));
+
+  it('of an item without audio alone is without videos that describe the picture', () => {
+    const main = both('main', { language: 'de', language_preference: 10 });
+    const described = both('ad', { language: 'de', language_preference: -10, height: 1080 });
+    expect(told(renditionsOf(described, main))).toEqual({ main: '720p', ad: '1080p (descriptive)' });
+    expect(told(renditionsOf(described, { ...main, height: 1080 }))).toMatchObject({
+      ad: '1080p (descriptive) | alternate',
+    });
+  });
+
+  it('never lacks the best of any list, whose conversion it carries', () => {
+    for (const list of formatLists) {
+      const { renditions, conversionOf } = selectRenditions(candidatesOf(list));
+      expect(renditions.find(({ side }) => side === 'audio')?.isAlternate).toBeUndefined();
+      expect(renditions.find(({ id }) => id === conversionOf)?.isAlternate).toBeUndefined();
+    }
+  });
+});
+
+describe('the description', () => {
+  it.each<[Format, string | null]>([
+    [audio('a', { format: 'a - audio only', language: 'eng' }), 'a - audio only, English'],
+    [audio('a', { format: 'a - audio only (English original)', language: 'en' }), 'a - audio only (English original)'],
+    [audio('a', { language: 'de', format_note: 'DRC' }), 'German, DRC'],
+    [both('a', { format: 'a - 720p', fps: 59.94, dynamic_range: 'HDR10' }), 'a - 720p, 60 fps, HDR'],
+    [both('a', { format: 'a - 720p60 hdr10', fps: 60, dynamic_range: 'HDR10' }), 'a - 720p60 hdr10'],
+    [both('a', { format: 'a - 720p', fps: 30 }), 'a - 720p'],
+    [both('a'), null],
+  ])('of %j is %s', (one, description) => expect(renditionsOf(one)[0]?.description).toBe(description));
+});
+
+describe('languageTag', () => {
+  it.each([
+    ['deu', 'de', 'German'],
+    ['pt_br', 'pt-BR', 'Brazilian Portuguese'],
+    ['en-desc', 'en', 'English'],
+    ['deu-audio-description', 'de', 'German'],
+    ['en-x-own', 'en-x-own', 'en-x-own'],
+    ['qaa', 'qaa', 'qaa'],
+  ])('of %s is %s, named %s', (text, tag, name) => {
+    expect(languageTag(text)).toBe(tag);
+    expect(languageName(tag)).toBe(name);
+  });
+
+  it.each([undefined, '', 'und', 'mul', 'zxx', 'not a language', 'x'.repeat(100)])('of %j is none', (text) =>
+    expect(languageTag(text)).toBeUndefined(),
+  );
+});
