@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isStreamPath } from '../core/api/index.ts';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress, type Lookup } from '../core/egress/index.ts';
@@ -71,8 +72,6 @@ export interface Service {
   /** Lets running streams finish within the drain time, then ends all that was started. */
   close(): Promise<void>;
 }
-
-const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /**
  * The Lambdas behind a small gateway, the stream service, the table and the tools in one process. Accepts requests when
@@ -145,12 +144,12 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       hashes,
       corsAllowedOrigins: settings.corsAllowedOrigins,
       trustedProxies: settings.trustedProxies,
-      isForPage: (request) => !STREAM_PATH.test(request.url ?? '') && page?.owns(request) === true,
+      isForPage: (request) => !isStreamPath(request.url ?? '') && page?.owns(request) === true,
     });
     const stalledClients = shutdown.own(createStalledClients());
     const handle = (request: IncomingMessage, response: ServerResponse) => {
       if (!acceptRequest(request, response) || !requireAccess(request, response)) return;
-      if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
+      if (isStreamPath(request.url ?? '')) return streams.app.routing(request, response);
       // The stream service watches its own responses.
       stalledClients.watch(response);
       if (page?.owns(request)) page.handle(request, response);

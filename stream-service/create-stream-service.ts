@@ -7,6 +7,7 @@ import type { Ffmpeg } from '../core/tools/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
 import {
+  createArchiveJobs,
   createCovers,
   createEmbeddedSubtitles,
   createFrameStreams,
@@ -34,6 +35,8 @@ export interface StreamServiceOptions {
     | 'putAttachment'
     | 'getArchivedList'
     | 'touchArchivedList'
+    | 'getArchiveProgress'
+    | 'putArchiveProgress'
   >;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
@@ -89,8 +92,10 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const sessions = createStreamSessions(admission, observer);
   const requireFfmpeg = createRequireFfmpeg(options);
   const openSource = options.peekSource ?? options.openSource;
+  const archiveJobs = createArchiveJobs(options);
   const outputs = createOutputs({
     ...options,
+    archiveJobs,
     observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
@@ -102,7 +107,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
   const find = createKeyLookup(options);
-  const app = buildApp({ ...options, find, sessions, outputs, stalledClients });
+  const app = buildApp({ ...options, find, sessions, outputs, archiveJobs, stalledClients });
   await app.ready();
 
   return {

@@ -1,7 +1,16 @@
+export {
+  EVENT_STREAM_HEADERS,
+  parseJobId,
+  progressEvent,
+  reconnectLines,
+  UNKNOWN_JOB_MS,
+  waitingSince,
+} from './archive-progress.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
   getOperation,
+  isStreamPath,
   MAX_BODY_BYTES,
   type Operation,
   type OperationId,
@@ -24,6 +33,7 @@ export {
   parseGetParameters,
   parseLinkParameter,
   type Selection,
+  SOUND_OF_LIST,
   selectionQuery,
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';

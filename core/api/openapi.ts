@@ -77,11 +77,12 @@ function describeParameter({ values, examples, ...parameter }: Parameter) {
 function body({ schema, media = [] }: ResponseShape) {
   const shapes = schema
     ? JSON_TYPES.map((type) => [type, { schema: { $ref: `#/components/schemas/${schema}` } }])
-    : media.map((type) => [type, { schema: schemaOfMedia(type) }]);
+    : media.map((type) => [type, schemaOfMedia(type)]);
   return { content: Object.fromEntries(shapes) as Record<string, object> };
 }
 
 function schemaOfMedia(type: string): object {
-  if (type === 'application/json') return ANY_OBJECT;
-  return type === 'text/event-stream' ? { type: 'string' } : { type: 'string', format: 'binary' };
+  if (type === 'application/json') return { schema: ANY_OBJECT };
+  // OpenAPI 3.0 has no schema for events, and readers disagree on what it would be of.
+  return type === 'text/event-stream' ? {} : { schema: { type: 'string', format: 'binary' } };
 }

@@ -103,6 +103,13 @@ const CLIP: readonly Parameter[] = [
   },
 ];
 
+const JOB: Parameter = {
+  name: 'jobId',
+  in: 'query',
+  description:
+    'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
+};
+
 const table = [
   {
     operationId: 'GetAppInfo',
@@ -345,6 +352,36 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'ArchiveList',
+    servedBy: 'function',
+    path: '/api/Stream/Archive',
+    summary: 'Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio',
+    parameters: [LINK, JOB],
+    responses: {
+      302: { description: 'Location is the archive' },
+      400: failure('A parameter is missing or malformed, or the link is a single item; detail says which'),
+      404: failure('The list cannot be read; type and detail say why'),
+      503: RESOLVE_FAILURES[503],
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'ArchiveProgress',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Archive/Progress/{jobId}',
+    summary: 'Reports how far an archive is, as server-sent events',
+    parameters: [{ ...JOB, in: 'path', required: true }],
+    responses: {
+      200: {
+        description:
+          'An unnamed event for each change, whose data is an ArchiveProgress in JSON; the last one is done or failed. A job that nobody begins within 30 seconds has failed',
+        media: ['text/event-stream'],
+      },
+      400: failure('The id is malformed'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'Archive',
     servedBy: 'stream-service',
     path: '/api/Stream/Archive/{key}',
@@ -357,6 +394,7 @@ const table = [
       TAGS,
       { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
+      JOB,
     ],
     responses: {
       200: { description: 'The archive, from the beginning', media: ['application/zip', 'application/x-tar'] },
@@ -408,6 +446,20 @@ export type StreamOperationId = Extract<Entry, { servedBy: 'stream-service' }>['
 
 /** Every operation, in the order of the description. */
 export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table;
+
+const STREAM_FOLDER = '/api/stream/';
+const FUNCTION_PATHS: ReadonlySet<string> = new Set(
+  operations.filter(({ servedBy }) => servedBy === 'function').map(({ path }) => path.toLowerCase()),
+);
+
+/**
+ * Whether the stream service answers a request: all in its folder that no function has.
+ * @param url path and query
+ */
+export function isStreamPath(url: string): boolean {
+  const path = (url.split('?', 1)[0] ?? '').toLowerCase();
+  return `${path}/`.startsWith(STREAM_FOLDER) && !FUNCTION_PATHS.has(path);
+}
 
 /** The operation with an id. @throws Error for an unknown id */
 export function getOperation(operationId: OperationId): Operation {

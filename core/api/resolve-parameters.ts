@@ -1,4 +1,5 @@
 import { type ConversionName, conversionNames, findConversionName, type Mp3BitrateKbps } from '../conversions/index.ts';
+import { parseJobId } from './archive-progress.ts';
 import { problems } from './problem.ts';
 import {
   type MediaParameters,
@@ -139,6 +140,8 @@ export interface ArchiveParameters extends Selection {
   readonly hasTags: boolean;
   /** Number of the first entry, from 1. */
   readonly from: number;
+  /** Reports the progress of a ZIP. */
+  readonly jobId?: string;
 }
 
 /** A number of an entry has at most six digits, since no list is longer. */
@@ -146,7 +149,8 @@ const NUMBER = /^[1-9]\d{0,5}$/;
 
 /**
  * Parses the query of Archive. Of a repeated parameter the first counts.
- * @throws Problem 400 for an unknown format, quality, codec or bit rate, or a `from` that is not the number of an entry
+ * @throws Problem 400 for an unknown format, quality, codec or bit rate, a `from` that is not the number of an entry, or an
+ * invalid `jobId`
  */
 export function parseArchiveParameters(query: Query): ArchiveParameters {
   const read = wordsOf(query);
@@ -157,11 +161,29 @@ export function parseArchiveParameters(query: Query): ArchiveParameters {
   if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
   const from = read('from') ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), format, from: Number(from) };
+  const jobId = parseJobId(query.jobId);
+  if (jobId && format !== 'zip') throw problems.badRequest('jobId needs format=zip');
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), format, from: Number(from), jobId };
 }
 
+/** The archive that Archive sends of a link alone: the sound of a list. */
+export const SOUND_OF_LIST: ArchiveParameters = {
+  quality: 'audio',
+  codec: 'compatible',
+  hasTags: false,
+  format: 'zip',
+  from: 1,
+};
+
 /** The query of Archive that `parseArchiveParameters` reads as these parameters. */
-export function archiveQuery({ bitrateKbps, hasTags, format, from, ...selection }: ArchiveParameters): URLSearchParams {
+export function archiveQuery({
+  bitrateKbps,
+  hasTags,
+  format,
+  from,
+  jobId,
+  ...selection
+}: ArchiveParameters): URLSearchParams {
   const { quality, codec } = selectionQuery(selection);
   return toQuery({
     quality: quality === 'best' ? undefined : quality,
@@ -170,6 +192,7 @@ export function archiveQuery({ bitrateKbps, hasTags, format, from, ...selection 
     tags: hasTags || undefined,
     format,
     from: from === 1 ? undefined : from,
+    jobId,
   });
 }
 

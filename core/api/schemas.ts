@@ -170,6 +170,15 @@ const Playback = object({
   subtitles: arrayOf('PlaybackSubtitle', PlaybackSubtitle),
 });
 
+/** The data of an event of ArchiveProgress. */
+const ArchiveProgress = object({
+  state: oneOf(['building', 'done', 'failed']),
+  total: Type.Integer({ format: 'int32' }),
+  completed: Type.Integer({ format: 'int32' }),
+  current: text,
+  skipped: Type.Integer({ format: 'int32' }),
+});
+
 /** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
   type: Type.Optional(
@@ -190,6 +199,7 @@ const RequestCount = object({
 });
 
 export type AppInfo = Static<typeof AppInfo>;
+export type ArchiveProgress = Static<typeof ArchiveProgress>;
 export type RequestCount = Static<typeof RequestCount>;
 export type ResourceInformation = Static<typeof ResourceInformation>;
 export type MediaInformation = Static<typeof MediaInformation>;
@@ -203,6 +213,7 @@ export type PlaybackTrack = Static<typeof PlaybackTrack>;
 /** The schemas by the names that references use. */
 export const schemas = {
   AppInfo,
+  ArchiveProgress,
   AudioVersion,
   Chapter,
   MediaDetails,

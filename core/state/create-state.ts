@@ -3,6 +3,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ownTurn } from '../concurrency/index.ts';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
+import { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 import { createAttachments } from './attachments.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem, rotateOriginSecret } from './leases.ts';
@@ -28,6 +29,7 @@ const TOUCH_INTERVAL_SECONDS = 3600;
 
 /** Among the resources: stream hosts may read those, but no links. */
 const ARCHIVED_LIST_PREFIX = 'resource#archive#';
+const PROGRESS_PREFIX = 'resource#progress#';
 
 /** Creates the state over a table. Reads are consistent; every call throws `StateUnavailable` if the table fails. */
 export function createState({ storage, now = Date.now, log = silentLog }: StateOptions): State {
@@ -101,6 +103,12 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     touchArchivedList: async ({ id, expiresAt }) => {
       await touch(ARCHIVED_LIST_PREFIX + id, expiresAt);
     },
+    getArchiveProgress: async (jobId) =>
+      (await unpackItem<ProgressRecord>(await storage.get(PROGRESS_PREFIX + jobId), jobId, seconds()))?.progress,
+    putArchiveProgress: async (jobId, progress) => {
+      const record: ProgressRecord = { id: jobId, progress, expiresAt: seconds() + PROGRESS_TTL_SECONDS };
+      await put(await packItem(PROGRESS_PREFIX + jobId, record));
+    },
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),
@@ -120,6 +128,13 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     rotateOriginSecret: (rotation, candidate) => rotateOriginSecret(storage, rotation, candidate),
   };
   return rejectWithStateUnavailable(state);
+}
+
+interface ProgressRecord {
+  readonly id: string;
+  readonly progress: ArchiveProgress;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 /** Adds the sizes that were stored beside the record. */

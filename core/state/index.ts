@@ -1,3 +1,4 @@
+export { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 export { createState, ItemTooLarge } from './create-state.ts';
 export {
   archiveKey,

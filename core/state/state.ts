@@ -1,3 +1,4 @@
+import type { ArchiveProgress } from './archive-progress.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 
 /**
@@ -35,6 +36,10 @@ export interface State {
   putArchivedList(list: ArchivedList): Promise<void>;
   /** As `touchResource`. */
   touchArchivedList(list: ArchivedList): Promise<void>;
+  /** The progress of an archive by the id that its client chose; undefined two minutes after it was written. */
+  getArchiveProgress(jobId: string): Promise<ArchiveProgress | undefined>;
+  /** @throws StorageFull */
+  putArchiveProgress(jobId: string, progress: ArchiveProgress): Promise<void>;
   /** @throws StorageFull while there is no disk space to store what a resolve finds */
   requireSpace(): Promise<void>;
   /** Counts one served resolve. */

@@ -1,9 +1,10 @@
 import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
 import { createGetFeed, type GetFeedOptions } from './feed/index.ts';
-import { createGet, type GetOptions } from './get.ts';
+import { createGet } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
+import { createGetArchiveList, type GetArchiveListOptions } from './get-archive-list.ts';
 import { createGetDetails } from './get-details.ts';
 import { createGetPlayback } from './get-playback.ts';
 import { createGetRequestCount } from './get-request-count.ts';
@@ -15,7 +16,7 @@ export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state'>,
     Pick<GetFeedOptions, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>,
     Pick<McpOptions, 'resolver' | 'search'> {
-  readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
+  readonly state: GetAppInfoOptions['state'] & GetArchiveListOptions['state'] & { countRequests(): Promise<number> };
 }
 
 /** The functions by lower-case path; a path that ends in `*` matches every path with that prefix. */
@@ -31,6 +32,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(options),
+    ArchiveList: createGetArchiveList(options),
     Mcp: createMcp(options),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];

@@ -29,7 +29,8 @@ export const createGet = (options: GetOptions): Handler => {
   });
 };
 
-function redirect(operationId: 'Media' | 'Archive', key: string, query: URLSearchParams): Result {
+/** Redirects to a stream. @param key signed where the instance is private */
+export function redirect(operationId: 'Media' | 'Archive', key: string, query: URLSearchParams): Result {
   const path = getOperation(operationId).path.replace('{key}', key);
   const location = query.size > 0 ? `${path}?${query}` : path;
   // The same link may select another rendition, or another key, tomorrow.

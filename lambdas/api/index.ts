@@ -4,6 +4,7 @@ export { createFunctions } from './functions.ts';
 export { createGet } from './get.ts';
 export { createGetApiDescription } from './get-api-description.ts';
 export { createGetAppInfo } from './get-app-info.ts';
+export { createGetArchiveList } from './get-archive-list.ts';
 export { createGetDetails } from './get-details.ts';
 export { createGetPlayback } from './get-playback.ts';
 export { createGetRequestCount } from './get-request-count.ts';

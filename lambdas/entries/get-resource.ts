@@ -11,6 +11,7 @@ import { locateLayeredYtDlp, readVersion, type YtDlp } from '../../core/tools/in
 import {
   createFanOut,
   createGet,
+  createGetArchiveList,
   createGetDetails,
   createGetFeed,
   createGetPlayback,
@@ -122,6 +123,7 @@ export const handler = routeEvent({
     GetPlayback: createGetPlayback(options),
     Get: createGet(options),
     Feed: createGetFeed(feedOptions),
+    ArchiveList: createGetArchiveList(options),
     Mcp: createMcp({ ...options, publicUrl: settings.publicUrl, search: settings.search }),
   }),
   direct: middy<EntryEvent | CheckEvent>()

@@ -24,6 +24,7 @@ import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
 import {
+  type ArchiveJobs,
   NoSuchFile,
   type OutputPlan,
   type Outputs,
@@ -33,6 +34,7 @@ import {
   type RepresentationHead,
 } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import { archiveProgressRoute } from './archive-progress.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
@@ -124,6 +126,7 @@ interface StreamRoutesDependencies {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
+  readonly archiveJobs: ArchiveJobs;
   readonly stalledClients: StalledClients;
   readonly log: Log;
 }
@@ -138,7 +141,8 @@ type Parameter =
   | 'entity'
   | 'quality'
   | 'codec'
-  | 'from';
+  | 'from'
+  | 'jobId';
 
 /** What GET is refused with, too. */
 const FINAL = [InvalidParameter, UnsupportedRendition, NoSuchFile];
@@ -222,6 +226,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       return (found) => planSubtitle(found, format);
     }),
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
+    ArchiveProgress: (operationId) => archiveProgressRoute(app, routePath(operationId), dependencies),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
       return (found) => planArchive(found, parameters);

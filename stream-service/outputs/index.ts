@@ -1,4 +1,4 @@
-export { planArchive } from './archive/index.ts';
+export { type ArchiveJobs, createArchiveJobs, planArchive } from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { contentDisposition } from './file-name.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';

@@ -37,6 +37,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   GetPlayback: 'get-resource',
   Get: 'get-resource',
   Feed: 'get-resource',
+  ArchiveList: 'get-resource',
   Mcp: 'get-resource',
 };
 const FUNCTIONS = [...new Set(Object.values(ROUTES)), 'get-api-description', 'not-found'];

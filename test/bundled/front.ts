@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
+import { isStreamPath } from '../../core/api/operations.ts';
 import type { Gateway } from '../../local/gateway/gateway.ts';
-
-const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /** One port for both hosts, like CloudFront: forwards paths and headers unchanged, and truncated bodies as truncated. */
 export async function startFront(gateway: Gateway, streamPort: number) {
   const server = createServer((incoming, response) => {
-    if (STREAM_PATH.test(incoming.url ?? '')) passOn(incoming, response, streamPort);
+    if (isStreamPath(incoming.url ?? '')) passOn(incoming, response, streamPort);
     else gateway(incoming, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -211,7 +211,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'format', 'from'].map((name) => `query ${name} string`),
+      ...['quality', 'codec', 'bitrate', 'tags', 'format', 'from', 'jobId'].map((name) => `query ${name} string`),
     ],
     responses: {
       200: undefined,
@@ -222,6 +222,16 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
       416: PROBLEM,
       502: PROBLEM,
     },
+  },
+  'GET /api/Stream/Archive': {
+    operationId: 'ArchiveList',
+    parameters: ['query url string', 'query jobId string'],
+    responses: { 302: undefined, 400: PROBLEM, 404: PROBLEM, 503: PROBLEM },
+  },
+  'GET /api/Stream/Archive/Progress/{jobId}': {
+    operationId: 'ArchiveProgress',
+    parameters: ['path jobId string required'],
+    responses: { 200: undefined, 400: PROBLEM },
   },
   'GET /api/Fetch/GetDetails': {
     operationId: 'GetDetails',

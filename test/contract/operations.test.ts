@@ -21,6 +21,11 @@ const firstSubtitle = async (link: string) => {
   return (JSON.parse(body.toString()) as MediaDetails).subtitles[0]?.key;
 };
 
+const endedJob = async () => {
+  await target.get(await getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}&jobId=operations`));
+  return '/api/Stream/Archive/Progress/operations';
+};
+
 /** A request of each operation that succeeds, and the type of its response: what every way to deploy the service answers. */
 const REQUESTS: readonly (readonly [operationId: string, path: () => string | Promise<string>, type: RegExp])[] = [
   ['GetAppInfo', () => '/api/App', /^application\/json/],
@@ -38,6 +43,8 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
   ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
+  ['ArchiveList', () => getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}`), /^application\/zip/],
+  ['ArchiveProgress', endedJob, /^text\/event-stream/],
   ['Combined', async () => (await renditionOf(target, '/hls/ts/index.m3u8')).path, /^video\/mp4/],
 ];
 

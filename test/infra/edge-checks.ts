@@ -19,14 +19,16 @@ export function checkEdge(): void {
       const { CacheBehaviors, DefaultCacheBehavior, OriginGroups } = distribution(of);
       const stream = isHobby ? OriginGroups?.Items[0]?.Id : 'stream';
       expect(CacheBehaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, TargetOriginId])).toEqual([
+        ['/???/??????/???????', 'api'],
         ['/???/??????/*', stream],
         ['/???/*', 'api'],
         ['/swagger*', 'api'],
         ['/???', 'api'],
       ]);
-      const [streams, ...others] = CacheBehaviors;
+      const [list, streams, ...others] = CacheBehaviors;
       expect(streams?.CachePolicyId).toEqual({ Ref: expect.stringMatching(/^EdgeStreamCache/) });
-      for (const { CachePolicyId } of others) expect(CachePolicyId).toBe(CACHING_DISABLED);
+      for (const { CachePolicyId } of [list, ...others].flatMap((each) => each ?? []))
+        expect(CachePolicyId).toBe(CACHING_DISABLED);
       for (const behaviour of CacheBehaviors) {
         expect(behaviour).toMatchObject({
           OriginRequestPolicyId: ALL_VIEWER_EXCEPT_HOST,
@@ -39,7 +41,7 @@ export function checkEdge(): void {
 
     it('forwards every method, except GET, HEAD and OPTIONS only to an origin group, which allows no other', () => {
       const allowed = distribution(of).CacheBehaviors.map(({ AllowedMethods }) => AllowedMethods.length);
-      expect(allowed).toEqual([isHobby ? 3 : 7, 7, 7, 7]);
+      expect(allowed).toEqual([7, isHobby ? 3 : 7, 7, 7, 7]);
     });
 
     it('neither caches nor replaces error responses', () => {
@@ -80,7 +82,10 @@ export function checkEdge(): void {
         ParametersInCacheKeyAndForwardedToOrigin: {
           CookiesConfig: { CookieBehavior: 'none' },
           HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin'] },
-          QueryStringsConfig: { QueryStringBehavior: 'whitelist', QueryStrings: [...new Set(parameters)].sort() },
+          QueryStringsConfig: {
+            QueryStringBehavior: 'whitelist',
+            QueryStrings: [...new Set(parameters)].filter((each) => each !== 'jobId').sort(),
+          },
           EnableAcceptEncodingGzip: false,
           EnableAcceptEncodingBrotli: false,
         },
@@ -105,7 +110,7 @@ export function checkEdge(): void {
       );
       expect(routes.sort()).toEqual([
         ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Feed', 'ANY /api/Fetch/GetDetails'],
-        ...['ANY /api/Fetch/GetPlayback', 'ANY /api/Fetch/GetResource', 'ANY /api/Get'],
+        ...['ANY /api/Fetch/GetPlayback', 'ANY /api/Fetch/GetResource', 'ANY /api/Get', 'ANY /api/Stream/Archive'],
         ...['ANY /mcp', 'ANY /swagger', 'ANY /swagger/{proxy+}'],
       ]);
       expect(onlyResource(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
@@ -121,7 +126,7 @@ export function checkEdge(): void {
       };
       expect(Object.keys(RouteSettings)).toEqual([
         ...['ANY /api/Fetch/GetResource', 'ANY /api/Fetch/GetDetails', 'ANY /api/Fetch/GetPlayback'],
-        ...['ANY /api/Get', 'ANY /api/Feed', 'ANY /mcp'],
+        ...['ANY /api/Get', 'ANY /api/Feed', 'ANY /api/Stream/Archive', 'ANY /mcp'],
       ]);
       const [{ ThrottlingRateLimit = 0 } = {}, ...others] = Object.values(RouteSettings);
       for (const other of others) expect(other.ThrottlingRateLimit).toBe(ThrottlingRateLimit);
@@ -167,7 +172,7 @@ export function checkEdge(): void {
       const path = (SearchString: string) => ({
         ByteMatchStatement: {
           FieldToMatch: { UriPath: {} },
-          PositionalConstraint: 'STARTS_WITH',
+          PositionalConstraint: SearchString.endsWith('/') ? 'STARTS_WITH' : 'EXACTLY',
           SearchString,
           TextTransformations: [
             { Priority: 0, Type: 'URL_DECODE' },
@@ -183,7 +188,7 @@ export function checkEdge(): void {
             OrStatement: {
               Statements: [
                 ...['/api/fetch/getresource', '/api/fetch/getdetails', '/api/fetch/getplayback'],
-                ...['/api/get', '/api/feed', '/mcp'],
+                ...['/api/get', '/api/feed', '/api/stream/archive', '/mcp'],
               ].map(path),
             },
           },

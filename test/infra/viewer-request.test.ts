@@ -30,8 +30,8 @@ const handle = async (mode: EdgeMode, { uri, lease, ...options }: Case) =>
   createEdge(mode, () => lease)(requestOf(uri, options));
 
 describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s', (mode) => {
-  const api = operations.filter(({ path }) => !path.includes('{key}'));
-  const streams = operations.filter(({ path }) => path.includes('{key}'));
+  const api = operations.filter(({ servedBy }) => servedBy === 'function');
+  const streams = operations.filter(({ servedBy }) => servedBy === 'stream-service');
 
   it.each(
     api.flatMap(({ path, methods: [method] }) =>
@@ -53,13 +53,13 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
   it.each(
     streams.flatMap(({ path }) =>
       [path, path.toLowerCase(), mixCase(path)].map((spelled) => [
-        spelled.replace(/\{key\}/i, KEY).replace(/\{file\}/i, 'Video.m3u8'),
+        spelled.replace(/\{(key|jobid)\}/i, KEY).replace(/\{file\}/i, 'Video.m3u8'),
         path,
       ]),
     ),
   )('%s keeps the case of its key', async (uri, path) => {
     const { result, choice } = await handle(mode, { uri });
-    expect(result.uri).toBe(path.replace('{key}', KEY).replace('{file}', 'Video.m3u8'));
+    expect(result.uri).toBe(path.replace(/\{(key|jobId)\}/, KEY).replace('{file}', 'Video.m3u8'));
     expect(choice).toEqual({ id: mode === 'balanced' ? 'stream' : 'wake' });
   });
 
@@ -100,6 +100,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
   it.each([
     ['format=mp3&start=1&end=2', { format: 'mp3', start: '1', end: '2' }],
     ['format=mp3&format=m4a', { format: 'mp3' }],
+    ['jobId=a&jobid=b', { jobId: 'a' }],
     ['Format=mp3&utm=1&constructor=1&url=x', {}],
     ['', {}],
   ])(

@@ -4,6 +4,7 @@ import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
 import type { Cue } from '../../core/media/subtitles/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
+import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
@@ -31,6 +32,8 @@ export interface ApiFakes {
   search?: boolean;
   /** What subtitle files contain. */
   cues: readonly Cue[];
+  /** Stored progress of archives, with the ids of their jobs. */
+  readonly progress: [jobId: string, progress: ArchiveProgress][];
   readonly logged: string[];
 }
 
@@ -70,6 +73,7 @@ export const createApiFakes = (): ApiFakes => ({
   resolves: [],
   lists: [],
   cues: [],
+  progress: [],
   logged: [],
 });
 
@@ -104,6 +108,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
         fakes.count++;
       },
       putArchivedList: async (list) => void fakes.lists.push(list),
+      putArchiveProgress: (...progress) => alive(() => void fakes.progress.push(progress)),
     },
     resolver,
     search: fakes.search,

@@ -70,6 +70,8 @@ describe('a private instance', () => {
     `/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}`,
     '/api/Stream/Media/AbCdEfGhIjKlMnOpQrStUvWxYz-_01234',
     '/api/STREAM/hls/AbCdEfGhIjKlMnOpQrStUvWxYz-_01234/master.m3u8',
+    `/api/Stream/Archive?url=${encodeURIComponent(origin.url('/feeds/podcast.xml'))}`,
+    '/api/Stream/Archive/Progress/a.b',
     '/swagger/v1/swagger.json',
     '/api/unknown',
   ])('answers %s with 401 without a key', async (path) => {

@@ -158,6 +158,9 @@ describe('metrics', () => {
   it('have the operation of a path as label', () => {
     expect(operationOf('/API/fetch/getresource?url=x')).toBe('GetResource');
     expect(operationOf('/api/Stream/Combined/key')).toBe('Combined');
+    expect(operationOf('/api/stream/archive?url=x')).toBe('ArchiveList');
+    expect(operationOf('/api/Stream/Archive/Progress/a')).toBe('ArchiveProgress');
+    expect(operationOf('/api/Stream/Archive/key')).toBe('Archive');
     expect(operationOf('/api/App/extra')).toBe('page');
   });
 

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { silentLog } from '../../core/log/log.ts';
+import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
@@ -79,6 +80,8 @@ export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions
   readonly state?: Partial<StreamServiceOptions['state']>;
   /** The attachments of the table, by resource id and name. @default none */
   readonly attachments?: Map<string, Buffer>;
+  /** The progress of archives in the table, by job. @default none */
+  readonly progress?: Map<string, ArchiveProgress>;
 }
 
 /**
@@ -88,7 +91,7 @@ export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions
 export async function startService(
   resource: Resource | ((id: string) => Resource | undefined),
   sources: Readonly<Record<string, Source | OpenSource>>,
-  { state, attachments = new Map(), ...options }: ServiceFixtureOptions = {},
+  { state, attachments = new Map(), progress = new Map(), ...options }: ServiceFixtureOptions = {},
 ): Promise<Service> {
   const find = typeof resource === 'function' ? resource : (id: string) => (id === resource.id ? resource : undefined);
   const touched: string[] = [];
@@ -100,6 +103,8 @@ export async function startService(
       putExactSize: async (_resource, id, bytes) => void sizes.set(id, bytes),
       getArchivedList: async () => undefined,
       touchArchivedList: async () => undefined,
+      getArchiveProgress: async (jobId) => progress.get(jobId),
+      putArchiveProgress: async (jobId, at) => void progress.set(jobId, at),
       getAttachment: async (id, name) => attachments.get(id + name),
       putAttachment: async (id, name, bytes) => {
         if (!attachments.has(id + name)) attachments.set(id + name, bytes);

@@ -54,6 +54,14 @@ export interface paths {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
   };
+  "/api/Stream/Archive": {
+    /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
+    get: operations["ArchiveList"];
+  };
+  "/api/Stream/Archive/Progress/{jobId}": {
+    /** Reports how far an archive is, as server-sent events */
+    get: operations["ArchiveProgress"];
+  };
   "/api/Stream/Archive/{key}": {
     /** Streams the entries of a list as one archive, one after another */
     get: operations["Archive"];
@@ -73,6 +81,17 @@ export interface components {
       isHealthy: boolean;
       environment: string | null;
       maintenance?: string | null;
+    };
+    ArchiveProgress: {
+      /** @enum {string} */
+      state: "building" | "done" | "failed";
+      /** Format: int32 */
+      total: number;
+      /** Format: int32 */
+      completed: number;
+      current: string | null;
+      /** Format: int32 */
+      skipped: number;
     };
     AudioVersion: {
       key: string | null;
@@ -619,7 +638,7 @@ export interface operations {
           "application/json": {
             [key: string]: unknown;
           };
-          "text/event-stream": string;
+          "text/event-stream": unknown;
         };
       };
       /** @description A notification was accepted */
@@ -952,6 +971,73 @@ export interface operations {
       };
     };
   };
+  /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
+  ArchiveList: {
+    parameters: {
+      query?: {
+        /** @description The media link to resolve */
+        url?: string;
+        /** @description An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it */
+        jobId?: string;
+      };
+    };
+    responses: {
+      /** @description Location is the archive */
+      302: {
+        content: {
+        };
+      };
+      /** @description A parameter is missing or malformed, or the link is a single item; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The list cannot be read; type and detail say why */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is updating its tools and is briefly unavailable */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Reports how far an archive is, as server-sent events */
+  ArchiveProgress: {
+    parameters: {
+      path: {
+        /** @description An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it */
+        jobId: string;
+      };
+    };
+    responses: {
+      /** @description An unnamed event for each change, whose data is an ArchiveProgress in JSON; the last one is done or failed. A job that nobody begins within 30 seconds has failed */
+      200: {
+        content: {
+          "text/event-stream": unknown;
+        };
+      };
+      /** @description The id is malformed */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
   /** Streams the entries of a list as one archive, one after another */
   Archive: {
     parameters: {
@@ -968,6 +1054,8 @@ export interface operations {
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */
         from?: string;
+        /** @description An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it */
+        jobId?: string;
       };
       path: {
         /** @description The key in the location that Get answers for a list with format=zip or tar */

@@ -53,7 +53,7 @@ const ACCESS_LOG = {
 };
 
 /** Operations that the resolver serves. */
-const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'GetPlayback', 'Get', 'Feed', 'Mcp'] as const;
+const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'GetPlayback', 'Get', 'Feed', 'ArchiveList', 'Mcp'] as const;
 
 /**
  * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
@@ -125,6 +125,7 @@ export class Api extends Construct {
       GetPlayback: resolver,
       Get: resolver,
       Feed: resolver,
+      ArchiveList: resolver,
       Mcp: resolver,
     };
     for (const [operationId, handler] of Object.entries(functions)) {

@@ -24,7 +24,14 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
-import { API_PREFIX, anyCasePath, anyCasePattern, MCP_PATH, STREAM_PREFIX } from './path-prefixes.ts';
+import {
+  API_PREFIX,
+  anyCasePath,
+  anyCasePattern,
+  FUNCTION_PATHS_OF_STREAMS,
+  MCP_PATH,
+  STREAM_PREFIX,
+} from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
 import { viewerRequestSource } from './viewer-request-source.ts';
@@ -91,6 +98,7 @@ export class EdgeDistribution extends Construct {
         responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
       },
       additionalBehaviors: {
+        ...Object.fromEntries(FUNCTION_PATHS_OF_STREAMS.map((path) => [anyCasePath(path), origins.api])),
         [anyCasePattern(STREAM_PREFIX)]: origins.stream,
         [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,

@@ -36,9 +36,9 @@ export class Firewall extends CfnWebACL {
   }
 }
 
-/** Counts the requests of a client to paths that begin with one of these, together. */
+/** Counts the requests of a client to these paths, together; to those in it where one is a folder. */
 function rateRule(priority: number, name: string, paths: readonly string[], limit: number): CfnWebACL.RuleProperty {
-  const [first, ...others] = paths.map(beginsWith);
+  const [first, ...others] = paths.map(isAtPath);
   return {
     name,
     priority,
@@ -64,10 +64,11 @@ function rateRule(priority: number, name: string, paths: readonly string[], limi
   };
 }
 
-const beginsWith = (path: string): CfnWebACL.StatementProperty => ({
+const isAtPath = (path: string): CfnWebACL.StatementProperty => ({
   byteMatchStatement: {
     fieldToMatch: { uriPath: {} },
-    positionalConstraint: 'STARTS_WITH',
+    // Streams are in the folder of an operation that resolves.
+    positionalConstraint: path.endsWith('/') ? 'STARTS_WITH' : 'EXACTLY',
     searchString: path.toLowerCase(),
     // Paths are case-insensitive, and letters may arrive percent-encoded.
     textTransformations: [

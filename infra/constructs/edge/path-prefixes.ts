@@ -14,6 +14,11 @@ export const MCP_PATH = getOperation('Mcp').path;
 export const API_PREFIX = commonFolder(operations.filter(({ path }) => path !== MCP_PATH));
 export const STREAM_PREFIX = commonFolder(operations.filter(({ servedBy }) => servedBy === 'stream-service'));
 
+/** Paths of functions in the folder of the stream service, whose cache key has none of their parameters. */
+export const FUNCTION_PATHS_OF_STREAMS: readonly string[] = operations
+  .filter(({ servedBy, path }) => servedBy === 'function' && path.startsWith(STREAM_PREFIX))
+  .map(({ path }) => path);
+
 /** Paths of the operations that resolve a link: by far the most expensive ones. */
 export const RESOLVE_PATHS: readonly string[] = operations
   .filter(({ servedBy, parameters }) => servedBy === 'function' && parameters.some(({ name }) => name === 'url'))

@@ -30,16 +30,20 @@ function groupRoutes(): EdgeRoutes[] {
   return [...groups.values()];
 }
 
+/** Parameters of archives without a lifetime in a cache: they change no byte, and a cache policy has ten parameters at most. */
+const UNCACHED_PARAMETERS = ['jobId'];
+
 /**
- * Query parameters that change what a stream endpoint sends. The edge function removes all others, so that the cache key
- * contains everything that the origin sees.
+ * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and `jobId`, so
+ * that the cache key contains everything that changes the response of the origin.
  */
 export const STREAM_PARAMETERS: readonly string[] = [
   ...new Set(
     operations
       .filter(({ servedBy }) => servedBy === 'stream-service')
       .flatMap(({ parameters }) => parameters.filter((parameter) => parameter.in === 'query'))
-      .map(({ name }) => name),
+      .map(({ name }) => name)
+      .filter((name) => !UNCACHED_PARAMETERS.includes(name)),
   ),
 ].sort();
 
@@ -78,7 +82,7 @@ export function viewerRequestSource({ mode, access, securityContacts = [] }: Vie
   const source = readSource('viewer-request.js')
     .replace('__MODE__', mode)
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
-    .replace('__STREAM_PARAMETERS__', STREAM_PARAMETERS.join(','))
+    .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.
     .replace('__ROUTES__', JSON.stringify(groupRoutes()))
     // As a function: a contact may contain what a replacement would interpret.

@@ -54,7 +54,7 @@ async function handler(event) {
 }
 
 // The parameters of streams alone, each with its first value, as the service reads it: the cache key then contains all that
-// the origin sees.
+// changes what the origin sends.
 function canonicalQuery(query) {
   const kept = {};
   STREAM_PARAMETERS.forEach((name) => {

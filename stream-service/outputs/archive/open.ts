@@ -21,12 +21,14 @@ import {
   isFailed,
   type OpenEntry,
 } from './entry-feed.ts';
+import type { ArchiveJob, ArchiveJobs } from './jobs.ts';
 import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive, type PlannedFile } from './plan.ts';
 import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
 import { zipArchive } from './zip-archive.ts';
 
 export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
   readonly outputs: Outputs<RenditionPlan>;
+  readonly archiveJobs: Pick<ArchiveJobs, 'start'>;
   readonly log: Log;
 }
 
@@ -35,11 +37,18 @@ export interface Archives {
   open(plan: PlannedArchive, opening: Pick<Opening, 'session' | 'isForHead'>): Promise<Representation>;
 }
 
+/** The response that an archive is sent with. */
+interface Sending {
+  readonly session: StreamSession;
+  /** Reports its progress. */
+  readonly job?: ArchiveJob | undefined;
+}
+
 /** For the first entry that can be opened: proxies wait a minute for the first byte. */
 const MAX_OPENING_MS = 45_000;
 
 export function createArchives(dependencies: ArchivesDependencies): Archives {
-  const { log, outputs, wait } = dependencies;
+  const { log, outputs, archiveJobs, wait } = dependencies;
   const plans = createArchivePlans(dependencies);
 
   /** Opens an entry and waits for its first bytes. @param planned what it has to be */
@@ -79,7 +88,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
 
   const createFeed = (
     request: ArchiveRequest,
-    session: StreamSession,
+    { session, job }: Sending,
     plan?: ArchivePlan,
     jobs: readonly EntryJob[] = (plan?.files ?? [...request.contents.entries.keys()].map((number) => ({ number }))).map(
       ({ number }) => ({ number, range: { first: 0 } }),
@@ -90,13 +99,16 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       if (plan) plans.reject(request);
     };
     const open = (job: EntryJob) => openEntry(job, request, session, planned.get(job.number));
-    return feedEntries({ jobs, open, onFailed, signal: session.signal, wait });
+    const feed = feedEntries({ jobs, open, onFailed, signal: session.signal, wait });
+    const { entries } = request.contents;
+    return job ? job.report(feed, (number) => entries.get(number)?.title ?? null) : feed;
   };
 
   /** An archive whose length is unknown, because some entry's is. */
-  const openSequence = async (request: ArchiveRequest, session: StreamSession): Promise<Representation> => {
+  const openSequence = async (request: ArchiveRequest, sending: Sending): Promise<Representation> => {
+    const { session, job } = sending;
     const { contents, parameters } = request;
-    const feed = await startFeed(createFeed(request, session), parameters.format === 'tar');
+    const feed = await startFeed(createFeed(request, sending), parameters.format === 'tar');
     const onBreak = (number: number, error: unknown) => {
       // The client has left, or the service drains: the archive ends, not the entry.
       if (session.signal.aborted) throw error;
@@ -107,35 +119,40 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       parameters.format === 'zip'
         ? zipArchive({ feed, indexFile, isExact: false, onBreak })
         : tarArchive({ feed, indexFile });
-    return { ...archiveHead(parameters.format), acceptRanges: 'none', read: () => toStream(bytes()) };
+    return { ...archiveHead(parameters.format), acceptRanges: 'none', read: () => toStream(bytes(), job) };
   };
 
   /** Undefined when the first entry is not as planned: nothing has been promised yet. */
-  const openZip = async (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan) => {
-    const feed = createFeed(request, session, plan);
+  const openZip = async (request: ArchiveRequest, sending: Sending, plan: ArchivePlan) => {
+    const feed = createFeed(request, sending, plan);
     const { value: first } = await feed.next();
     if (!first || isFailed(first)) return void (await feed.return(undefined));
     const onBreak = () => plans.reject(request);
     const options = { feed: startWith([first], feed), indexFile: () => plan.index, isExact: true, onBreak };
-    return { ...archiveHead('zip', plan), read: () => toStream(zipArchive(options)) };
+    return { ...archiveHead('zip', plan), read: () => toStream(zipArchive(options), sending.job) };
   };
 
   const openTar = (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan): Representation => {
     const extents = tarExtents(plan);
     const read = (first: number, last = plan.size - 1) => {
-      const feed = createFeed(request, session, plan, tarJobs(extents, first, last));
+      const feed = createFeed(request, { session }, plan, tarJobs(extents, first, last));
       return toStream(plannedTar(extents, { first, last }, feed));
     };
     return { ...archiveHead('tar', plan), read };
   };
 
   return {
-    async open({ request }, { session, isForHead }) {
+    async open({ request, jobId }, { session, isForHead }) {
       const { format } = request.parameters;
+      const job =
+        jobId !== undefined && !isForHead ? archiveJobs.start(jobId, request.contents.entries.size) : undefined;
+      // Without effect once it is done.
+      if (job) session.onClose(() => void job.end('failed'));
       const plan = await plans.load(request, session);
       if (isForHead) return { ...archiveHead(format, plan), read: unread };
       if (plan && format === 'tar') return openTar(request, session, plan);
-      return (plan && (await openZip(request, session, plan))) ?? openSequence(request, session);
+      const sending = { session, job };
+      return (plan && (await openZip(request, sending, plan))) ?? openSequence(request, sending);
     },
   };
 }
@@ -149,11 +166,13 @@ function requirePlanned(
   if (!isSame) throw new UpstreamError('The file is not as announced');
 }
 
-const toStream = (bytes: AsyncGenerator<Buffer>): Readable => Readable.from(nonEmpty(bytes), { objectMode: false });
+const toStream = (bytes: AsyncGenerator<Buffer>, job?: ArchiveJob): Readable =>
+  Readable.from(untilDone(bytes, job), { objectMode: false });
 
-/** A stream of bytes must not contain empty chunks. */
-async function* nonEmpty(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** A stream of bytes must not contain empty chunks. The job is done before the stream ends: a Lambda function stops there. */
+async function* untilDone(bytes: AsyncGenerator<Buffer>, job: ArchiveJob | undefined): AsyncGenerator<Buffer> {
   for await (const chunk of bytes) if (chunk.length > 0) yield chunk;
+  await job?.end('done');
 }
 
 /**

@@ -21,14 +21,17 @@ import { isFinal } from './entry-feed.ts';
 export interface PlannedArchive extends PlannedOutput {
   readonly kind: 'archive';
   readonly request: ArchiveRequest;
+  /** Reports its progress. */
+  readonly jobId?: string;
 }
 
 /** @throws InvalidParameter when the list has no entry of the number `from` */
 export const planArchive = (
   { list }: { readonly list: ArchivedList },
-  parameters: ArchiveParameters,
+  { jobId, ...parameters }: ArchiveParameters,
 ): PlannedArchive => ({
   kind: 'archive',
+  jobId,
   request: { contents: listContents(list, parameters.from), parameters },
   head: archiveHead(parameters.format),
   answersHead: false,

@@ -17,6 +17,10 @@ describe('parseArchiveParameters', () => {
       { quality: ['worst', 'best'], from: ['2', '3'] },
       { format: 'zip', quality: 'worst', codec: 'compatible', hasTags: false, from: 2 },
     ],
+    [
+      { jobId: [' a-1 ', 'b'] },
+      { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1, jobId: 'a-1' },
+    ],
   ])('reads %j', (query, expected) => expect(parseArchiveParameters(query)).toEqual(expected));
 
   it('reads the options of MP3', () => {
@@ -31,6 +35,8 @@ describe('parseArchiveParameters', () => {
     [{ bitrate: '320' }, 'bitrate needs quality=mp3'],
     [{ quality: 'mp3', bitrate: '321' }, /^bitrate must be /],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
+    [{ jobId: 'a b' }, /^jobId must have at most 64 /],
+    [{ jobId: 'a', format: 'tar' }, 'jobId needs format=zip'],
     ...['0', '-1', '1.5', '1e3', '٣', '9999999', 'x'].map((from): [Record<string, string>, string] => [
       { from },
       'from must be the number of an entry, such as 12',

@@ -107,6 +107,20 @@ describeState('createState', (open) => {
       expect(await state.getArchivedList(id)).toBeUndefined();
     });
 
+    it('include the progress of archives, for two minutes after it was written', async () => {
+      const { state, clock } = await open();
+      const building = { state: 'building' as const, total: 3, completed: 1, current: 'Ünïque', skipped: 0 };
+      await state.putArchiveProgress('a.Job-1', building);
+      expect(await state.getArchiveProgress('a.Job-1')).toEqual(building);
+      expect(await state.getArchiveProgress('a.job-1')).toBeUndefined();
+      clock.now = START + 119;
+      await state.putArchiveProgress('a.Job-1', { ...building, state: 'done' });
+      clock.now = START + 119 + 119;
+      expect(await state.getArchiveProgress('a.Job-1')).toMatchObject({ state: 'done' });
+      clock.now += 1;
+      expect(await state.getArchiveProgress('a.Job-1')).toBeUndefined();
+    });
+
     it('are stored without fragments above the size limit, with a warning', async () => {
       const { state, warnings } = await open();
       const urls = Array.from({ length: 6000 }, () => randomBytes(64).toString('hex')).join('\n');

@@ -125,6 +125,37 @@ describe('createWakeOnStream without a running host', () => {
   });
 });
 
+describe('the progress of an archive while no host runs', () => {
+  const ask = (jobId: string, headers = {}) => fixture.wake(`/api/stream/archive/PROGRESS/${jobId}`, { headers });
+  const building = { state: 'building' as const, total: 2, completed: 0, current: null, skipped: 0 };
+
+  it('is that of the table, and clients ask again', async () => {
+    await fixture.state.putArchiveProgress('Job.1', building);
+    const { statusCode, headers, body } = await ask('Job.1');
+    expect([statusCode, headers?.['content-type'], headers?.['cache-control']]).toEqual([
+      200,
+      'text/event-stream',
+      'no-store',
+    ]);
+    expect(body).toMatch(/^id: \d{13}\nretry: 3000\n\ndata: \{.*\}\n\n$/);
+    expect(JSON.parse(body?.split('data: ')[1] ?? '')).toEqual(building);
+    expect(fixture.aws.calls).toEqual([]);
+  });
+
+  it('of an unknown job has failed half a minute after the first request', async () => {
+    const since = Date.now();
+    const first = await ask('unknown', { 'last-event-id': String(since) });
+    expect(first.body).toBe(`id: ${since}\nretry: 3000\n\n`);
+    const last = await ask('unknown', { 'last-event-id': String(since - 30_000) });
+    expect(last.body).toMatch(/data: \{"state":"failed",/);
+  });
+
+  it('answers 400 to a malformed id, and 404 without one', async () => {
+    expect((await ask('%20')).statusCode).toBe(400);
+    expect((await ask('')).statusCode).toBe(404);
+  });
+});
+
 describe('createWakeOnStream while a host starts', () => {
   it('answers 503 with the activity and the remaining delay', async () => {
     await fixture.wake(MEDIA);

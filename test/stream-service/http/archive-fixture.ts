@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import { afterEach } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
+import type { ArchiveProgress } from '../../../core/state/archive-progress.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
@@ -38,12 +39,14 @@ export interface ArchiveOptions {
   readonly resolve?: Resolver['resolve'];
   readonly list?: Partial<ArchivedList>;
   readonly maxStreamsPerClient?: number;
+  /** The progress of archives in the table, which several services share. */
+  readonly progress?: Map<string, ArchiveProgress>;
 }
 
 /** Starts a service with one list. */
 async function startArchive(
   entries: readonly EntryFixture[],
-  { resolve, list, maxStreamsPerClient = 10 }: ArchiveOptions = {},
+  { resolve, list, maxStreamsPerClient = 10, progress }: ArchiveOptions = {},
 ) {
   const resources = entries.map(({ title, isUnsized, resource }, index) => {
     const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
@@ -73,6 +76,7 @@ async function startArchive(
   const first = resources[0] ?? resourceOf([]);
   const service = await startService(first, sources, {
     resolve,
+    progress,
     limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
     peekSource: async (of, track, signal, range) => {
       const source = sources[track.formatId];
@@ -86,7 +90,7 @@ async function startArchive(
     },
   });
   const url = (query = '') => `${service.url}/api/Stream/Archive/${KEY}${query}`;
-  return { url, baseUrl: service.url, resources, touched, close: service.close };
+  return { ...service, url, baseUrl: service.url, resources, touched };
 }
 
 /** Starts services with one list each, which are closed after the test. */
