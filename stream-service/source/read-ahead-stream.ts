@@ -1,6 +1,6 @@
 import { finished, Readable } from 'node:stream';
 import { hasPausedReader } from '../../core/egress/client/index.ts';
-import { UpstreamError } from '../../core/errors/index.ts';
+import { UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import type { RangeFetch } from './range-fetch.ts';
 import type { AdaptiveParallelism, ReadAheadBudget } from './read-ahead-limits.ts';
 
@@ -182,9 +182,11 @@ export class ReadAheadStream extends Readable {
   }
 }
 
-/** What a filter throws: a wrong key, bad padding, a damaged box. */
-const malformed = (error: unknown): UpstreamError =>
-  error instanceof UpstreamError ? error : new UpstreamError('Malformed media', { cause: error });
+/** What a filter throws: a wrong key, bad padding, a damaged box; or that the media are not handled. */
+const malformed = (error: unknown): Error =>
+  error instanceof UpstreamError || error instanceof UnsupportedRendition
+    ? error
+    : new UpstreamError('Malformed media', { cause: error });
 
 /**
  * Waits until a stream has buffered its first bytes, without consuming them.

@@ -18,7 +18,7 @@ export function createFragmentReader(): (format: Info) => FragmentList | undefin
   let remainingChars = MAX_FRAGMENT_CHARS;
   return (format) => {
     const { fragments, protocol, url } = format;
-    if (protocol !== 'http_dash_segments' || !Array.isArray(fragments) || isListOfFiles(format)) return undefined;
+    if (protocol !== 'http_dash_segments' || !Array.isArray(fragments) || !isJoinable(format)) return undefined;
     const kind = format.vcodec === 'none' || format.resolution === 'audio only' ? 'audio' : 'video';
     const written = text(format.fragment_base_url) ?? '';
     const base = webUrl(written, webUrl(url));
@@ -46,8 +46,12 @@ function readFragments(fragments: readonly unknown[], origin: string, maxChars: 
 }
 
 /**
- * Whether the fragments are complete files, each with a header of its own, which do not make one file when they are joined:
- * the extractor of Bilibili describes FLV and MP4 files in parts so, with the size of each.
+ * Whether the fragments make one file when they are joined. Complete files, each with a header of its own, do not: the
+ * extractor of Bilibili describes FLV and MP4 files in parts so, with the size of each. The stream service joins FLV, whose
+ * parts all need a duration: one without would be an initialization segment.
  */
-const isListOfFiles = (format: Info): boolean =>
-  text(format.ext)?.toLowerCase() === 'flv' || infoList(format.fragments).some(({ filesize }) => Boolean(filesize));
+function isJoinable(format: Info): boolean {
+  const fragments = infoList(format.fragments);
+  if (text(format.ext)?.toLowerCase() === 'flv') return fragments.every((each) => Boolean(duration(each.duration)));
+  return !fragments.some(({ filesize }) => Boolean(filesize));
+}

@@ -17,6 +17,7 @@ import type { OpenRequest, SegmentedSource, SegmentRun } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer, type RangeRequirement } from '../upstream-request.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
+import { createFlvParts } from './flv-parts.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
 
@@ -52,7 +53,9 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
     const isContinuous = isComplete && !hasDiscontinuity(segments);
-    const filter = isContinuous ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
+    const onListClock = isComplete;
+    const joining = isContinuous ? undefined : createDiscontinuityFilter({ onListClock });
+    const filter = track.container === 'flv' ? createFlvParts() : joining;
     const scheduler = new SegmentScheduler({
       ...{ ...request, timeline, from: index, startSeconds },
       ...{ locator, parallelism, keys, rangeRequirement, filter },

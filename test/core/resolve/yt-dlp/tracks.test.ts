@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { packFragments } from '../../../../core/media/dash/index.ts';
 import { tracksOf } from './tracks-of.ts';
 
 const NOW = 1_790_000_000;
@@ -294,11 +295,21 @@ describe('readTracks', () => {
   });
 
   it.each([
-    ['FLV', { ext: 'FLV', fragments: [{ url: URL, duration: 2 }] }],
+    ['FLV without durations', { ext: 'FLV', fragments: [{ url: URL, duration: 2 }, { url: URL }] }],
     ['files with sizes of their own', { fragments: [{ url: URL, duration: 2, filesize: 1000 }, { url: URL }] }],
   ])('omits DASH fragments that are complete files: %s', (_, format) =>
     expect(read({ protocol: 'http_dash_segments', ...format })).toEqual([]),
   );
+
+  it('reads FLV in several parts', () => {
+    const fragments = [1, 2].map((number) => ({ url: `${URL}/${number}.flv`, duration: number, filesize: 1000 }));
+    const [found] = read({ protocol: 'http_dash_segments', ext: 'flv', fragments });
+    expect(found?.track).toMatchObject({
+      delivery: 'dash',
+      container: 'flv',
+      fragments: packFragments(fragments.map(({ url, duration }) => ({ url, seconds: duration }))),
+    });
+  });
 
   it('reads the manifest that lists a format', () => {
     expect(read({ manifest_url: 'https://cdn.example/master.m3u8' })[0]?.manifestUrl).toBe(
