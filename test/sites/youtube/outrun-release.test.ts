@@ -16,7 +16,7 @@ await addFfmpeg(toolsDir);
 
 const site = useSite(await createYoutube(), { settings: { toolsDir } });
 // The workers of both releases start before the first link that is tested: together they take much of its time.
-beforeAll(async () => void (await site.resolve(watchUrl('nosuchvideo'))));
+beforeAll(async () => void (await site.resolve(watchUrl('agecheckage'))));
 
 // Each release of the service is another one than yt-dlp alone: the first by its patch.
 describeSite('YouTube, which the stable release cannot read', site, [
