@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../support/chromium.ts';
-import { conversionOf, renditionOf } from './stream-helpers.ts';
+import { renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
 
@@ -68,7 +68,7 @@ describe('Chromium', () => {
   });
 
   it('seeks to the end of an MP3 conversion', async () => {
-    const { path } = await conversionOf(target, '/files/long.mp4');
+    const { path } = await sizedConversionOf(target, '/files/long.mp4');
     const result = await play('audio', target.baseUrl + path, 270);
     expect(result.at).toBe(270);
     expect(result.duration).toBeCloseTo(SECONDS.long, 0);
