@@ -1,7 +1,8 @@
 /**
- * `npm run trace-files`: lists the source files that one resolve and one stream cross, by V8 coverage. A file counts when one of
- * its functions runs between request and response. Periodic work does not run meanwhile, since intervals are mocked. Module
- * evaluation ends before, and entry files (`index.ts`) have no functions. `--list` prints the files, `--json` their numbers.
+ * `npm run trace-files`: lists the source files that a resolve and a stream cross, by V8 coverage. A file counts when one of its
+ * functions runs between request and response, for each of several links: what other work runs meanwhile differs. Periodic work
+ * does not run, since intervals are mocked. Module evaluation ends before, and entry files (`index.ts`) have no functions.
+ * `--list` prints the files, `--json` their numbers.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,6 +21,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const RESOLVE_FOLDERS = /^(?:core|lambdas|layers)\//;
 const STREAM_FOLDERS = /^(?:core|stream-service)\//;
 const SEPARATE_TRACKS = '/site/watch/demo';
+const LINKS = 3;
 
 /** Module evaluation is the unnamed function that starts at offset 0. */
 const isExecuted = ({ functionName, ranges: [range] }: Profiler.FunctionCoverage) =>
@@ -40,14 +42,15 @@ async function takeFiles(folders: RegExp): Promise<string[]> {
     .sort();
 }
 
-const isListed = process.argv.includes('--list');
-const isJson = process.argv.includes('--json');
-const counts: Record<string, number> = {};
-function report(operation: string, status: number, files: readonly string[]): void {
+/** By operation: the files that every request so far has crossed. */
+const crossed = new Map<string, readonly string[]>();
+function record(operation: string, status: number, files: readonly string[]): void {
   if (status !== 200) throw new Error(`${operation} answered ${status}`);
-  counts[operation] = files.length;
-  if (!isJson) process.stdout.write(`${operation}: ${files.length} files\n`);
-  if (isListed) process.stdout.write(files.map((file) => `  ${file}\n`).join(''));
+  const before = crossed.get(operation) ?? files;
+  crossed.set(
+    operation,
+    before.filter((file) => files.includes(file)),
+  );
 }
 
 mock.timers.enable({ apis: ['setInterval'] });
@@ -64,22 +67,31 @@ const service = await startService({
 });
 try {
   await service.ready;
-  await takeFiles(RESOLVE_FOLDERS);
-  const link = encodeURIComponent(origin.url(SEPARATE_TRACKS));
-  const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?url=${link}`);
-  const { mediaItems } = (await response.json()) as ResourceInformation;
-  report('GetResource', response.status, await takeFiles(RESOLVE_FOLDERS));
+  for (let link = 0; link < LINKS; link++) {
+    await takeFiles(RESOLVE_FOLDERS);
+    const url = encodeURIComponent(`${origin.url(SEPARATE_TRACKS)}?link=${link}`);
+    const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?url=${url}`);
+    const { mediaItems } = (await response.json()) as ResourceInformation;
+    record('GetResource', response.status, await takeFiles(RESOLVE_FOLDERS));
 
-  const [item] = mediaItems;
-  const stream = async (operation: string, key: string | null | undefined) => {
-    await takeFiles(STREAM_FOLDERS);
-    const { status, body } = await fetch(`${service.baseUrl}/api/Stream/${operation}/${key}`);
-    for await (const _ of body ?? []);
-    report(operation, status, await takeFiles(STREAM_FOLDERS));
-  };
-  await stream('Media', item?.audio?.bestQualityKey);
-  await stream('Combined', item?.video?.bestQualityKey);
-  if (isJson) process.stdout.write(`${JSON.stringify(counts)}\n`);
+    const [item] = mediaItems;
+    const stream = async (operation: string, key: string | null | undefined) => {
+      await takeFiles(STREAM_FOLDERS);
+      const { status, body } = await fetch(`${service.baseUrl}/api/Stream/${operation}/${key}`);
+      for await (const _ of body ?? []);
+      record(operation, status, await takeFiles(STREAM_FOLDERS));
+    };
+    await stream('Media', item?.audio?.bestQualityKey);
+    await stream('Combined', item?.video?.bestQualityKey);
+  }
+  const numbers = Object.fromEntries([...crossed].map(([operation, { length }]) => [operation, length]));
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(numbers)}\n`);
+  else {
+    for (const [operation, files] of crossed) {
+      process.stdout.write(`${operation}: ${files.length} files\n`);
+      if (process.argv.includes('--list')) process.stdout.write(files.map((file) => `  ${file}\n`).join(''));
+    }
+  }
 } finally {
   await service.close();
   await origin.close();

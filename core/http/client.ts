@@ -13,7 +13,7 @@ export interface RequestAddress {
 
 /** An IPv6 client may use any address of its network, which is a /56 at most providers (RFC 6177): that counts as the client. */
 const IPV6_CLIENT_BYTES = 7;
-/** An organization, or whoever asks for more, has a /48: 256 clients. */
+/** A provider assigns a /48 to an organization, or on request: 256 clients. */
 const IPV6_NETWORK_BYTES = 6;
 const IPV6_CLIENT = new RegExp(`^[\\da-f]{${2 * IPV6_CLIENT_BYTES}}$`);
 /** Clients of one IPv6 network that limits count one by one at a time. */
@@ -63,7 +63,7 @@ export const networkOf = (client: string): string | undefined =>
 export interface ClientNames {
   /**
    * The name of a client while something is done for it. Once three clients of an IPv6 network have names, the others share that
-   * of the network: all limits together give a /48 at most four times what they give one client.
+   * of the network: all limits together allow a /48 at most four times what they allow one client.
    * @param client in the form of `clientOf`
    */
   hold(client: string): HeldName;

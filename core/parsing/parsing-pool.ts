@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { abortable, createSemaphore } from '../concurrency/index.ts';
 import { ParsingLimitExceeded } from '../errors/index.ts';
 import { createParsingProcess, type ParsingProcess, type ParsingProcessOptions } from './parsing-process.ts';
@@ -66,6 +67,8 @@ export function createParsingPool(options: ParsingPoolOptions = {}): ParsingPool
         if (!LimitError || !(error instanceof ParsingLimitExceeded)) throw error;
         throw new LimitError('Too complex', { cause: error });
       });
+      // Reading a large message has taken a turn of the event loop, and copying what is in it takes another.
+      await setImmediate();
       return readResponse(response, task);
     },
     async close() {

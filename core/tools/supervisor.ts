@@ -222,7 +222,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     build.isReplaced = true;
     clearTimeout(build.idleTimer);
     await build.started.catch(() => undefined);
-    await Promise.all([build.process?.close(), build.spare?.then((processes) => processes.close())]);
+    // Processes that are still starting may fail, which whoever asked for them is told.
+    const spare = build.spare?.then(
+      (processes) => processes.close(),
+      () => undefined,
+    );
+    await Promise.all([build.process?.close(), spare]);
     running.delete(build);
   };
 

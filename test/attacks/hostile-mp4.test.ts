@@ -69,17 +69,15 @@ afterAll(() => service.close());
 
 /** The statuses of all paths, requested one after the other. */
 async function statusesOf({ name, make }: HostileMp4, isAlone = false): Promise<(number | undefined)[]> {
-  const id = resourceId({ url: 'https://site.example/', extractor: 'Test', entryId: name });
-  heads.set(id, make(header));
-  try {
-    return await expectShortTurns(async () => {
-      const statuses: (number | undefined)[] = [];
-      for (const path of pathsOf(id, isAlone)) statuses.push(await readStart(service.url + path));
-      return statuses;
-    });
-  } finally {
+  const head = make(header);
+  return expectShortTurns(async (attempt) => {
+    const id = resourceId({ url: 'https://site.example/', extractor: 'Test', entryId: `${name} ${attempt}` });
+    heads.set(id, head);
+    const statuses: (number | undefined)[] = [];
+    for (const path of pathsOf(id, isAlone)) statuses.push(await readStart(service.url + path));
     heads.delete(id);
-  }
+    return statuses;
+  });
 }
 
 describe('an MP4 file', () => {

@@ -8,8 +8,7 @@ import { createToolsFolder } from '../support/tools-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bench/trace-files.ts');
 
-// On a busy machine a request also crosses the files that handle delays.
-it('a request crosses no more files than its ceiling', { retry: 2 }, async () => {
+it('a request crosses no more files than its ceiling', async () => {
   const toolsDir = await createToolsFolder(await temporaryFolder());
   const env = { ...process.env, TOOLS_DIR: toolsDir };
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, '--json'], { env });

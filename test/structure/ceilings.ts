@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the code may grow to. A change may lower a number and never raises one. */
 export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
-  filesOfRequest: { GetResource: 61, Media: 39, Combined: 59 },
+  filesOfRequest: { GetResource: 60, Media: 39, Combined: 57 },
   /** Lines of source files, blank ones and comments included. */
   lines: { product: 63_000, tests: 68_000 },
 };

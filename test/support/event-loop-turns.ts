@@ -4,6 +4,11 @@ import { expect } from 'vitest';
 
 /** What no turn of the service's event loop may take, whatever a stranger sends. */
 export const MAX_TURN_MS = 100;
+/**
+ * What the service does takes long in each of them; what a busy machine adds to it (page faults, cold caches, a collection of
+ * garbage) does not.
+ */
+const ATTEMPTS = 3;
 /** Time between two readings: turns that end within it count together. */
 const INTERVAL_MS = 1;
 
@@ -41,16 +46,19 @@ export function measureTurns() {
 /**
  * Expects that no turn of the event loop takes too long while something runs, the turns of a server, source and client in the
  * same process included. Make large inputs before: what making them leaves is collected first, not in a turn that counts.
+ * @param work that no earlier attempt makes shorter, for example by what is cached
  */
-export async function expectShortTurns<T>(work: () => Promise<T>, maxMs = MAX_TURN_MS): Promise<T> {
-  collectGarbage();
-  const turns = measureTurns();
-  let longestMs = Number.POSITIVE_INFINITY;
-  try {
-    return await work();
-  } finally {
-    longestMs = turns.stop();
-    expect(longestMs, 'processor time of the longest turn of the event loop, in milliseconds').toBeLessThan(maxMs);
+export async function expectShortTurns<T>(work: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    collectGarbage();
+    const turns = measureTurns();
+    const result = await work(attempt).finally(() => turns.stop());
+    const longestMs = turns.stop();
+    if (longestMs >= MAX_TURN_MS && attempt < ATTEMPTS) continue;
+    expect(longestMs, 'processor time of the longest turn of the event loop, in milliseconds').toBeLessThan(
+      MAX_TURN_MS,
+    );
+    return result;
   }
 }
 

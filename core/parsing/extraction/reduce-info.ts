@@ -147,7 +147,7 @@ export function reduceInfo(info: Info): Info {
   };
 }
 
-/** Reads a field whose value does not matter. An empty text stands for any browser to imitate. */
+/** Reads a field whose value does not matter. An empty text means any browser. */
 const isStated: Read = (value) => (value === null || value === false ? undefined : true);
 
 const fieldsOf = (names: readonly string[], read: Read): Record<string, Read> =>

@@ -8,7 +8,7 @@ import { readYtDlpVersion } from './query-yt-dlp.ts';
 /** Programs of the unpacked releases for Linux; each needs `_internal` beside it. */
 const PROGRAMS = ['yt-dlp_linux', 'yt-dlp_linux_aarch64'];
 
-/** Stands for the version of a yt-dlp that has not been asked for it. */
+/** The version of a yt-dlp whose version has not been read. */
 const UNKNOWN_VERSION = 'of the layer';
 
 /**

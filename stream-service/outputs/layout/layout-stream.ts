@@ -10,6 +10,8 @@ import { readPage } from './read-page.ts';
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
 const OWN_CHUNK_BYTES = 64 * 1024;
+/** Shorter pieces are joined to chunks of `OWN_CHUNK_BYTES`: a hostile file has many samples of one byte each. */
+const MIN_CHUNK_BYTES = 1024;
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
 
@@ -43,6 +45,9 @@ export class LayoutStream extends Readable {
   readonly #steps: AsyncGenerator<Buffer | SourceRead>;
   /** The read in progress: its bytes are pushed as they arrive, since a generator would add several ticks to each chunk. */
   #copying: { readonly reader: ByteReader; missingBytes: number } | undefined;
+  /** Pieces that are not pushed yet. */
+  #joined = Buffer.alloc(0);
+  #joinedBytes = 0;
   readonly #readers: ByteReader[] = [];
   readonly #ended = new AbortController();
   /** A chunk of a source may have the bytes of thousands of extents. */
@@ -82,8 +87,10 @@ export class LayoutStream extends Readable {
     if (this.#copying) return (await this.#copy(this.#copying)) && !this.destroyed;
     const { value, done } = await this.#steps.next();
     if (this.destroyed) return false;
-    if (done) this.push(null);
-    else if (Buffer.isBuffer(value)) return value.length === 0 || this.push(value);
+    if (done) {
+      this.#pushJoined();
+      this.push(null);
+    } else if (Buffer.isBuffer(value)) return this.#pushPiece(value);
     else {
       value.reader.seek(value.start);
       this.#copying = { reader: value.reader, missingBytes: value.end - value.start };
@@ -95,14 +102,41 @@ export class LayoutStream extends Readable {
   async #copy(copying: { readonly reader: ByteReader; missingBytes: number }): Promise<boolean> {
     const { reader } = copying;
     let chunk = reader.take(copying.missingBytes);
-    if (!chunk) await reader.ready();
+    if (!chunk) {
+      if (!this.#pushJoined()) return false;
+      await reader.ready();
+    }
     while (chunk) {
       copying.missingBytes -= chunk.length;
       if (copying.missingBytes === 0) this.#copying = undefined;
-      if (!this.push(chunk)) return false;
+      if (!this.#pushPiece(chunk)) return false;
       chunk = copying.missingBytes > 0 ? reader.take(copying.missingBytes) : undefined;
     }
     return true;
+  }
+
+  /** Pushes a piece, or joins it to others. Returns whether there is room for more. */
+  #pushPiece(piece: Buffer): boolean {
+    if (piece.length >= MIN_CHUNK_BYTES) {
+      this.#pushJoined();
+      return this.push(piece);
+    }
+    if (this.#joinedBytes + piece.length > this.#joined.length) {
+      const hasRoom = this.#pushJoined();
+      this.#joined = Buffer.allocUnsafeSlow(OWN_CHUNK_BYTES);
+      this.#joinedBytes = piece.copy(this.#joined);
+      return hasRoom;
+    }
+    this.#joinedBytes += piece.copy(this.#joined, this.#joinedBytes);
+    return true;
+  }
+
+  /** Pushes the pieces that were joined. Returns whether there is room for more. */
+  #pushJoined(): boolean {
+    const joined = this.#joined.subarray(0, this.#joinedBytes);
+    this.#joined = this.#joined.subarray(this.#joinedBytes);
+    this.#joinedBytes = 0;
+    return joined.length === 0 || this.push(joined);
   }
 
   async *#generate({

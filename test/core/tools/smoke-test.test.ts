@@ -51,7 +51,11 @@ describe('smokeTestYtDlp', () => {
     ['does not exist', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],
     ['exits at once', async () => ({ ...ytDlp, command: [process.execPath, '-e', '0', '--'] }), /before it was ready/],
     ['finds nothing', () => worker('a', '{"ok":false,"error":{"kind":"bug"}}'), /does not resolve a plain file: bug/],
-    ['finds something else', () => worker('b', '{"ok":true,"info":{"formats":[]}}'), /does not name a plain file/],
+    [
+      'finds something else',
+      () => worker('b', '{"ok":true,"info":{"formats":[]}}'),
+      /does not offer a plain file as its own/,
+    ],
   ])('rejects a yt-dlp that %s', async (_, candidate, reason) => {
     await expect(smokeTestYtDlp(await candidate(), { openProxy: openTestProxySession })).rejects.toThrow(reason);
   });

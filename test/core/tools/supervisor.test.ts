@@ -198,4 +198,24 @@ describe('createSupervisor', () => {
     await expect.poll(() => request()).toMatchObject(VIA_WORKER);
     expect(modes).toEqual([['process-per-link', 'not yet'], ['worker']]);
   });
+
+  it('closes while processes of its own fail to start', async () => {
+    const asked = Promise.withResolvers<void>();
+    const processes = Promise.withResolvers<WorkerProcess>();
+    const { worker, state } = fakeWarm(['bug']);
+    const { supervisor, request } = createFixture({
+      start: async (mode) => {
+        if (mode === 'worker') return worker;
+        asked.resolve();
+        return processes.promise;
+      },
+    });
+    const requested = expect(request()).rejects.toThrow('no process');
+    await asked.promise;
+    const closed = supervisor.close();
+    processes.reject(new Error('no process'));
+    await closed;
+    await requested;
+    expect(state.hasEnded).toBe(true);
+  });
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { beforeAll } from 'vitest';
 import { installedTools, otherYtDlp } from '../../support/installed-tools.ts';
 import { patchedYtDlp } from '../../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -13,12 +14,12 @@ await addYtDlp(toolsDir, patchedYtDlp((await installedTools()).ytDlp, 'www.youtu
 await addYtDlp(toolsDir, await otherYtDlp(), 'yt-dlp-nightly');
 await addFfmpeg(toolsDir);
 
+const site = useSite(await createYoutube(), { settings: { toolsDir } });
+// The workers of both releases start before the first link that is tested: together they take much of its time.
+beforeAll(async () => void (await site.resolve(watchUrl('agecheckage'))));
+
 // Each release of the service is another one than yt-dlp alone: the first by its patch.
-describeSite(
-  'YouTube, which the stable release cannot read',
-  useSite(await createYoutube(), { settings: { toolsDir } }),
-  [
-    delivers('a video by the nightly release', watchUrl('plainplain1'), ALL),
-    refuses('a private video for the reason of the nightly', watchUrl('privatepriv'), /Private video/, '415 private'),
-  ],
-);
+describeSite('YouTube, which the stable release cannot read', site, [
+  delivers('a video by the nightly release', watchUrl('plainplain1'), ALL),
+  refuses('a private video for the reason of the nightly', watchUrl('privatepriv'), /Private video/, '415 private'),
+]);

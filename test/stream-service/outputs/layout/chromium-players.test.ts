@@ -33,7 +33,7 @@ const PLAY_AT = `async (positions) => {
       video.currentTime = position;
       await seeked;
     }
-    // Before it plays: on a busy machine it is told of its progress late.
+    // Read before it plays: on a busy machine, events of playback arrive late.
     const start = video.currentTime;
     await video.play();
     while (video.currentTime < position + 0.2) await next('timeupdate');
