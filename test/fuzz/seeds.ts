@@ -79,6 +79,10 @@ export const FRAGMENT = box(
     fullBox('trun', 0, 0x1 | 0x100 | 0x200, u32(2, 100, TIMESCALE, 5, TIMESCALE, 7)),
   ),
 );
+export const RANDOM_ACCESS = box(
+  'mfra',
+  fullBox('tfra', 0, 0, u32(1, 0, 2), u32(0, 100), Buffer.alloc(3, 1), u32(1000, 200), Buffer.alloc(3, 1)),
+);
 export const SEGMENT_INDEX = fullBox('sidx', 0, 0, u32(1, TIMESCALE, 0, 0), u32(2), u32(50, 1000, 0), u32(60, 1000, 0));
 /** The beginning of a fragmented file with one fragment. */
 export const FRAGMENTED_FILE = Buffer.concat([

@@ -51,7 +51,14 @@ export {
   type SampleCursor,
   type SampleTable,
 } from './sample-table.ts';
-export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
+export {
+  findRandomAccessBytes,
+  parseRandomAccess,
+  parseSegmentIndex,
+  type RandomAccessPoint,
+  type SegmentIndex,
+  type SegmentIndexEntry,
+} from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {
   type Edit,

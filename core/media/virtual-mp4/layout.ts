@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 /** Index of a source: 0 has the video, 1 the audio. */
 export type SourceIndex = 0 | 1;

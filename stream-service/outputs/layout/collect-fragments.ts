@@ -1,8 +1,11 @@
 import {
+  findRandomAccessBytes,
   type IndexedBox,
   type MovieFragment,
+  parseRandomAccess,
   parseSegmentIndex,
   parseTrackHeader,
+  type RandomAccessPoint,
   type SegmentIndex,
   type TrackHeader,
   UnsupportedMp4,
@@ -29,8 +32,13 @@ const MAX_LEADING_BOXES = 8;
 const MAX_SKIPPED_BOXES = 64;
 const SKIPPED_BOXES = new Set(['styp', 'ssix', 'emsg', 'prft', 'free', 'skip', 'uuid', 'mfra', 'udta', 'meta']);
 
+/** The `mfra` of an hour in fragments of a few seconds is read at once. */
+const TAIL_BYTES = 32 * 1024;
+
 /** `SAP_type` 0 (§8.16.3.3). */
 const UNKNOWN_ACCESS_POINT = 0;
+/** `starts_with_SAP` with `SAP_type` 1. */
+const ACCESS_POINT = 0x9000_0000;
 
 /** The `moov` of a file. */
 interface MovieBox {
@@ -42,8 +50,8 @@ interface MovieBox {
 type ReadIndex = SegmentIndex & { readonly end: number };
 
 /**
- * Collects the fragments of a file: from one `sidx` for all of them, from a hierarchy, from several one after another, and
- * from the `moof` where there is none.
+ * Collects the fragments of a file: from one `sidx` for all of them, from a hierarchy, from several one after another; where
+ * there is none, from the `mfra` at the end of the file, or else from each `moof`.
  * @throws UnsupportedMp4 when not every fragment can be known by a few reads, and what reading throws
  */
 export async function collectFragments(
@@ -87,7 +95,10 @@ class FragmentCollector {
     const isFirst = this.entries.length === 0;
     const box = await (isFirst ? readTopLevelBox : readNextFragmentBox)(this.#reader, at);
     if (box?.type === 'sidx') return this.#addIndex(await this.#readIndex(box), true);
-    if (box?.type === 'moof') return this.#addFragment(box);
+    if (box?.type === 'moof') {
+      const end = isFirst ? await this.#addRandomAccess(box.start) : undefined;
+      return end ?? this.#addFragment(box.start);
+    }
     if (!box) return undefined;
     this.#skipped += 1;
     if (this.#skipped > MAX_SKIPPED_BOXES || !SKIPPED_BOXES.has(box.type)) {
@@ -136,9 +147,41 @@ class FragmentCollector {
     return offset;
   }
 
-  /** Adds a `moof` and its `mdat`, which no index describes. The reader is at the content of the `moof`. */
-  async #addFragment(box: FileBox): Promise<number> {
+  /**
+   * Adds the fragments that the `mfra` lists, the last of which is measured. @param first offset of the first `moof`
+   * @returns the offset of their end; undefined when there is no such list, or it has not all of them
+   */
+  async #addRandomAccess(first: number): Promise<number | undefined> {
+    const { id: trackId } = findOnlyTrack(this.#movie);
+    const tailBytes = Math.min(TAIL_BYTES, this.#reader.size - first);
+    let mfra = await this.#readAt(this.#reader.size - tailBytes, tailBytes);
+    const bytes = findRandomAccessBytes(mfra);
+    if (bytes === undefined || bytes > Math.min(MAX_INDEX_BYTES, this.#reader.size - first)) return undefined;
+    const end = this.#reader.size - bytes;
+    mfra = bytes > tailBytes ? await this.#readAt(end, bytes) : mfra.subarray(-bytes);
+    const points = parseRandomAccess(mfra, trackId);
+    const last = points?.pop();
+    if (!points || !last || (points[0] ?? last).offset !== first) return undefined;
+    const starts = [...points, last];
+    for (const [index, { offset, time }] of points.entries()) {
+      const next = starts[index + 1] ?? last;
+      this.#add({ offset, time, bytes: next.offset - offset, duration: next.time - time, accessPoint: ACCESS_POINT });
+    }
+    const lastEnd = await this.#addFragment(last.offset, last);
+    this.startTime = starts[0]?.time ?? 0;
+    return lastEnd;
+  }
+
+  #readAt(offset: number, bytes: number): Promise<Buffer> {
+    this.#reader.seek(offset);
+    return this.#reader.read(bytes);
+  }
+
+  /** Adds a `moof` and its `mdat`, which no index describes. @param known where it is listed */
+  async #addFragment(offset: number, known?: RandomAccessPoint): Promise<number> {
     this.#countRead();
+    const box = await readTopLevelBox(this.#reader, offset);
+    if (box?.type !== 'moof') throw new UnsupportedMp4('Segment index does not fit its file');
     const fragment = { bytes: await readMoof(this.#reader, box), offset: box.start };
     const { id: trackId, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = findOnlyTrack(this.#movie);
     const { startTime, endTime } = await parse(MEASURE_FRAGMENT, { fragment, trackId, defaults }, this.#options);
@@ -152,7 +195,8 @@ class FragmentCollector {
     // Rounded at both ends, so that errors do not add up.
     const units = (time: number) => Math.round((time * this.timescale) / timescale);
     const duration = units(endTime) - units(startTime);
-    this.#add({ offset: box.start, bytes: mdat.end - box.start, duration, accessPoint: UNKNOWN_ACCESS_POINT });
+    const accessPoint = known ? ACCESS_POINT : UNKNOWN_ACCESS_POINT;
+    this.#add({ offset, time: known?.time, bytes: mdat.end - offset, duration, accessPoint });
     return mdat.end;
   }
 

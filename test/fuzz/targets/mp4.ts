@@ -5,6 +5,7 @@ import {
   indexMovie,
   measureFragment,
   parseInitTracks,
+  parseRandomAccess,
   parseSegmentIndex,
   patchHeaderDuration,
   shiftFragment,
@@ -52,6 +53,11 @@ export const mp4: FuzzTargets = {
   'segment-index': {
     run: (input) => void (input.length >= 8 && parseSegmentIndex(input)),
     seeds: [seeds.SEGMENT_INDEX],
+    maxSteps: LINEAR,
+  },
+  'random-access': {
+    run: (input) => void parseRandomAccess(input, 1),
+    seeds: [seeds.RANDOM_ACCESS],
     maxSteps: LINEAR,
   },
   'fragment-times': {

@@ -11,7 +11,11 @@ import {
   u32,
   u64,
 } from '../../../../core/media/isobmff/boxes.ts';
-import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
+import {
+  findRandomAccessBytes,
+  parseRandomAccess,
+  parseSegmentIndex,
+} from '../../../../core/media/isobmff/segment-index.ts';
 import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/track-header.ts';
 
 const header = (size: number, type: string, ...rest: Buffer[]) =>
@@ -123,4 +127,46 @@ describe('hasEncryptedSampleEntry', () => {
     ['a truncated box', stsd('encv').subarray(0, 20)],
     ['another version', fullBox('stsd', 1, 0, u32(1), box('encv'))],
   ])('ignores %s', (_name, bytes) => expect(hasEncryptedSampleEntry(bytes)).toBe(false));
+});
+
+describe('parseRandomAccess', () => {
+  const points = [
+    { time: 0, offset: 1000 },
+    { time: 90_000, offset: 5000 },
+  ];
+  const other = fullBox('tfra', 0, 0, u32(1, 0, 1), u32(7, 8), Buffer.from([1, 1, 1]));
+  const lists = {
+    // Numbers of 1, 2 and 3 bytes; the second entry is of the same fragment.
+    0: fullBox(
+      ...(['tfra', 0, 0, u32(2, 0b000110, 3)] as const),
+      ...[u32(0, 1000), Buffer.alloc(6), u32(40_000, 1000), Buffer.alloc(6), u32(90_000, 5000), Buffer.alloc(6)],
+    ),
+    1: fullBox(
+      ...(['tfra', 1, 0, u32(2, 0, 2)] as const),
+      ...[u64(0), u64(1000), Buffer.alloc(3), u64(90_000), u64(5000), Buffer.alloc(3)],
+    ),
+  };
+  const mfraOf = (...content: Buffer[]) => {
+    const bytes = content.reduce((sum, { length }) => sum + length, 8 + 16);
+    return box('mfra', ...content, fullBox('mfro', 0, 0, u32(bytes)));
+  };
+
+  it.each([0, 1] as const)('reads the fragments of a track from version %d', (version) => {
+    expect(parseRandomAccess(mfraOf(other, lists[version]), 2)).toEqual(points);
+  });
+
+  it('returns undefined for another track, and for a list that does not fit its box', () => {
+    expect(parseRandomAccess(mfraOf(other), 2)).toBeUndefined();
+    expect(
+      parseRandomAccess(mfraOf(fullBox('tfra', 0, 0, u32(2, 0, 4_000_000_000), u32(0, 1000, 0))), 2),
+    ).toBeUndefined();
+    expect(parseRandomAccess(mfraOf(lists[1]).subarray(0, 60), 2)).toBeUndefined();
+  });
+
+  it('finds the size of the box at the end of a file', () => {
+    const mfra = mfraOf(lists[1]);
+    expect(findRandomAccessBytes(Buffer.concat([Buffer.alloc(9), mfra]))).toBe(mfra.length);
+    expect(findRandomAccessBytes(Buffer.alloc(40))).toBeUndefined();
+    expect(findRandomAccessBytes(mfra.subarray(-15))).toBeUndefined();
+  });
 });

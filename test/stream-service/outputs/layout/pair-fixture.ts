@@ -36,8 +36,12 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-i', 'long.mp4', '-c', 'copy', '-frag_duration', '5000000'],
     ...['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
   ],
-  'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
-  'unindexed-short.mp4': ['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
+  'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
+  'listed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
+  'listed.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', '-movflags', 'empty_moov'],
+  'unindexed-short.mp4': [
+    ...['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
+  ],
   'chained-short.mp4': ['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
   'chained-short.m4a': [
     ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000', '-movflags', 'empty_moov+dash'],

@@ -45,6 +45,8 @@ describe('Media with the key of a pair', () => {
     ['chained-short.mp4', 'chained-short.m4a', 8],
     ['partial-index.mp4', 'short-indexed.m4a', 8],
     ['unindexed-short.mp4', 'ladder/aac-128.m4a', 8],
+    ['listed.mp4', 'listed.m4a', 300],
+    ['listed.mp4', 'indexed.m4a', 300],
     ['ladder/both-720.mp4', 'ladder/both-360.mp4', 8],
   ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
     const { headers, body } = await sendRequest((await startFiles(video, audio)).media);
