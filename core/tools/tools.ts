@@ -48,6 +48,8 @@ export interface ToolProvider<Tool> {
   readonly label: string;
   /** The newest version available. Absent for providers that offer one version only. @throws Error in one line */
   readonly findNewest?: (signal: AbortSignal) => Promise<string>;
+  /** The newest release, where this provider passes it over for the given older version. @throws Error in one line */
+  readonly findSkipped?: (version: string, signal: AbortSignal) => Promise<SkippedRelease | undefined>;
   /** Its newest version was chosen for all processes: they switch to it even when it is older than the current one. */
   readonly authoritative?: true;
   /**
@@ -56,6 +58,13 @@ export interface ToolProvider<Tool> {
    * @throws Error in one line
    */
   fetch(folder: string, options: FetchOptions): Promise<(folder: string) => Tool>;
+}
+
+/** A release that a provider has but cannot install on this machine. */
+export interface SkippedRelease {
+  readonly version: string;
+  /** One line for the operator. */
+  readonly reason: string;
 }
 
 export interface FetchOptions {

@@ -122,12 +122,31 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     return undefined;
   };
 
+  const warnOfSkipped = async (provider: ToolProvider<Tool>, version: string) => {
+    const skipped = await provider.findSkipped?.(version, signal).catch((error) => {
+      signal.throwIfAborted();
+      log.info('Failed to look for skipped releases', { tool: name, reason: reasonOf(error) });
+    });
+    if (skipped)
+      log.warn('A newer release was skipped', {
+        tool: name,
+        version,
+        skipped: skipped.version,
+        reason: skipped.reason,
+      });
+  };
+
   const installMissing = async () => {
     if (!current) await reload();
     if (current) return;
     const failures: string[] = [];
     current =
-      (await rollBack()) ?? (await tryProviders(failures, (provider) => fetch(provider, `Downloading ${name}`)));
+      (await rollBack()) ??
+      (await tryProviders(failures, async (provider) => {
+        const installed = await fetch(provider, `Downloading ${name}`);
+        await warnOfSkipped(provider, installed.tool.version);
+        return installed;
+      }));
     if (!current) throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
     await cleanUp();
   };
@@ -141,6 +160,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     if (!newest && failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
     if (!newest) return false;
     const { provider, version } = newest;
+    await warnOfSkipped(provider, version);
     const difference = compareVersions(version, kept);
     if (difference === 0 || (difference < 0 && !provider.authoritative)) return false;
     return runLocked(async () => {

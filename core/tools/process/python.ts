@@ -29,6 +29,14 @@ export interface Python {
   install(requirement: string, target: string, options?: InstallOptions): Promise<void>;
   /** The version that `install` would choose: the newest whose dependencies can be met. */
   choose(name: string, requirement: string, options?: InstallOptions): Promise<string>;
+  /** The newest version in the registry that has a wheel, whatever it requires. */
+  findNewest(name: string, options?: InstallOptions): Promise<PublishedVersion>;
+}
+
+export interface PublishedVersion {
+  readonly version: string;
+  /** The versions of Python that it runs on, such as `>=3.12`. */
+  readonly requiresPython?: string | undefined;
 }
 
 export interface InstallOptions {
@@ -61,6 +69,14 @@ export async function findPython(program = 'python3', environment = process.env)
     ...(pre ? ['--pre'] : []),
     ...(platform ? ['--platform', platform] : []),
   ];
+  /** What pip would install of a package. */
+  const plan = async (name: string, args: readonly string[], options: InstallOptions) => {
+    const dryRun = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), ...args];
+    const { install } = JSON.parse((await pip(dryRun, options.signal)).toString()) as Report;
+    const planned = install.find(({ metadata }) => metadata.name === name)?.metadata;
+    if (!planned) throw new Error('pip reports no version');
+    return planned;
+  };
   return {
     path,
     async install(requirement, target, options = {}) {
@@ -80,19 +96,19 @@ export async function findPython(program = 'python3', environment = process.env)
         signal: options.signal,
       }).catch(() => options.signal?.throwIfAborted());
     },
-    async choose(name, requirement, options = {}) {
-      const plan = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), requirement];
-      const { install } = JSON.parse((await pip(plan, options.signal)).toString()) as Report;
-      const version = install.find(({ metadata }) => metadata.name === name)?.metadata.version;
-      if (!version) throw new Error('pip reports no version');
-      return version;
+    choose: async (name, requirement, options = {}) => (await plan(name, [requirement], options)).version,
+    async findNewest(name, options = {}) {
+      const found = await plan(name, ['--no-deps', '--ignore-requires-python', name], options);
+      return { version: found.version, requiresPython: found.requires_python };
     },
   };
 }
 
 /** pip's installation report, version 1. */
 interface Report {
-  readonly install: readonly { readonly metadata: { readonly name: string; readonly version: string } }[];
+  readonly install: readonly {
+    readonly metadata: { readonly name: string; readonly version: string; readonly requires_python?: string };
+  }[];
 }
 
 const isMissing = ({ cause }: Error): boolean => (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';

@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOnPath, findPython, type InstallOptions, run } from '../process/index.ts';
-import type { ToolProvider, YtDlp } from '../tools.ts';
+import type { SkippedRelease, ToolProvider, YtDlp } from '../tools.ts';
+import { compareVersions } from '../versions.ts';
 import { findLayeredYtDlp } from './layered-yt-dlp.ts';
 import { queryYtDlp, readYtDlpVersion } from './query-yt-dlp.ts';
 import { assetFor, unpackYtDlp } from './release-archive.ts';
@@ -38,7 +39,7 @@ const MIN_VERSION = '2025.11.12';
  * `default` is what YouTube needs; `curl-cffi` imitates the TLS fingerprints of browsers, and lacks wheels for some
  * machines.
  */
-const REQUIREMENTS = [`yt-dlp[default,curl-cffi]>=${MIN_VERSION}`, `yt-dlp[default]>=${MIN_VERSION}`] as const;
+const PACKAGES = ['yt-dlp[default,curl-cffi]', 'yt-dlp[default]'] as const;
 /** pip's messages when a package is missing for this machine. Other failures would recur with fewer packages. */
 const UNMET = /no matching distribution|could not find a version|resolutionimpossible|conflicting/i;
 
@@ -52,6 +53,7 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
       const python = await findPython();
       return tryRequirements(signal, (requirement) => python.choose('yt-dlp', requirement, select(signal)));
     },
+    findSkipped: (version, signal) => findSkipped(version, select(signal)),
     async fetch(folder, { signal }) {
       const python = await findPython();
       await tryRequirements(signal, (requirement) => python.install(requirement, folder, select(signal)));
@@ -69,14 +71,33 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
 }
 
 async function tryRequirements<T>(signal: AbortSignal, work: (requirement: string) => Promise<T>): Promise<T> {
-  const [preferred, plain] = REQUIREMENTS;
+  const [preferred, plain] = PACKAGES;
   try {
-    return await work(preferred);
+    return await work(`${preferred}>=${MIN_VERSION}`);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Error && UNMET.test(error.message))) throw error;
-    return work(plain);
+    return work(`${plain}>=${MIN_VERSION}`);
   }
+}
+
+/** The newest release of PyPI and why pip does not install it, where it is newer than the version that pip chose. */
+async function findSkipped(chosen: string, options: InstallOptions): Promise<SkippedRelease | undefined> {
+  const python = await findPython();
+  const { version, requiresPython } = await python.findNewest('yt-dlp', options);
+  if (compareVersions(version, chosen) <= 0) return undefined;
+  // The plain package first: what it lacks is the reason also where curl-cffi has no wheel for any release.
+  for (const name of PACKAGES.toReversed()) {
+    try {
+      await python.choose('yt-dlp', `${name}==${version}`, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const { message } = error as Error;
+      const isOfPython = requiresPython !== undefined && /distribution found for yt-dlp(?![\w-])/i.test(message);
+      return { version, reason: isOfPython ? `it requires Python ${requiresPython}` : message };
+    }
+  }
+  return undefined;
 }
 
 /** The yt-dlp of a release in a read-only folder of an image, whose build has verified it. It is used where it is. */
