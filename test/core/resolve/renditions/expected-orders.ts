@@ -190,8 +190,7 @@ export const expectedOrders: Readonly<Record<string, ExpectedOrder>> = {
     audio: 'hls-70',
   },
   'BiliBili FLV in two parts': {
-    video: '32',
-    differs: 'complete files that follow each other are not one stream',
+    video: '64 32',
   },
   QQMusic: {
     audio: 'F000 A000 M800 M500 C400',
