@@ -4,15 +4,7 @@ import { best, languageCriteria, order } from './criteria.ts';
 import { hasForeignAudio, isDamaged } from './traits.ts';
 
 /** As the criteria order them: the most serious first. */
-const FLAWS = [
-  'protected',
-  'browsers',
-  'damaged',
-  'watermarked',
-  'description',
-  'dub',
-  'drc',
-] as const satisfies Flaw[];
+const FLAWS = ['protected', 'browsers', 'damaged', 'watermarked', 'description', 'dub'] as const satisfies Flaw[];
 
 /**
  * What descriptions say, for clients that know the contract alone, unless the source says it. Of audio, the source names the
@@ -60,7 +52,6 @@ function flawsOf(candidate: Candidate, original: Candidate | undefined): readonl
     watermarked: track.video !== null && candidate.isWatermarked,
     description: hasAudio && isAudioDescription,
     dub: !isAudioDescription && isDub,
-    drc: hasAudio && candidate.isDrc,
   };
   return FLAWS.filter((flaw) => found[flaw]);
 }
@@ -72,16 +63,17 @@ function isDubOf(candidate: Candidate, original: Candidate): boolean {
   return language !== spoken && order(candidate, original, languageCriteria) > 0;
 }
 
-type Described = Pick<Rendition, 'flaws' | 'description'>;
+type Described = Pick<Rendition, 'flaws' | 'versions' | 'description'>;
 
 /** What an earlier version has stored has the words of the source alone. */
 const flawsSaid = ({ description }: Described): readonly Flaw[] =>
   FLAWS.filter((flaw) => NAMES[flaw]?.[1].test(description ?? ''));
 
-/** A flaw outweighs all those after it together, as criteria do. */
+/** A flaw outweighs all those after it together, as criteria do. The least is a compressed dynamic range. */
 function severityOf(rendition: Described): number {
-  const { flaws = flawsSaid(rendition) } = rendition;
-  return FLAWS.reduce((sum, flaw) => sum * 2 + Number(flaws.includes(flaw)), 0);
+  const { flaws = flawsSaid(rendition), versions = [] } = rendition;
+  const applies = [...FLAWS.map((flaw) => flaws.includes(flaw)), versions.includes('drc')];
+  return applies.reduce((sum, isFlawed) => sum * 2 + Number(isFlawed), 0);
 }
 
 /**

@@ -12,9 +12,10 @@ const WISHES: readonly QualityRequest[] = (['compatible', 'any'] as const).flatM
     codec,
   })),
 );
-const SERIOUS_FIRST: readonly Flaw[] = ['protected', 'browsers', 'damaged', 'watermarked', 'description', 'dub', 'drc'];
+const SERIOUS_FIRST: readonly Flaw[] = ['protected', 'browsers', 'damaged', 'watermarked', 'description', 'dub'];
 
-const severity = ({ flaws = [] }: Rendition) => SERIOUS_FIRST.map((flaw) => Number(flaws.includes(flaw))).join('');
+const severity = ({ flaws = [], versions = [] }: Rendition) =>
+  [...SERIOUS_FIRST.map((flaw) => flaws.includes(flaw)), versions.includes('drc')].map(Number).join('');
 
 const tracksOf = ({ resource }: ResolvedList, { formatIds }: Rendition) =>
   formatIds.flatMap((id) => resource.tracks.find(({ formatId }) => formatId === id) ?? []);
