@@ -139,6 +139,17 @@ describe('fileNameOf', () => {
     expect(fileNameOf(naming, '.mp4')).toBe('003 - Author - Title (1080p HDR).mp4');
   });
 
+  it('tells apart dubs whose labels differ in the language alone', () => {
+    const labels = ['German (dubbed)', 'German', 'French (dubbed)', 'Norwegian Bokmål (dubbed, descriptive)'];
+    const sounds = labels.map((label, index) => sound({ key: `${index}`, label: `129 kbps ${label}` }));
+    expect(choicesOf(item([], sounds)).audio.map(({ fileName }) => fileName)).toEqual([
+      'Author - Title (129 kbps German dubbed).m4a',
+      'Author - Title (129 kbps German).m4a',
+      'Author - Title (129 kbps French dubbed).m4a',
+      'Author - Title (129 kbps Norwegian Bokmål dubbed, descriptive).m4a',
+    ]);
+  });
+
   it('has 200 bytes at most, of which a long title leaves place and quality theirs', () => {
     const naming = { title: '🎬'.repeat(200), author: null, quality: '192 kbps', place: { number: 1, count: 1000 } };
     const name = fileNameOf(naming, '.mp4');

@@ -2,9 +2,10 @@ import { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, type PATTERN_PARTS } from './f
 
 /** Bytes of a name in UTF-8, extension included. File systems allow 255, of which browsers need some for endings of their own. */
 const MAX_BYTES = 200;
-const MAX_QUALITY_CHARACTERS = 12;
-/** Bytes of quality and place with their separators: `0003 - `, ` (1080p60 HDR)`. */
-const QUALITY_AND_PLACE_BYTES = 24;
+/** Of the quality, which names the language and version of dubs: `129 kbps Portuguese (Brazil) (dubbed)`. */
+const MAX_QUALITY_BYTES = 60;
+/** Bytes that the default pattern adds to the number, and to the quality: `03 - `, ` (1080p)`. */
+const SEPARATOR_BYTES = 3;
 /** Where a text was cut: separators and opening brackets, behind which something is missing. */
 const DANGLING = /[\s\p{Pd}\p{Ps}\p{Pi},;&+]+$/u;
 /**
@@ -34,14 +35,18 @@ export function fileNameOf(naming: Naming, extension: string, pattern = DEFAULT_
   const { title, author, quality, place } = naming;
   const suffix = /^\.[a-z0-9]{1,8}$/i.test(extension) ? extension : '';
   const maxBytes = MAX_BYTES - suffix.length;
+  const number = place ? String(place.number).padStart(String(place.count).length, '0') : '';
+  // Brackets would be nested in those of the pattern.
+  const shownQuality = cutText(cleaned((quality ?? '').replace(/[()]/g, '')), MAX_QUALITY_BYTES);
+  const others = [number, shownQuality].filter(Boolean).map((text) => bytesOf(text) + SEPARATOR_BYTES);
   const filled = fill(pattern.slice(0, MAX_PATTERN_CHARACTERS), {
-    number: place ? String(place.number).padStart(String(place.count).length, '0') : '',
+    number,
     ...cutTogether(
       cleaned(author ?? ''),
       cleaned(title ?? ''),
-      maxBytes - (quality || place ? QUALITY_AND_PLACE_BYTES : 0),
+      others.reduce((left, bytes) => left - bytes, maxBytes),
     ),
-    quality: cleaned((quality ?? '').replace(/[^ -'*-~]/g, '').slice(0, MAX_QUALITY_CHARACTERS)),
+    quality: shownQuality,
   });
   const clean = cleaned(cutText(cleaned(filled), maxBytes));
   return (clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean) + suffix;
