@@ -20,7 +20,7 @@ import {
   createResolveEntry,
   type EntryEvent,
 } from '../api/index.ts';
-import { resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
+import { measureResolve, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
@@ -124,7 +124,10 @@ export const handler = routeEvent({
     Get: createGet(options),
     Feed: createGetFeed(feedOptions),
     ArchiveList: createGetArchiveList(options),
-    Mcp: createMcp({ ...options, publicUrl: settings.publicUrl, search: settings.search }),
+    Mcp: createMcp({
+      ...{ ...options, publicUrl: settings.publicUrl, search: settings.search },
+      measure: (resolve) => measureResolve(metrics, resolve),
+    }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

@@ -17,16 +17,20 @@ const OUTCOMES = new Map([
   [503, 'unavailable'],
 ]);
 
+type Recorder = Pick<ResolveMetrics, 'resolved'>;
+
+const outcomeOf = (statusCode: number, problem?: string): string =>
+  OUTCOMES_BY_PROBLEM.get(problem) ?? OUTCOMES.get(statusCode) ?? 'other';
+
 /** Records the outcome and the duration of every GET. A handler that fails without a response is counted by Lambda. */
-export function resolveMetrics(metrics: Pick<ResolveMetrics, 'resolved'>): HttpMiddleware {
+export function resolveMetrics(metrics: Recorder): HttpMiddleware {
   const startTimes = new WeakMap<object, number>();
   const record = (request: Request<Event, Result>) => {
     const { event, response, error } = request;
     const startedAt = startTimes.get(request);
     if (!response || startedAt === undefined || event.requestContext.http.method !== 'GET') return;
     const problem = error ? problemNameOf(toProblem(error).details) : undefined;
-    const outcome = OUTCOMES_BY_PROBLEM.get(problem) ?? OUTCOMES.get(response.statusCode ?? 0) ?? 'other';
-    metrics.resolved(outcome, performance.now() - startedAt, problem);
+    metrics.resolved(outcomeOf(response.statusCode ?? 0, problem), performance.now() - startedAt, problem);
   };
   return {
     before: (request) => {
@@ -35,4 +39,20 @@ export function resolveMetrics(metrics: Pick<ResolveMetrics, 'resolved'>): HttpM
     after: record,
     onError: record,
   };
+}
+
+/** Records a resolve that is only a part of its request, as of a tool, which answers failures with 200. @throws what it throws */
+export async function measureResolve<Answer>(metrics: Recorder, resolve: () => Promise<Answer>): Promise<Answer> {
+  const startedAt = performance.now();
+  const record = (statusCode: number, problem?: string) =>
+    metrics.resolved(outcomeOf(statusCode, problem), performance.now() - startedAt, problem);
+  try {
+    const answer = await resolve();
+    record(200);
+    return answer;
+  } catch (error) {
+    const { details } = toProblem(error);
+    record(details.status, problemNameOf(details));
+    throw error;
+  }
 }

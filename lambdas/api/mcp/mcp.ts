@@ -3,7 +3,7 @@ import { isForeignPage } from '../../../core/http/index.ts';
 import { describeError, type Log } from '../../../core/log/index.ts';
 import { createHandler, type Handler, headerOf } from '../../middleware/index.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from '../public-base-url.ts';
-import { createResolveRequest, type ResolveOptions } from '../resolve-request.ts';
+import { createResolveRequest, type ResolvedRequest, type ResolveOptions } from '../resolve-request.ts';
 import { fetchMedia } from './fetch-media.ts';
 import { createGetTranscript, type GetTranscriptOptions } from './get-transcript.ts';
 import { searchMedia } from './search-media.ts';
@@ -15,10 +15,13 @@ export interface McpOptions extends Omit<ResolveOptions, 'resolver'>, Omit<Publi
   readonly version: string;
   /** Whether pages of search results are resolved. @default false */
   readonly search?: boolean;
+  /** Called around each resolve. @default nothing is measured */
+  readonly measure?: (resolve: () => Promise<ResolvedRequest>) => Promise<ResolvedRequest>;
 }
 
 /** POST /mcp: the Model Context Protocol by streamable HTTP without sessions, with tools that read. */
 export const createMcp = (options: McpOptions): Handler => {
+  const { measure = (resolve) => resolve() } = options;
   const resolveRequest = createResolveRequest(options);
   const isBehindEdge = options.originSecret !== undefined;
   const tools: readonly Tool[] = [fetchMedia, createGetTranscript(options), ...(options.search ? [searchMedia] : [])];
@@ -36,7 +39,7 @@ export const createMcp = (options: McpOptions): Handler => {
       },
       resolve: (url: string) => {
         const rawQueryString = new URLSearchParams({ url }).toString();
-        return resolveRequest({ ...event, rawQueryString }, context, { maxEntryWaitSeconds: 0 });
+        return measure(() => resolveRequest({ ...event, rawQueryString }, context, { maxEntryWaitSeconds: 0 }));
       },
     };
     const { serveMessage } = await import('./serve.ts');

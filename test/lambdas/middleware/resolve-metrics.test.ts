@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import { describe, expect, it } from 'vitest';
 import { NotDeliverable } from '../../../core/errors/index.ts';
 import type { Event, Result } from '../../../lambdas/middleware/create-handler.ts';
-import { resolveMetrics } from '../../../lambdas/middleware/resolve-metrics.ts';
+import { measureResolve, resolveMetrics } from '../../../lambdas/middleware/resolve-metrics.ts';
 import { eventOf } from '../fakes.ts';
 
 /** The metrics of one response. */
@@ -75,5 +75,27 @@ describe('resolveMetrics', () => {
       .handler(() => Promise.reject(new Error('broke')));
     expect(await handler(eventOf('/api/Fetch/GetResource'), {} as never)).toEqual({ statusCode: 502 });
     expect(counts).toEqual(['failed']);
+  });
+});
+
+describe('measureResolve', () => {
+  const measured = async (resolve: () => Promise<string>) => {
+    const counts: unknown[] = [];
+    const metrics = {
+      resolved: (outcome: string, ms: number, problem?: string) => void counts.push([outcome, ms >= 0, problem]),
+    };
+    return { answer: await measureResolve(metrics, resolve).catch((error) => error), counts };
+  };
+
+  it('records and returns what is resolved', async () => {
+    expect(await measured(async () => 'found')).toEqual({ answer: 'found', counts: [['resolved', true, undefined]] });
+  });
+
+  it.each([
+    ['bot-check', 'failed'],
+    ['drm', 'not deliverable'],
+  ] as const)('records the type of the problem %s, and throws it', async (reason, outcome) => {
+    const error = new NotDeliverable('Why.', { reason });
+    expect(await measured(() => Promise.reject(error))).toEqual({ answer: error, counts: [[outcome, true, reason]] });
   });
 });
