@@ -1,5 +1,6 @@
 import { box, FRAGMENTED_FILE_TYPE, fullBox, u32, u64, writeMovie } from '../../core/media/isobmff/index.ts';
 import type { TrackHeader } from '../../core/media/isobmff/track-header.ts';
+import { checkedPage, oggPageHeader, packetSegments } from '../../core/media/ogg/index.ts';
 
 /** Inputs that the fuzzer starts from, all generated: no media of anyone. */
 
@@ -103,6 +104,14 @@ function tsPacket(pid: number, payload: readonly number[]): Buffer {
   packet.set([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x10, ...payload]);
   return packet;
 }
+
+/** The first pages of Ogg with Theora and Opus. */
+export const OGG = Buffer.concat(
+  ['\x80theora\x03\x02\x01\0\x50\0\x2d\0\x05\0\0\x02\xd0', 'OpusHead\x01\x02'].map((packet) => {
+    const segments = packetSegments(packet.length);
+    return checkedPage(oggPageHeader({ sequence: 0, granule: 0, segments }), Buffer.from(packet, 'latin1'));
+  }),
+);
 
 /** An ID3 tag of 12 bytes, then a frame of AAC in ADTS. */
 export const ADTS = Buffer.concat([

@@ -7,6 +7,7 @@ import {
 } from '../../../core/media/frames/index.ts';
 import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../../core/media/id3/index.ts';
 import { MP4_TAGS_BYTES, mp4Tags } from '../../../core/media/mp4-tags/index.ts';
+import { readOggStreams } from '../../../core/media/ogg/index.ts';
 import { probeSegmentStart } from '../../../core/media/segment-probe/index.ts';
 import { sniff } from '../../../core/media/sniff/index.ts';
 import * as seeds from '../seeds.ts';
@@ -35,6 +36,16 @@ export const frames: FuzzTargets = {
   'mp4-frames': { run: scanFrames(createMp4Check), seeds: [seeds.FRAGMENTED_FILE], maxSteps: LINEAR },
   'adts-frames': { run: scanFrames(createAdtsCheck), seeds: [seeds.ADTS], maxSteps: LINEAR },
   'mpegts-packets': { run: scanFrames(createMpegTsCheck), seeds: [seeds.MPEG_TS], maxSteps: LINEAR },
+  'ogg-streams': {
+    run(input) {
+      const streams = readOggStreams(input);
+      check(streams.length <= input.length / 28, 'More streams than pages');
+      for (const { width = 0, height = 0 } of streams)
+        check(width < 2 ** 24 && height < 2 ** 24, 'Wider than its header');
+    },
+    seeds: [seeds.OGG],
+    maxSteps: LINEAR,
+  },
   sniff: { run: (input) => void sniff(input), seeds: [seeds.FRAGMENTED_FILE, 'ID3', 'fLaC'], maxSteps: LINEAR },
   id3: {
     run(input) {
