@@ -1,12 +1,4 @@
-import {
-  CLOCK_HZ,
-  isPesStart,
-  PACKET_BYTES,
-  payloadStart,
-  pidOf,
-  readPesTimestamp,
-  SYNC_BYTE,
-} from '../mpegts/index.ts';
+import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
 import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
 
 /** Timestamps start again after this many ticks. */
@@ -43,10 +35,10 @@ export function createMpegTsCheck(head: Buffer, seconds: number): FrameCheck | u
     read(packet) {
       if (packet.readUInt8(3) & 0xc0) isUnscrambled = false;
       const payload = payloadStart(packet);
-      if (!payload || !isPesStart(payload)) return PACKET_BYTES;
+      const start = payload && readPesStart(payload);
+      if (!start) return PACKET_BYTES;
       hasMedia = true;
-      const timestamp = readPesTimestamp(payload);
-      if (timestamp !== undefined) addTimestamp(pidOf(packet), timestamp);
+      if (start.ticks !== undefined) addTimestamp(pidOf(packet), start.ticks);
       return PACKET_BYTES;
     },
     problem() {

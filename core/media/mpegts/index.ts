@@ -1,1 +1,1 @@
-export { CLOCK_HZ, isPesStart, PACKET_BYTES, payloadStart, pidOf, readPesTimestamp, SYNC_BYTE } from './packets.ts';
+export { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from './packets.ts';

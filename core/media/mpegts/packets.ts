@@ -15,16 +15,22 @@ export function payloadStart(packet: Buffer): Buffer | undefined {
   return isStart ? packet.subarray(4 + (control & 0x20 ? 1 + packet.readUInt8(4) : 0)) : undefined;
 }
 
-/** Whether a payload is the start of a PES packet with its fields in front (§2.4.3.6). */
-export const isPesStart = (payload: Buffer): boolean => payload.length >= 14 && payload.readUIntBE(0, 3) === 1;
+/** The start of a PES packet. */
+export interface PesStart {
+  /** The timestamp of audio or video; undefined when it is of another kind or has none. */
+  readonly ticks: number | undefined;
+}
 
-/** The timestamp of an audio or video PES packet in ticks; undefined when it is of another kind or has none. */
-export function readPesTimestamp(payload: Buffer): number | undefined {
+/** Undefined for a payload that is no start of a PES packet with its fields in front (§2.4.3.6). */
+export function readPesStart(payload: Buffer): PesStart | undefined {
+  if (payload.length < 14 || payload.readUIntBE(0, 3) !== 1) return undefined;
   // MPEG, private stream 1 (AC-3), and extended ids.
   const id = payload.readUInt8(3);
   const isTimed = (id >= 0xc0 && id <= 0xef) || id === 0xbd || id === 0xfd;
-  if (!isTimed || (payload.readUInt8(7) & 0x80) === 0) return undefined;
+  if (!isTimed || (payload.readUInt8(7) & 0x80) === 0) return { ticks: undefined };
   // 33 bits in five bytes, with marker bits.
   const high = (payload.readUInt8(9) >> 1) & 0x07;
-  return high * 2 ** 30 + (payload.readUInt16BE(10) >> 1) * 2 ** 15 + (payload.readUInt16BE(12) >> 1);
+  return {
+    ticks: high * 2 ** 30 + (payload.readUInt16BE(10) >> 1) * 2 ** 15 + (payload.readUInt16BE(12) >> 1),
+  };
 }

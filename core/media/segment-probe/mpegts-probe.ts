@@ -1,12 +1,4 @@
-import {
-  CLOCK_HZ,
-  isPesStart,
-  PACKET_BYTES,
-  payloadStart,
-  pidOf,
-  readPesTimestamp,
-  SYNC_BYTE,
-} from '../mpegts/index.ts';
+import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
 
 /** Facts from the first bytes of a segment. */
 export interface SegmentStart {
@@ -80,6 +72,6 @@ function readTypes(section: Buffer): number[] | undefined {
 
 /** Undefined when this is not the start of an audio or video PES packet, or has no timestamp. */
 function readSeconds(payload: Buffer): number | undefined {
-  const ticks = isPesStart(payload) ? readPesTimestamp(payload) : undefined;
+  const ticks = readPesStart(payload)?.ticks;
   return ticks === undefined ? undefined : ticks / CLOCK_HZ;
 }
