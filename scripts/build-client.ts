@@ -3,24 +3,32 @@ import { join, resolve } from 'node:path';
 import { runCommand } from './command-line.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const SOURCE = join(ROOT, 'clients/reelay-client');
+
+export interface BuildClientOptions {
+  /** The folder with the sources of the service. @default this repository */
+  readonly root?: string;
+  /** Emptied. @default `dist/client` of this repository */
+  readonly target?: string;
+}
 
 /** Writes the client package as it is published: JavaScript, declarations of its types, and the version of the service. */
-export async function buildClient(target = join(ROOT, 'dist/client')): Promise<string> {
+export async function buildClient({
+  root = ROOT,
+  target = join(ROOT, 'dist/client'),
+}: BuildClientOptions = {}): Promise<string> {
+  const source = join(root, 'clients/reelay-client');
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as { version: string };
-  const [own, { version }] = await Promise.all([read(join(SOURCE, 'package.json')), read(join(ROOT, 'package.json'))]);
+  const [own, { version }] = await Promise.all([read(join(source, 'package.json')), read(join(root, 'package.json'))]);
   await Promise.all([
     runCommand(process.execPath, [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      SOURCE,
-      '--outDir',
-      join(target, 'lib'),
+      ...[join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', source, '--outDir', join(target, 'lib')],
+      // Sources elsewhere have no packages beside them.
+      ...['--typeRoots', join(ROOT, 'node_modules/@types')],
     ]),
-    cp(join(SOURCE, 'README.md'), join(target, 'README.md')),
-    cp(join(ROOT, 'LICENSE'), join(target, 'LICENSE')),
+    cp(join(source, 'README.md'), join(target, 'README.md')),
+    cp(join(root, 'LICENSE'), join(target, 'LICENSE')),
     writeFile(join(target, 'package.json'), `${JSON.stringify({ ...own, version }, null, 2)}\n`),
   ]);
   return target;

@@ -75,6 +75,7 @@ async function finish(outDir: string, release: Release, key: string): Promise<vo
   say('Nothing was published. To publish:');
   say(`  git push origin v${version}`);
   say(`  upload the files of ${outDir} to the release of the repository's host`);
+  say(`  npm publish ${join(outDir, `reelay-client-${version}.tgz`)}`);
   if (release.files.some(({ name }) => name.endsWith('.docker.tar')))
     say(`  buildah push reelay:${version} docker://REGISTRY/reelay:${version}`);
 }

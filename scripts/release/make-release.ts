@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildClient } from '../build-client.ts';
 import { runCommand } from '../command-line.ts';
 import { type Buildah, componentsOf, reproducibleBuild, writeImage } from './container-image.ts';
 import { type Dependency, makeProvenance } from './provenance.ts';
@@ -42,9 +43,10 @@ export async function makeRelease(options: ReleaseOptions): Promise<Release> {
     await runCommand('tar', ['-xzf', join(outDir, archive.name), '-C', work]);
     const sources = join(work, name);
     const sbom = await write(outDir, `${name}.cdx.json`, await makeSbom(sources, commit));
+    const client = await packClient(sources, outDir);
     const container = buildah && (await makeContainer({ ...options, buildah, sources, commit }));
     const lockfile = await describeFile(join(sources, 'package-lock.json'));
-    const made = [archive, sbom, ...(container?.files ?? [])];
+    const made = [archive, sbom, client, ...(container?.files ?? [])];
     const statement = makeProvenance({
       ...{ commit, builder, files: made, repository: await urlOf(repository) },
       parameters: { container: container ? options.architecture : false },
@@ -61,6 +63,16 @@ export async function makeRelease(options: ReleaseOptions): Promise<Release> {
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** The client package as npm publishes it, with entries of a constant time. */
+async function packClient(sources: string, outDir: string): Promise<ReleaseFile> {
+  const built = await buildClient({ root: sources, target: join(sources, 'dist/client') });
+  // npm keeps the modes, which depend on a setting of the user.
+  await runCommand('chmod', ['-R', 'u=rwX,go=rX', built]);
+  const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', outDir], built);
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+  return describeFile(join(outDir, filename));
 }
 
 interface ContainerOptions extends ReleaseOptions {

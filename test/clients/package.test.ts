@@ -13,7 +13,7 @@ let project = '';
 
 beforeAll(async () => {
   const folder = await temporaryFolder();
-  const built = await buildClient(join(folder, 'built'));
+  const built = await buildClient({ target: join(folder, 'built') });
   project = await temporaryFolder();
   await runCommand('npm', ['pack', '--pack-destination', folder], built);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };

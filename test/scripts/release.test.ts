@@ -86,6 +86,16 @@ describe('a release', () => {
     for (const row of rows) expect(row).toMatch(new RegExp(` 0/0 +\\d+ ${time} `));
   });
 
+  it('has the client package with its code and the version of the service', async () => {
+    const file = join(outDir, `reelay-client-${release.commit.version}.tgz`);
+    const names = (await run('tar', ['-tzf', file])).stdout.split('\n');
+    expect(names).toEqual(
+      expect.arrayContaining(['package/lib/index.js', 'package/lib/index.d.ts', 'package/LICENSE']),
+    );
+    const { stdout } = await run('tar', ['-xzOf', file, 'package/package.json']);
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'reelay-client', version: release.commit.version });
+  });
+
   it('has a bill of materials with every package that runs, and none that only tests', async () => {
     const sbom = JSON.parse((await read('.cdx.json')).toString());
     expect(sbom).toMatchObject({
@@ -113,9 +123,9 @@ describe('a release', () => {
         runDetails: { builder: { id: 'urn:test:builder' } },
       },
     });
-    const [archive, sbom] = release.files;
+    const [archive, sbom, client] = release.files;
     expect(statement.subject).toEqual(
-      [archive, sbom].map((file) => ({ name: file?.name, digest: { sha256: file?.sha256 } })),
+      [archive, sbom, client].map((file) => ({ name: file?.name, digest: { sha256: file?.sha256 } })),
     );
     // Nothing of this machine.
     expect(JSON.stringify(statement)).not.toContain(ROOT);
@@ -132,7 +142,7 @@ describe('a release', () => {
     const envelope = await readFile(join(outDir, name), 'utf8');
     expect(await git(repository, 'tag')).toBe(`v${release.commit.version}\n`);
     expect(await verifyRelease(outDir, envelope, publicKey)).toEqual(
-      release.files.slice(0, 2).map((file) => file.name),
+      release.files.slice(0, 3).map((file) => file.name),
     );
     await expect(verifyRelease(outDir, envelope, keys().publicKey)).rejects.toThrow('no signature of this key');
     await expect(verifyRelease(await temporaryFolder(), envelope, publicKey)).rejects.toThrow('none of the files');
