@@ -39,13 +39,16 @@ describe('404', () => {
 });
 
 describe('blank parameters', () => {
-  it.each(['format=&bitrate=&tags=', 'subtitles=&start=&end=', 'start=+&end=%20'])(
-    'sends %s as without',
-    async (query) => {
-      const { status, body } = await at(`${media}?${query}`);
-      expect([status, body.toString()]).toEqual([200, 'some media']);
-    },
-  );
+  it.each([
+    ['Media', 'format=&bitrate=&tags='],
+    ['Media', 'subtitles=&start=&end='],
+    ['Media', 'start=+&end=%20'],
+    ['Combined', 'subtitles=&start='],
+    ['Combined', 'start=%20'],
+  ])('of %s, %s, have no effect', async (operation, query) => {
+    const { status, body } = await at(`${media.replace('Media', operation)}?${query}`);
+    expect([status, body.toString()]).toEqual([200, 'some media']);
+  });
 
   it('answers a value beside a blank one as without the blank one', async () => {
     const { status, body } = await at(`${media}?tags=&tags=yes`);
