@@ -66,7 +66,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
 
   const openWith =
     (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
-    async (stored, storedTrack, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
+    async (stored, storedTrack, { signal = new AbortController().signal, range = { first: 0 }, client = '' } = {}) => {
       const resource = latest(stored);
       const { formatId, delivery } = storedTrack;
       const open = openers[delivery];
@@ -120,7 +120,7 @@ export async function openTrack(
   session: StreamSession,
   { range, signal = session.signal }: { readonly range?: PredictedRange; readonly signal?: AbortSignal } = {},
 ): Promise<Source> {
-  const source = await openSource(resource, track, signal, range, session.client);
+  const source = await openSource(resource, track, { signal, range, client: session.client });
   session.onClose(() => source.close());
   return source;
 }

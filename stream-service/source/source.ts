@@ -70,17 +70,17 @@ export interface SegmentRun {
 
 /**
  * Opens a track and waits for its first bytes.
- * @param range what will probably be read: requesting it while opening saves a request. @default everything
- * @param client whose share of the memory for reading ahead the source uses
  * @throws UpstreamError, UrlExpired, NotFound, and what resolving again throws
  */
-export type OpenSource = (
-  resource: Resource,
-  track: Track,
-  signal?: AbortSignal,
-  range?: PredictedRange,
-  client?: string,
-) => Promise<Source>;
+export type OpenSource = (resource: Resource, track: Track, options?: OpenOptions) => Promise<Source>;
+
+export interface OpenOptions {
+  readonly signal?: AbortSignal;
+  /** What will probably be read: requesting it while opening saves a request. @default everything */
+  readonly range?: PredictedRange | undefined;
+  /** Whose share of the memory for reading ahead the source uses. @default that of no client */
+  readonly client?: string;
+}
 
 /** Everything that opening one track needs. */
 export interface OpenRequest extends UpstreamRequestDependencies {

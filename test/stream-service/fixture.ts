@@ -112,10 +112,10 @@ export async function startService(
       },
       ...state,
     },
-    openSource: async (of, track, signal, first) => {
+    openSource: async (of, track, opening) => {
       const source = sources[track.formatId];
       if (!source) throw new Error(`No source for ${track.formatId}`);
-      return typeof source === 'function' ? source(of, track, signal, first) : source;
+      return typeof source === 'function' ? source(of, track, opening) : source;
     },
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,

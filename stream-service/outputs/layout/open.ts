@@ -167,7 +167,7 @@ function loadLayout<Request extends LayoutRequest, L extends Layout>({
   const { openSource, session } = opening;
   const { client, signal } = session;
   const openFile = (index: SourceIndex, shared: AbortSignal) =>
-    openSource(found.resource, trackOf(found, index), shared, HEADER_RANGE);
+    openSource(found.resource, trackOf(found, index), { signal: shared, range: HEADER_RANGE });
   return cache.load(request, openFile, { client, signal }).catch((error) => {
     throw signal.aborted ? error : toReadError(error);
   });

@@ -144,7 +144,7 @@ export async function readPicture(
     audio: null,
     sizeIsExact: false,
   };
-  const source = await openSource(resource, track, signal, undefined, client);
+  const source = await openSource(resource, track, { signal, client });
   try {
     return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The cover', signal });
   } finally {

@@ -82,7 +82,7 @@ export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitles
   };
 
   const read = async (resource: Resource, { track }: SelectedSubtitle, client: string, signal: AbortSignal) => {
-    const source = await openSource(resource, track, signal, undefined, client);
+    const source = await openSource(resource, track, { signal, client });
     try {
       return await readSubtitleFile(source, (bytes) => parse(READ_CUES, bytes, { client, signal }));
     } catch (error) {

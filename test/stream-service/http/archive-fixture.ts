@@ -78,10 +78,10 @@ async function startArchive(
     resolve,
     progress,
     limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
-    peekSource: async (of, track, signal, range) => {
+    peekSource: async (of, track, opening) => {
       const source = sources[track.formatId];
       if (!source) throw new NotFound();
-      return typeof source === 'function' ? source(of, track, signal, range) : source;
+      return typeof source === 'function' ? source(of, track, opening) : source;
     },
     state: {
       getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),

@@ -73,7 +73,7 @@ describe('client limits and disconnects', () => {
     const { source, counts } = countedSource();
     const opening = Promise.withResolvers<AbortSignal>();
     service = await startService(resourceOf([trackOf('file')]), {
-      file: async (_resource, _track, signal) => {
+      file: async (_resource, _track, { signal } = {}) => {
         if (signal) opening.resolve(signal);
         await new Promise((resolve) => signal?.addEventListener('abort', resolve));
         return source;

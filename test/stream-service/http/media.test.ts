@@ -124,8 +124,8 @@ describe('a failing or incomplete source', () => {
 
   it('is opened with the range that the client requests', async () => {
     const asked: unknown[] = [];
-    const open: OpenSource = async (_resource, _track, _signal, range) => {
-      asked.push(range);
+    const open: OpenSource = async (_resource, _track, opening) => {
+      asked.push(opening?.range);
       return fileSource(bytes);
     };
     const service = await startService(resourceOf([trackOf('file')]), { file: open });

@@ -69,9 +69,9 @@ describe('an MP3 conversion with ?tags=true', () => {
       resourceOf([track], { ...tagged, ...traits }),
       { sound: fileSource(sound), cover },
       {
-        peekSource: async (resource, { formatId }, signal) => {
-          if (formatId === 'sound') return fileSource(sound);
-          return typeof cover === 'function' ? cover(resource, track, signal) : cover;
+        peekSource: async (resource, track, opening) => {
+          if (track.formatId === 'sound') return fileSource(sound);
+          return typeof cover === 'function' ? cover(resource, track, opening) : cover;
         },
         attachments: frozen,
       },

@@ -31,7 +31,7 @@ export async function startFileUpstream() {
     first = 0,
   ): Promise<FileSource> => {
     const track = trackAt(`${upstream.origin}/file`, more);
-    return isFile(await upstream.reader(options)(resourceWith(track), track, undefined, { first }));
+    return isFile(await upstream.reader(options)(resourceWith(track), track, { range: { first } }));
   };
   /** The digest of the delivered bytes, or `broken` with the status of the failure. */
   const readAll = async (stream: Readable) =>

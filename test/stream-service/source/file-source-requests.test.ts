@@ -102,7 +102,9 @@ describe('unread file source', () => {
     const { seen } = fault({ name: 'slow-start', milliseconds: 5_000 });
     const track = trackAt(`${upstream.origin}/file`);
     const client = new AbortController();
-    const opening = upstream.reader({ limits: { stallTimeoutMs: 10_000 } })(resourceWith(track), track, client.signal);
+    const opening = upstream.reader({ limits: { stallTimeoutMs: 10_000 } })(resourceWith(track), track, {
+      signal: client.signal,
+    });
     await expect.poll(() => seen.length).toBe(1);
     client.abort(new Error('left'));
     await expect(opening).rejects.toThrow('left');

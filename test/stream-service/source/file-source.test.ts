@@ -236,7 +236,7 @@ describe('file source that is served from a moment on', () => {
     const track = trackAt(`${upstream.origin}/file`, { availableAt: Date.now() / 1000 + 15 });
     const { seen } = fault();
     const leaving = new AbortController();
-    const opening = upstream.reader()(resourceWith(track), track, leaving.signal, { first: 0 });
+    const opening = upstream.reader()(resourceWith(track), track, { signal: leaving.signal });
     leaving.abort(new Error('Left'));
     await expect(opening).rejects.toThrow('Left');
     expect(seen).toEqual([]);
