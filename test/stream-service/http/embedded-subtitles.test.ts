@@ -261,7 +261,12 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
 describe('?subtitles= of other renditions', () => {
   const files = new Map<string, Buffer>();
   /** More fragments than are read without an index. */
-  const UNINDEXED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+skip_trailer', '-frag_duration', '400000'];
+  const UNINDEXED = [
+    '-movflags',
+    'frag_keyframe+empty_moov+default_base_moof+skip_trailer',
+    '-frag_duration',
+    '400000',
+  ];
   const tracks: readonly Track[] = [
     trackOf('file'),
     trackOf('fragmented-file'),
