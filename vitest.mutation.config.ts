@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: UNIT_TESTS,
     exclude: ['test/{docs,structure}/**', 'test/**/*-properties.test.ts', 'test/**/*-reference.test.ts'],
+    testTimeout: 180_000,
     setupFiles: ['test/support/file-setup.ts', 'test/support/unit-setup.ts'],
   },
 });
