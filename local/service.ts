@@ -3,7 +3,6 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isStreamPath } from '../core/api/index.ts';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress, type Lookup } from '../core/egress/index.ts';
@@ -27,6 +26,7 @@ import {
   createGateway,
   createRequestLimit,
   createRequireAccess,
+  isStreamPath,
   type RequestLimit,
 } from './gateway/index.ts';
 import { openMetrics } from './metrics/index.ts';

@@ -10,7 +10,6 @@ export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
   getOperation,
-  isStreamPath,
   MAX_BODY_BYTES,
   type Operation,
   type OperationId,

@@ -447,20 +447,6 @@ export type StreamOperationId = Extract<Entry, { servedBy: 'stream-service' }>['
 /** Every operation, in the order of the description. */
 export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table;
 
-const STREAM_FOLDER = '/api/stream/';
-const FUNCTION_PATHS: ReadonlySet<string> = new Set(
-  operations.filter(({ servedBy }) => servedBy === 'function').map(({ path }) => path.toLowerCase()),
-);
-
-/**
- * Whether the stream service answers a request: all in its folder that no function has.
- * @param url path and query
- */
-export function isStreamPath(url: string): boolean {
-  const path = (url.split('?', 1)[0] ?? '').toLowerCase();
-  return `${path}/`.startsWith(STREAM_FOLDER) && !FUNCTION_PATHS.has(path);
-}
-
 /** The operation with an id. @throws Error for an unknown id */
 export function getOperation(operationId: OperationId): Operation {
   const found = operations.find((operation) => operation.operationId === operationId);

@@ -2,7 +2,7 @@ import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import { availabilityDelayMs, keyOf, type Rendition, type Resource } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
-import { audioRenditions, toMedia } from './media-renditions.ts';
+import { audioRenditions, toMedia } from './get-resource.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */

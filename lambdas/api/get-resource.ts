@@ -1,12 +1,11 @@
 import { getOperation, type schema } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
-import { conversionNames } from '../../core/conversions/index.ts';
+import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
-import type { PlaylistEntry, Rendition, Resource, State } from '../../core/state/index.ts';
+import { keyOf, type PlaylistEntry, type Rendition, type Resource, type State } from '../../core/state/index.ts';
 import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
-import { audioRenditions, type MediaRendition, toConversion, toMedia } from './media-renditions.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
 
 /** Delay that a response accepts for being counted. */
@@ -48,6 +47,8 @@ async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise
 }
 
 /** The schema's objects with nullable fields always present, and lists never null. */
+export type MediaRendition = Required<schema.MediaRendition>;
+
 export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
   Pick<schema.StreamReference, 'urlType'> & { renditions: MediaRendition[] };
 
@@ -142,6 +143,51 @@ function mediaInformation(resource: Resource, requestedUrl: string, signKey: Sig
     title: resource.title,
     author: resource.author,
   };
+}
+
+/**
+ * The audio of an item, best first. Without an audio-only format, those with both tracks: clients that want audio alone then
+ * play or convert them.
+ */
+export function audioRenditions({ renditions, tracks }: Resource): readonly Rendition[] {
+  const audioOnly = renditions.filter(({ side }) => side === 'audio');
+  if (audioOnly.length > 0) return audioOnly;
+  const audible = new Set(tracks.filter(({ audio }) => audio !== null).map(({ formatId }) => formatId));
+  return renditions.filter(({ urlType, formatIds }) => urlType === 'Media' && audible.has(formatIds[0]));
+}
+
+/** @param signKey signs the key where the instance is private */
+export const toMedia = (resource: Resource, rendition: Rendition, signKey: SignKey): MediaRendition => ({
+  key: signKey(keyOf(resource.id, rendition.id)),
+  label: rendition.label,
+  description: rendition.description,
+  fileExtension: rendition.fileExtension,
+  mimeType: rendition.mimeType,
+  urlType: rendition.urlType,
+  fileSizeBytes: resource.exactSizes?.[rendition.id] ?? rendition.sizeBytes ?? null,
+  height: rendition.height ?? null,
+  bitrate: rendition.bitrate ?? null,
+  convertTo: null,
+});
+
+/** The conversion of that name; undefined when none is promised. */
+export function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
+  const promised = resource[name];
+  const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
+  return (
+    promised && {
+      key: signKey(keyOf(resource.id, promised.renditionId)),
+      label,
+      description,
+      fileExtension,
+      mimeType,
+      urlType: 'Media',
+      fileSizeBytes: promised.sizeBytes ?? null,
+      height: null,
+      bitrate: bitrateKbps,
+      convertTo: name,
+    }
+  );
 }
 
 /** Best, medium and worst are renditions of the source; conversions are only appended to the list. */

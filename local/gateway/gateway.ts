@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_BODY_BYTES, problems, readsBody } from '../../core/api/index.ts';
+import { MAX_BODY_BYTES, operations, problems, readsBody } from '../../core/api/index.ts';
 import { ClientDisconnected } from '../../core/errors/index.ts';
 import { clientAddress, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -14,6 +14,20 @@ export interface GatewayOptions {
   /** Proxies in front whose entry in X-Forwarded-For is trusted. @default 0 */
   readonly trustedProxies?: number;
   readonly log: Log;
+}
+
+const STREAM_FOLDER = '/api/stream/';
+const FUNCTION_PATHS: ReadonlySet<string> = new Set(
+  operations.filter(({ servedBy }) => servedBy === 'function').map(({ path }) => path.toLowerCase()),
+);
+
+/**
+ * Whether the stream service answers a request: all in its folder that no function has.
+ * @param url path and query
+ */
+export function isStreamPath(url: string): boolean {
+  const path = (url.split('?', 1)[0] ?? '').toLowerCase();
+  return `${path}/`.startsWith(STREAM_FOLDER) && !FUNCTION_PATHS.has(path);
 }
 
 /** A request listener of a Node HTTP server. */

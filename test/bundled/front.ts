@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { isStreamPath } from '../../core/api/operations.ts';
-import type { Gateway } from '../../local/gateway/gateway.ts';
+import { type Gateway, isStreamPath } from '../../local/gateway/gateway.ts';
 
 /** One port for both hosts, like CloudFront: forwards paths and headers unchanged, and truncated bodies as truncated. */
 export async function startFront(gateway: Gateway, streamPort: number) {

@@ -1,6 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { MediaInformation } from '../../lambdas/api/get-resource.ts';
-import type { MediaRendition } from '../../lambdas/api/media-renditions.ts';
+import type { MediaInformation, MediaRendition } from '../../lambdas/api/get-resource.ts';
 import type { Target } from './target.ts';
 
 /** Resolves a link to its single item. */

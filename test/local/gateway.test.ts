@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
-import { createGateway } from '../../local/gateway/gateway.ts';
+import { createGateway, isStreamPath } from '../../local/gateway/gateway.ts';
 import { sendRequest } from '../support/request.ts';
 
 let server: Server;
@@ -253,4 +253,18 @@ describe('bodies', () => {
     await text(socket);
     expect([seen, logged]).toEqual([undefined, []]);
   });
+});
+
+describe('isStreamPath', () => {
+  it.each([
+    ['/api/Stream/Media/key?format=mp3', true],
+    ['/API/stream/archive/progress/x', true],
+    ['/api/Stream/Unknown', true],
+    ['/api/stream?x=/', true],
+    ['/api/Stream/Archive/', true],
+    ['/api/STREAM/archive?url=/api/Stream/Media/x', false],
+    ['/api/Fetch/GetResource?url=/api/stream/', false],
+    ['/api/streams/x', false],
+    ['/', false],
+  ])('%s: %j', (url, expected) => expect(isStreamPath(url)).toBe(expected));
 });

@@ -1,9 +1,9 @@
 import type { FileType } from '../../media/codecs/index.ts';
-import type { AudioVersion, Rendition } from '../../state/index.ts';
+import type { AudioVersion, Flaw, Rendition } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
-import type { AudioFacts } from './audio-versions.ts';
-import { languageName } from './languages.ts';
-import { shorterSide, USUAL_FPS } from './traits.ts';
+import { type AudioFacts, languageName } from './audio-versions.ts';
+import { best, languageCriteria, order } from './criteria.ts';
+import { hasForeignAudio, isDamaged, shorterSide, USUAL_FPS } from './traits.ts';
 
 const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
 const VERSION_NAMES: Readonly<Record<AudioVersion, string>> = {
@@ -11,6 +11,26 @@ const VERSION_NAMES: Readonly<Record<AudioVersion, string>> = {
   dubbed: 'dubbed',
   descriptive: 'descriptive',
   drc: 'DRC',
+};
+/** As the criteria order them: the most serious first. */
+export const FLAWS = [
+  'protected',
+  'browsers',
+  'damaged',
+  'watermarked',
+  'description',
+  'dub',
+] as const satisfies Flaw[];
+
+/**
+ * What descriptions say, for clients that know the contract alone, unless the source says it. Of audio, the source names the
+ * track itself.
+ */
+const FLAW_NAMES: Readonly<Partial<Record<Flaw, readonly [name: string, said: RegExp]>>> = {
+  protected: ['possibly DRM protected', /\bdrm\b/i],
+  browsers: ['for browsers only', /\bbrowsers\b/i],
+  damaged: ['damaged or unplayable', /\bdamaged\b|\bunplayable\b/i],
+  watermarked: ['watermarked', /(?<!\b(?:no|without|non|un)[ -]?)watermark(?:ed)?\b(?!-free)/i],
 };
 
 /** `1080p60 HDR` for video of a known resolution, else the bitrate, else the container. */
@@ -69,6 +89,56 @@ export function nameAudio(
     };
   });
 }
+
+/** Adds to renditions, and to their descriptions, the flaws of their tracks. @param candidates all formats of the item */
+export function withFlaws(renditions: readonly Rendition[], candidates: readonly Candidate[]): Rendition[] {
+  const original = best(
+    candidates.filter(({ track, isAudioDescription }) => !track.video && !isAudioDescription),
+    languageCriteria,
+  );
+  const found = new Map(candidates.map((each) => [each.track.formatId, flawsOf(each, original)]));
+  return renditions.map((rendition) => {
+    const ofTracks = rendition.formatIds.flatMap((formatId) => found.get(formatId) ?? []);
+    const flaws = FLAWS.filter((flaw) => ofTracks.includes(flaw));
+    return flaws.length > 0 ? { ...rendition, flaws, description: withNames(rendition.description, flaws) } : rendition;
+  });
+}
+
+const withNames = (description: string | null, flaws: readonly Flaw[]): string | null =>
+  withFacts(
+    description ?? '',
+    flaws.map((flaw) => {
+      const [name, said] = FLAW_NAMES[flaw] ?? [];
+      return !said?.test(description ?? '') && name;
+    }),
+  );
+
+/** @param original audio that others are dubs of: the best language among formats of audio alone */
+function flawsOf(candidate: Candidate, original: Candidate | undefined): readonly Flaw[] {
+  const { track, isAudioDescription } = candidate;
+  const hasAudio = track.audio !== null;
+  const isDub = track.video ? hasForeignAudio(candidate) : original !== undefined && isDubOf(candidate, original);
+  const found: Readonly<Record<Flaw, boolean>> = {
+    protected: candidate.mayHaveDrm,
+    browsers: candidate.needsImpersonation,
+    damaged: isDamaged(candidate),
+    watermarked: track.video !== null && candidate.isWatermarked,
+    description: hasAudio && isAudioDescription,
+    dub: !isAudioDescription && isDub,
+  };
+  return FLAWS.filter((flaw) => found[flaw]);
+}
+
+/** Another track of the same language is no dub; where a language is unknown, the preference alone tells. */
+function isDubOf(candidate: Candidate, original: Candidate): boolean {
+  const [language, spoken] = [candidate.track.language, original.track.language];
+  if (!language || !spoken) return candidate.languagePreference < original.languagePreference;
+  return language !== spoken && order(candidate, original, languageCriteria) > 0;
+}
+
+/** What an earlier version has stored has the words of the source alone. */
+export const flawsSaid = ({ description }: Pick<Rendition, 'description'>): readonly Flaw[] =>
+  FLAWS.filter((flaw) => FLAW_NAMES[flaw]?.[1].test(description ?? ''));
 
 /** Appends what a text does not contain. */
 function withFacts(text: string, facts: readonly (string | false | undefined)[]): string | null {

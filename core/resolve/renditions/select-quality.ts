@@ -1,6 +1,6 @@
 import type { ConversionName } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
-import { withoutInferior } from './flaws.ts';
+import { FLAWS, flawsSaid } from './labels.ts';
 import { playsEverywhere, shorterSide } from './traits.ts';
 
 /** The best, the worst, the best up to a height in pixels, or audio alone. */
@@ -66,3 +66,26 @@ const heightOfRendition = (rendition: Rendition, tracks: TracksById): number | u
 
 const tracksOf = ({ formatIds }: Rendition, tracks: TracksById): readonly Track[] =>
   (formatIds as readonly string[]).flatMap((formatId) => tracks.get(formatId) ?? []);
+
+type Described = Pick<Rendition, 'flaws' | 'versions' | 'description'>;
+
+/** A flaw outweighs all those after it together, as criteria do. The least is a compressed dynamic range. */
+function severityOf(rendition: Described): number {
+  const { flaws = flawsSaid(rendition), versions = [] } = rendition;
+  const applies = [...FLAWS.map((flaw) => flaws.includes(flaw)), versions.includes('drc')];
+  return applies.reduce((sum, isFlawed) => sum * 2 + Number(isFlawed), 0);
+}
+
+/**
+ * Those among which a wish may select: none that is more flawed than one that ranks above it.
+ * @param ranked best first
+ */
+export function withoutInferior<Ranked extends Described>(ranked: readonly Ranked[]): Ranked[] {
+  let least = Number.POSITIVE_INFINITY;
+  return ranked.filter((each) => {
+    const severity = severityOf(each);
+    const isSound = severity <= least;
+    least = Math.min(least, severity);
+    return isSound;
+  });
+}

@@ -11,8 +11,7 @@ import {
 import type { Candidate } from '../yt-dlp/index.ts';
 import { findAlternates, readAudioFacts } from './audio-versions.ts';
 import { audioCriteria, best, partnerCriteria, rank, videoCriteria } from './criteria.ts';
-import { withFlaws } from './flaws.ts';
-import { audioLabel, nameAudio, videoDescription, videoLabel, withDistinctDescriptions } from './labels.ts';
+import { audioLabel, nameAudio, videoDescription, videoLabel, withDistinctDescriptions, withFlaws } from './labels.ts';
 import { audioBitrate, outputType, type VideoCandidate } from './traits.ts';
 
 /** What of an item is offered to clients. */

@@ -3,6 +3,5 @@ export { createExtractor, type Extraction, type Extractor, type ExtractRequest }
 export { isFinal } from './failures.ts';
 export { renderFormatReference } from './format-fields.ts';
 export { type Identity, identify, readAlbum, readDetails, readMetadata, readSubtitleTracks } from './metadata.ts';
-export { namesAudioDescription, type RankingFacts } from './ranking-facts.ts';
 export { normalizeLink } from './requests.ts';
-export { type Candidate, readTracks } from './tracks.ts';
+export { type Candidate, namesAudioDescription, readTracks } from './tracks.ts';

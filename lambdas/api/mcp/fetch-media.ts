@@ -2,8 +2,8 @@ import { getOperation, mediaQuery } from '../../../core/api/index.ts';
 import { findConversionName } from '../../../core/conversions/index.ts';
 import { normalizeLink } from '../../../core/resolve/index.ts';
 import { signKeyFor } from '../../middleware/index.ts';
+import type { MediaRendition } from '../get-resource.ts';
 import { toResourceInformation } from '../get-resource.ts';
-import type { MediaRendition } from '../media-renditions.ts';
 import type { ResolvedRequest } from '../resolve-request.ts';
 import { LINK_INPUT, MEDIA_OUTPUT, type Tool, type ToolCall } from './tool.ts';
 

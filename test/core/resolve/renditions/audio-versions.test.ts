@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { languageName, languageTag } from '../../../../core/resolve/renditions/languages.ts';
+import { languageName, languageTag } from '../../../../core/resolve/renditions/audio-versions.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition } from '../../../../core/state/resource.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';

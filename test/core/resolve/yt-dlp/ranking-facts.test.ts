@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRankingFacts } from '../../../../core/resolve/yt-dlp/ranking-facts.ts';
+import { readRankingFacts } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 const DEFAULTS = {
   preference: 0,
