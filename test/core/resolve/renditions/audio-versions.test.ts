@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { languageName, languageTag } from '../../../../core/resolve/renditions/audio-versions.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition } from '../../../../core/state/resource.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
 import { candidatesOf, formatLists } from './format-lists.ts';
 
-type Format = Record<string, unknown>;
-const format = (id: string, more: Format): Format => ({
-  format_id: id,
-  url: `https://cdn.example/${id}`,
-  protocol: 'https',
-  ext: 'mp4',
-  ...more,
-});
 const audio = (id: string, more: Format = {}) =>
   format(id, { vcodec: 'none', acodec: 'mp4a.40.2', ext: 'm4a', abr: 128, ...more });
 const both = (id: string, more: Format = {}) =>

@@ -6,9 +6,8 @@ import {
   rank,
   videoCriteria,
 } from '../../../../core/resolve/renditions/criteria.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { type Format, tracksOf } from '../yt-dlp/tracks-of.ts';
 
-type Format = Readonly<Record<string, unknown>>;
 type Candidate = ReturnType<typeof tracksOf>[number];
 
 /** Two values of one criterion: the first comes first. Fields not given are equal. */

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
-
-type Format = Readonly<Record<string, unknown>>;
+import { type Format, tracksOf } from '../yt-dlp/tracks-of.ts';
 
 /** The formats of an item as yt-dlp lists them, worst first, without URLs. */
 export interface FormatList {

@@ -2,16 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Quality, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition, Track } from '../../../../core/state/resource.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
 
-type Format = Record<string, unknown>;
-const format = (id: string, more: Format): Format => ({
-  format_id: id,
-  url: `https://cdn.example/${id}`,
-  protocol: 'https',
-  ext: 'mp4',
-  ...more,
-});
 const both = (id: string, height: number, more: Format = {}) =>
   format(id, { vcodec: 'avc1', acodec: 'mp4a.40.2', height, ...more });
 const video = (id: string, height: number, vcodec: string) => format(id, { vcodec, acodec: 'none', height });

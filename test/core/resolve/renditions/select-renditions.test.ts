@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { type Format, formatOf, tracksOf } from '../yt-dlp/tracks-of.ts';
 
-type Format = Record<string, unknown>;
 const NONE = 'none';
 
-const format = (id: string, more: Format): Format => ({
-  format_id: id,
-  url: `https://cdn.example/${id}`,
-  protocol: 'https',
-  ext: 'mp4',
-  format: `about ${id}`,
-  ...more,
-});
+const format = (id: string, more: Format): Format => formatOf(id, { format: `about ${id}`, ...more });
 const both = (id: string, more: Format = {}) => format(id, { vcodec: 'avc1', acodec: 'mp4a.40.2', ...more });
 const video = (id: string, more: Format = {}) => format(id, { vcodec: 'avc1', acodec: NONE, ...more });
 const audio = (id: string, more: Format = {}) =>
