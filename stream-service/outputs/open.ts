@@ -1,5 +1,6 @@
 import { NotFound } from '../../core/errors/index.ts';
-import { withSpan } from '../../core/log/index.ts';
+import { type Log, withSpan } from '../../core/log/index.ts';
+import type { State } from '../../core/state/index.ts';
 import type { StreamObserver } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { type ArchivesDependencies, createArchives, type PlannedArchive } from './archive/index.ts';
@@ -10,7 +11,7 @@ import { type MuxDependencies, openMux } from './mux/index.ts';
 import { openPicture, type PictureDependencies } from './picture/index.ts';
 import { type RenditionPlan, withoutRanges } from './plan.ts';
 import { openRemux, type RemuxDependencies } from './remux/index.ts';
-import { type Opening, type Outputs, type Representation, unread } from './representation.ts';
+import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
 import { openText, type TextPlan } from './text/index.ts';
 
 const WHOLE = { first: 0 };
@@ -83,4 +84,24 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
   };
   const archives = createArchives({ ...dependencies, outputs });
   return outputs;
+}
+
+interface SizeRecorderDependencies {
+  readonly state: Pick<State, 'putExactSize'>;
+  readonly log: Log;
+}
+
+/** Returns what stores the sizes that streams show. */
+export function createSizeRecorder({ state, log }: SizeRecorderDependencies): RecordSize {
+  /** Keys whose size is being stored: a player requests several ranges at once. */
+  const pending = new Set<string>();
+
+  return ({ key, resource, rendition }, bytes) => {
+    if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
+    pending.add(key);
+    state
+      .putExactSize(resource, rendition.id, bytes)
+      .catch((error) => log.warn('Storing the size of a rendition failed', { resource: resource.id, error }))
+      .finally(() => pending.delete(key));
+  };
 }

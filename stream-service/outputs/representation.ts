@@ -4,6 +4,7 @@ import type { ConversionName } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { entityTag, type PredictedRange } from '../../core/http/index.ts';
 import type { FileType } from '../../core/media/codecs/index.ts';
+import type { KeyedRendition } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { memorySource, type OpenSource } from '../source/index.ts';
 
@@ -71,6 +72,9 @@ export interface Opening {
   /** Opens sources for this purpose. */
   readonly openSource: OpenSource;
 }
+
+/** Stores the exact size of a rendition unless its resource has it already. Never fails: the next stream tries again. */
+export type RecordSize = (found: KeyedRendition, bytes: number) => void;
 
 /** Opens planned outputs. What is opened closes with the session. */
 export interface Outputs<Plan extends PlannedOutput> {

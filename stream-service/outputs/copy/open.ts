@@ -1,8 +1,7 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { entityTag } from '../../../core/http/index.ts';
 import { openTrack } from '../../source/index.ts';
-import type { RecordSize } from '../record-size.ts';
-import type { Opening, Representation } from '../representation.ts';
+import type { Opening, RecordSize, Representation } from '../representation.ts';
 import type { CopyPlan } from './plan.ts';
 
 export interface CopyDependencies {

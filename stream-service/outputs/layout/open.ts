@@ -14,11 +14,11 @@ import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
-import type { RecordSize } from '../record-size.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
   inMemory,
   type Opening,
+  type RecordSize,
   type Representation,
   type RepresentationHead,
   toReadError,
