@@ -108,6 +108,27 @@ describe('audio of GetResource', () => {
       [audio('a', { language_preference: 10 }), audio('b', { language_preference: -1 })],
       { a: '128 kbps', b: '128 kbps' },
     ],
+    [
+      'a track without a language beside a preferred one with it',
+      [audio('a', { language: 'en', language_preference: 10 }), audio('b', { language_preference: -1 })],
+      { a: '128 kbps', b: '128 kbps' },
+    ],
+    [
+      'the language of an item whose description alone is preferred',
+      [
+        audio('de', { language: 'de', language_preference: -1 }),
+        audio('ad', { language: 'en', language_preference: 10, format_note: 'Audio Description' }),
+      ],
+      { de: '128 kbps German', ad: '128 kbps English (descriptive)' },
+    ],
+    [
+      'the language of audio whatever the preference of silent video is',
+      [
+        audio('de', { language: 'de', language_preference: -1 }),
+        both('v', { acodec: 'none', language: 'en', language_preference: 10 }),
+      ],
+      { 'v+de': '720p', de: '128 kbps' },
+    ],
   ])('has %s', (_, formats, expected) => expect(told(renditionsOf(...formats))).toEqual(expected));
 
   it('of an item without audio alone is without videos that describe the picture', () => {
@@ -133,6 +154,7 @@ describe('the description', () => {
     [audio('a', { format: 'a - audio only', language: 'eng' }), 'a - audio only, English'],
     [audio('a', { format: 'a - audio only (English original)', language: 'en' }), 'a - audio only (English original)'],
     [audio('a', { language: 'de', format_note: 'DRC' }), 'German, DRC'],
+    [both('a', { format_note: 'watermarked' }), 'watermarked'],
     [both('a', { format: 'a - 720p', fps: 59.94, dynamic_range: 'HDR10' }), 'a - 720p, 60 fps, HDR'],
     [both('a', { format: 'a - 720p60 hdr10', fps: 60, dynamic_range: 'HDR10' }), 'a - 720p60 hdr10'],
     [both('a', { format: 'a - 720p', fps: 30 }), 'a - 720p'],

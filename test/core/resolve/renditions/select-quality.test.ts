@@ -148,6 +148,15 @@ describe('selectQuality of listed renditions', () => {
       ),
     ).toBe('first'));
 
+  it('selects none that is more flawed than one before it, of which the first flaw counts most', () => {
+    const [drc, dub] = [{ versions: ['drc'] }, { flaws: ['dub'] }] as const;
+    const watermarked = { flaws: ['watermarked'] } as const;
+    expect(idOf([rendition('sound'), rendition('drc', drc)], 'worst')).toBe('sound');
+    expect(idOf([rendition('drc', drc), rendition('dub', dub)], 'worst')).toBe('drc');
+    expect(idOf([rendition('dub', { ...drc, ...dub }), rendition('watermarked', watermarked)], 'worst')).toBe('dub');
+    expect(idOf([rendition('watermarked', watermarked), rendition('dub', { ...drc, ...dub })], 'worst')).toBe('dub');
+  });
+
   it('reads the flaws of renditions that an earlier version has stored from their descriptions', () => {
     const sound = rendition('sound', {
       height: 1080,
