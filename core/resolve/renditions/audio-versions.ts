@@ -81,10 +81,9 @@ export function findAlternates(
 ): ReadonlySet<string> {
   const replaceable = ranked.slice(1).filter((candidate) => {
     const own = facts.get(candidate.track.formatId);
-    if (!own || own.versions.length === 0) return false;
     return ranked.some((other) => {
       const others = facts.get(other.track.formatId);
-      return others && replaces(others, own) && order(other, candidate, soundCriteria) <= 0;
+      return own && others && replaces(others, own) && order(other, candidate, soundCriteria) <= 0;
     });
   });
   return new Set(replaceable.map(({ track }) => track.formatId));

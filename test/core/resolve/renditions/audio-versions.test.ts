@@ -55,6 +55,15 @@ describe('the label of audio', () => {
     expect(Object.values(ofList('Youtube dubbed', 'video')).join()).not.toMatch(/English/);
   });
 
+  it.each<[string, Format]>([
+    ['its text', { format: 'de - Audio Description' }],
+    ['its language', { language: 'de-audio-description' }],
+  ])('names a description in another language by %s', (_, more) => {
+    const main = audio('en', { language: 'en', language_preference: 10 });
+    const described = audio('ad', { language: 'de', language_preference: -10, ...more });
+    expect(told(renditionsOf(main, described)).ad).toMatch(/\(dubbed, descriptive\)/);
+  });
+
   it('does not call the original version of a broadcast a dub, nor a description', () => {
     const labels = ofList('ARDMediathek', 'video');
     expect(labels['http-main-ov']).toBe('1080p English (original)');
