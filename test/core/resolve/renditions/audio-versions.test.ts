@@ -113,6 +113,32 @@ describe('audio of GetResource', () => {
       { de: '128 kbps German (dubbed)', en: '128 kbps English' },
     ],
     [
+      'a compressed copy beside audio of its language that is damaged',
+      [
+        audio('de', { language: 'de' }),
+        audio('en', { language: 'en', preference: -100 }),
+        audio('drc', { language: 'en', format_note: 'DRC' }),
+      ],
+      { de: '128 kbps German', drc: '128 kbps English (DRC)', en: '128 kbps English' },
+    ],
+    [
+      'a dub that only a description could replace, and none that is a description too',
+      [
+        audio('en', { language: 'en', language_preference: 10, preference: -100 }),
+        audio('en-ad', { language: 'en', language_preference: -10 }),
+        audio('fr', { language: 'fr', language_preference: -1 }),
+        audio('de', { language: 'de', language_preference: -2 }),
+        audio('es-ad', { language: 'es', language_preference: -11, format: 'Audio Description' }),
+      ],
+      {
+        fr: '128 kbps French (dubbed)',
+        de: '128 kbps German (dubbed)',
+        'en-ad': '128 kbps English (descriptive)',
+        'es-ad': '128 kbps Spanish (dubbed, descriptive) | alternate',
+        en: '128 kbps English',
+      },
+    ],
+    [
       'tracks of a lower preference without a language',
       [audio('a', { language_preference: 10 }), audio('b', { language_preference: -1 })],
       { a: '128 kbps', b: '128 kbps' },
@@ -182,6 +208,11 @@ describe('languageTag', () => {
   ])('of %s is %s, named %s', (text, tag, name) => {
     expect(languageTag(text)).toBe(tag);
     expect(languageName(tag)).toBe(name);
+  });
+
+  it('has 35 characters at most', () => {
+    const longest = 'en-x-aaaaaaaa-aaaaaaaa-aaaaaaaa-aaa';
+    expect([languageTag(longest), languageTag(`${longest}a`)]).toEqual([longest, undefined]);
   });
 
   it.each([undefined, '', 'und', 'mul', 'zxx', 'not a language', 'x'.repeat(100)])('of %j is none', (text) =>
