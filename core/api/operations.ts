@@ -110,6 +110,12 @@ const JOB: Parameter = {
     'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
 };
 
+const ENTRIES: Parameter = {
+  name: 'entries',
+  in: 'query',
+  description: 'Numbers of entries of a list, from 1, such as 1-3,7; all by default',
+};
+
 const table = [
   {
     operationId: 'GetAppInfo',
@@ -196,6 +202,7 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
     ],
     responses: {
       302: { description: 'Location is the stream' },
@@ -208,21 +215,32 @@ const table = [
     operationId: 'Feed',
     servedBy: 'function',
     path: '/api/Feed',
-    summary: 'Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used',
+    summary:
+      'Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used',
     parameters: [
       LINK,
       {
         name: 'format',
         in: 'query',
-        description: 'rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON',
+        description:
+          'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON',
       },
       { name: 'quality', in: 'query', description: 'As for Get, of each entry; mp3 by default with rss, else best' },
       { name: 'codec', in: 'query', description: 'As for Get' },
+      BITRATE,
+      TAGS,
+      ENTRIES,
     ],
     responses: {
       200: {
         description: 'The feed',
-        media: ['application/rss+xml', 'audio/x-mpegurl', 'application/json+chapters'],
+        media: [
+          'application/rss+xml',
+          'audio/x-mpegurl',
+          'application/metalink4+xml',
+          'text/plain',
+          'application/json+chapters',
+        ],
       },
       304: { description: 'If-None-Match has the ETag of the feed' },
       ...RESOLVE_FAILURES,

@@ -245,12 +245,14 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec'].map((name) => `query ${name} string`),
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'entries'].map(
+      (name) => `query ${name} string`,
+    ),
     responses: { 200: undefined, 304: undefined, ...RESOLVE_FAILURES },
   },
   'GET /api/Get': {
     operationId: 'Get',
-    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'].map(
+    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'entries'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

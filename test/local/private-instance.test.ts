@@ -200,6 +200,15 @@ describe('a link of a private instance', () => {
     expect((await get(`${pathname}${search.replace('clip', 'tone')}`)).status).toBe(403);
   });
 
+  it('is in the addresses for download managers', async () => {
+    const link = encodeURIComponent(origin.url('/files/clip.mp4'));
+    const lines = await (await get(`/api/Feed?url=${link}&format=urls`, bearer)).text();
+    const { pathname, search } = new URL(lines.trim(), service.baseUrl);
+    const { status, headers } = await get(pathname + search);
+    expect(status).toBe(302);
+    expect((await get(headers.get('location') ?? '', { range: 'bytes=0-1' })).status).toBe(206);
+  });
+
   it('works beside a key, whatever its signature', async () => {
     const key = await keyOf();
     const bare = key.split('.')[0] ?? '';

@@ -27,7 +27,7 @@ export interface paths {
     get: operations["Get"];
   };
   "/api/Feed": {
-    /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+    /** Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used */
     get: operations["Feed"];
   };
   "/mcp": {
@@ -501,6 +501,8 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end */
         end?: string;
+        /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
+        entries?: string;
       };
     };
     responses: {
@@ -551,18 +553,24 @@ export interface operations {
       };
     };
   };
-  /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+  /** Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used */
   Feed: {
     parameters: {
       query?: {
         /** @description The media link to resolve */
         url?: string;
-        /** @description rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON */
+        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON */
         format?: string;
         /** @description As for Get, of each entry; mp3 by default with rss, else best */
         quality?: string;
         /** @description As for Get */
         codec?: string;
+        /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
+        bitrate?: "128" | "192" | "256" | "320";
+        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        tags?: "true" | "false";
+        /** @description Numbers of entries of a list, from 1, such as 1-3,7; all by default */
+        entries?: string;
       };
     };
     responses: {
@@ -571,6 +579,8 @@ export interface operations {
         content: {
           "application/rss+xml": string;
           "audio/x-mpegurl": string;
+          "application/metalink4+xml": string;
+          "text/plain": string;
           "application/json+chapters": string;
         };
       };
