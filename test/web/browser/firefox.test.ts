@@ -62,8 +62,15 @@ describe('the page in Firefox', () => {
     await eventually(() => page.evaluate(() => document.fullscreenElement?.tagName)).toBe('VIDEO');
     await page.keyboard.press('f');
     await eventually(() => page.evaluate(() => document.fullscreenElement === null)).toBe(true);
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open] kbd');
+    await page.keyboard.press('Escape');
+    await eventually(() => page.$$eval('dialog', ({ length }) => length)).toBe(0);
     await page.keyboard.press('/');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    await page.keyboard.type('?');
+    expect(await page.$$eval('dialog', ({ length }) => length)).toBe(0);
+    expect(await page.$$eval('video', ({ length }) => length)).toBe(1);
   });
 
   it('continues to play in a corner while another link is opened', async () => {
@@ -77,6 +84,10 @@ describe('the page in Firefox', () => {
     await find('.mini-player a');
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(before);
     expect(await page.$eval('video', ({ paused }) => paused)).toBe(false);
+    await page.focus('.mini-player .seek-bar');
+    await page.keyboard.press('End');
+    await page.keyboard.press('PageDown');
+    await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(200);
   });
 
   it('continues a download at the exact byte after a reload, and after a lost connection', async () => {
@@ -127,6 +138,9 @@ describe('the page in Firefox', () => {
     await page.waitForSelector('.chapters button');
     await page.$eval('.chapters li:last-child button', (chapter) => (chapter as HTMLElement).click());
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(1.4);
+    const menu = (await page.waitForSelector('.player-bar label:first-of-type select')) ?? expect.fail('No menu');
+    await menu.select('0');
+    await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeLessThan(1.4);
     await click('button', /^Cut a clip$/);
     for (const [index, time] of ['0:00.5', '0:01.5'].entries()) {
       const field = (await page.$$('.clip-form input'))[index];
