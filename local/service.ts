@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isStreamPath } from '../core/api/index.ts';
@@ -28,6 +27,7 @@ import {
   createRequestLimit,
   createRequireAccess,
   type RequestLimit,
+  reachableUrl,
 } from './gateway/index.ts';
 import { openMetrics } from './metrics/index.ts';
 import { buildPage, createPage, type PageOptions } from './page/index.ts';
@@ -122,6 +122,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         resolver,
         version: packageFile.version,
         environment: settings.environment,
+        // A container knows its own network alone.
+        reachableUrl: () => (prebuilt ? settings.publicUrl : reachableUrl({ ...settings, ...listeningOn(server) })),
         publicUrl: settings.publicUrl,
         search: settings.search,
         trustedProxies: settings.trustedProxies,
@@ -178,17 +180,13 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    return { version, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
+    return { version, baseUrl: baseUrlOf(server), ready, close: shutdown.close };
   });
 
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The page from its folder; without one it is built in the background unless its sources are unchanged. */
-function startPage(
-  dir: string | undefined,
-  options: Pick<PageOptions, 'log' | 'securityContacts'>,
-  shutdown: ShutdownStack,
-) {
+function startPage(dir: string | undefined, options: Omit<PageOptions, 'built'>, shutdown: ShutdownStack) {
   const building = new AbortController();
   const built = dir === undefined ? buildPage({ signal: building.signal }) : Promise.resolve(dir);
   const page = createPage({ ...options, built });
@@ -213,9 +211,15 @@ async function startServer(
   return server;
 }
 
-function baseUrlOf(address: string | AddressInfo | null): string {
+/** @throws Error before the server listens */
+function listeningOn(server: Server): { readonly host: string; readonly port: number } {
+  const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server has no address');
-  const isAnyAddress = address.address === '0.0.0.0' || address.address === '::';
-  const host = isAnyAddress ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  return { host: address.address, port: address.port };
+}
+
+function baseUrlOf(server: Server): string {
+  const { host, port } = listeningOn(server);
+  const isAnyAddress = host === '0.0.0.0' || host === '::';
+  return `http://${isAnyAddress ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -38,6 +38,25 @@ describe('GET /api/App', () => {
     expect((await ask(fakesWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
   });
 
+  it.each([
+    ['localhost:8080', 'http://192.168.1.20:8080'],
+    ['127.0.0.1', 'http://192.168.1.20:8080'],
+    ['[::1]:8080', 'http://192.168.1.20:8080'],
+    ['localhost.example', undefined],
+    ['media.example', undefined],
+  ])('tells a page at %s that other devices reach the instance at %s', async (host, expected) => {
+    const handler = createGetAppInfo({
+      state: { getTools: async () => undefined, getMaintenance: async () => undefined },
+      version: '1.2.3',
+      environment: 'Production',
+      origins: [],
+      log: silentLog,
+      reachableUrl: () => 'http://192.168.1.20:8080',
+    });
+    const answer = await handler(eventOf('/api/App', { headers: { host } }), {} as never);
+    expect(answer.headers?.['x-public-url']).toBe(expected);
+  });
+
   it('answers while the table does not respond', async () => {
     const connections = new Set<Socket>();
     const silent = createServer((socket) => void connections.add(socket));

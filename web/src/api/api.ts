@@ -2,7 +2,7 @@ import type { AppInfo, MediaRendition } from './contract.ts';
 import { ApiFailure } from './failure.ts';
 import { parsePlaylistCounts, type ResolvedLink } from './playlist-counts.ts';
 import { type Fetch, fetchResponse, readJson } from './responses.ts';
-import { asAppInfo, asResource } from './validate.ts';
+import { asAppInfo, asResource, asWebUrl } from './validate.ts';
 
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { Fetch } from './responses.ts';
@@ -11,7 +11,7 @@ export type { Fetch } from './responses.ts';
 export interface Api {
   /** Origin and path without a trailing slash, such as `https://reelay.example`. */
   readonly base: string;
-  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
+  getAppInfo(signal?: AbortSignal): Promise<InstanceInfo>;
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
@@ -47,6 +47,12 @@ export interface StreamOptions {
 export interface ClipTimes {
   readonly startSeconds: number;
   readonly endSeconds: number;
+}
+
+export interface InstanceInfo extends AppInfo {
+  readonly tools?: InstalledTools | undefined;
+  /** Where other devices reach an instance that was asked by a name of its own machine; absent where they cannot. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** Tool versions of an instance. */
@@ -88,7 +94,11 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
       const tools = readTools(response.headers.get('x-tools') ?? '');
-      return { ...validated(asAppInfo, info), tools };
+      return {
+        ...validated(asAppInfo, info),
+        tools,
+        publicUrl: asWebUrl(response.headers.get('x-public-url')) ?? undefined,
+      };
     },
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
