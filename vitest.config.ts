@@ -50,7 +50,6 @@ export const UNIT_TESTS = [
   'test/structure/*.test.ts',
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',
-  'test/web/download/{journal,lazy-downloads,queue,sinks,zip-progress}.test.ts',
   'test/web/lib/*.test.ts',
   'test/web/player/*.test.ts',
   'test/web/playlist/*.test.ts',

@@ -37,7 +37,7 @@ export default defineConfig({
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.
       treeshake: {
-        moduleSideEffects: (id) => !/(?:web\/src\/(?:download|renditions|ui)|clients\/[\w-]+\/src)\/.*\.tsx?$/.test(id),
+        moduleSideEffects: (id) => !/web\/src\/(?:renditions|ui)\/.*\.tsx?$/.test(id),
       },
       output: {
         // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.

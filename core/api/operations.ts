@@ -103,6 +103,13 @@ const CLIP: readonly Parameter[] = [
   },
 ];
 
+const NAME: Parameter = {
+  name: 'name',
+  in: 'query',
+  description:
+    'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
+};
+
 const JOB: Parameter = {
   name: 'jobId',
   in: 'query',
@@ -285,6 +292,7 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      NAME,
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },

@@ -142,7 +142,8 @@ type Parameter =
   | 'quality'
   | 'codec'
   | 'from'
-  | 'jobId';
+  | 'jobId'
+  | 'name';
 
 /** What GET is refused with, too. */
 const FINAL = [InvalidParameter, UnsupportedRendition, NoSuchFile];
@@ -179,12 +180,15 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const path = routePath(operationId);
       /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
-        const planFor = parse(withoutBlanks(request.query), request.params);
+        const query = withoutBlanks(request.query);
+        const planFor = parse(query, request.params);
+        const fileName = operationId === 'Media' ? firstOf(query.name) : undefined;
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {
           plan: planFor(found),
-          headersOf: (head: RepresentationHead) => responseHeaders(operationId, found, head, signerFor(accessHeader)),
+          headersOf: (head: RepresentationHead) =>
+            responseHeaders(operationId, { ...found, fileName }, head, signerFor(accessHeader)),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
       };

@@ -165,7 +165,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end'].map((name) => `query ${name} string`),
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'name'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM, 415: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {

@@ -714,6 +714,8 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end */
         end?: string;
+        /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
+        name?: string;
       };
       path: {
         /** @description A key taken from a resolve response */

@@ -30,12 +30,15 @@ function groupRoutes(): EdgeRoutes[] {
   return [...groups.values()];
 }
 
-/** Parameters of archives without a lifetime in a cache: they change no byte, and a cache policy has ten parameters at most. */
-const UNCACHED_PARAMETERS = ['jobId'];
+/**
+ * Parameters that are not in the cache key: a cache policy has ten at most. They change no byte, and no cache keeps responses to
+ * requests with them.
+ */
+const UNCACHED_PARAMETERS = ['jobId', 'name'];
 
 /**
- * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and `jobId`, so
- * that the cache key contains everything that changes the response of the origin.
+ * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and
+ * those that are not in the cache key, so that the cache key contains everything that changes the response of the origin.
  */
 export const STREAM_PARAMETERS: readonly string[] = [
   ...new Set(

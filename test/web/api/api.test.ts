@@ -3,7 +3,7 @@ import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
 import { parseRetryAfter } from '../../../web/src/api/responses.ts';
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
-import { serve } from '../fakes/byte-sources.ts';
+import { serve } from '../fakes/serve.ts';
 
 interface Said {
   readonly status?: number;

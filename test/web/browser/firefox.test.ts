@@ -1,27 +1,18 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { describe, expect } from 'vitest';
 import { buildExtension } from '../../../scripts/build-extension.ts';
 import { itInFirefox as it } from '../../support/firefox.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually } from '../fixtures/browser.ts';
-import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useFirefox } from '../fixtures/firefox.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
-const proxy = useFaultProxy(() => service.baseUrl);
 const { open, install, download } = useFirefox();
 
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
-const digest = async (path: string) =>
-  createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
-const original = (name: string) => digest(join(service.origin.mediaDir, name));
-
 async function pressWithControl(page: Page, key: 'a' | 'x' | 'v'): Promise<void> {
   await page.keyboard.down('Control');
   await page.keyboard.press(key);
@@ -90,26 +81,6 @@ describe('the page in Firefox', () => {
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(200);
   });
 
-  it('continues a download at the exact byte after a reload, and after a lost connection', async () => {
-    const before = proxy.rangesOf('/api/Stream/').length;
-    proxy.hold('/api/Stream/', 300_000);
-    const { page, find, click, says } = await open(proxy.baseUrl + service.pageFor('/files/long.mp4'));
-    await click('button', /^Download ./);
-    await find('.download-figures', /[1-9].* of \d/);
-    await click('button', /^Pause /);
-    await says('Paused');
-    await eventually(() => proxy.open).toBe(0);
-    await page.reload();
-    await says('Paused');
-    proxy.hold('/api/Stream/', 300_000);
-    await click('button', /^Resume /);
-    await proxy.disconnect();
-    await says('Saved');
-    expect(await digest(await download())).toBe(await original('long.mp4'));
-    const resumed = expect.stringMatching(/^bytes=[1-9]\d*-$/);
-    expect(proxy.rangesOf('/api/Stream/').slice(before)).toEqual([undefined, resumed, resumed]);
-  });
-
   it('opens links that are pasted or dropped anywhere', async () => {
     const { page, find } = await open(service.baseUrl);
     // The clipboard is only accessible by its keys.
@@ -152,12 +123,11 @@ describe('the page in Firefox', () => {
   });
 
   it('opens from its cache while offline, and resolves once online', async () => {
-    const { page, find, click, says } = await open(service.baseUrl);
+    const { page, find, click } = await open(service.baseUrl);
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await page.setOfflineMode(true);
     await page.goto(service.baseUrl + service.pageFor('/site/combined/offline'));
     await find('h2', /You’re offline/);
-    await says('Downloads will resume');
     await page.setOfflineMode(false);
     await click('button', /^Try again$/);
     await find('article h2', /offline/);
@@ -176,7 +146,6 @@ describe('the page in Firefox', () => {
     await enter(service.origin.url('/site/combined/private'));
     await find('article h2', /private/);
     await click('button', /^Download ./);
-    // Without parts to store, the browser downloads by itself.
     await says('Continues in your browser');
     expect((await readFile(await download())).length).toBeGreaterThan(10_000);
   });

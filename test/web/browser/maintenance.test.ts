@@ -88,7 +88,7 @@ describe('while the stream host starts', () => {
     await page.getByText('Starting the server').waitFor();
     proxy.refuse('/api/Stream/');
     await (await coming).path();
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^In your browser/ }).waitFor();
   });
 });
 

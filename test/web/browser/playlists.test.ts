@@ -43,8 +43,12 @@ async function refuse(page: Page, id: string) {
   return () => page.unroute(entry, answer);
 }
 
-const saved = (page: Page) => page.getByText('Saved', { exact: true }).count();
-const rows = (page: Page) => page.locator('.download').count();
+/** File names of the downloads that the page has started. */
+function downloadsOf(page: Page): readonly string[] {
+  const names: string[] = [];
+  page.on('download', (file) => names.push(file.suggestedFilename()));
+  return names;
+}
 
 describe('entries that were not resolved in time', () => {
   it('load by themselves while the list is shown', async () => {
@@ -94,56 +98,35 @@ describe('an entry that must wait', () => {
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('focus-3')}`);
   });
-
-  it('does not delay resolved entries, and can be cancelled', async () => {
-    const { page } = await seeList('held', 4);
-    await refuse(page, 'held-3');
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    // The waiting entry precedes a resolved one.
-    await page.getByRole('checkbox', { name: `Select ${titleOf('held-1')}` }).uncheck();
-    await button(page, 'Download 3').click();
-    await eventually(() => saved(page)).toBe(2);
-    const row = page.locator('.download').filter({ hasText: 'Too many requests' });
-    await row.getByText(/^Retrying in ./).waitFor();
-    await row.getByRole('button', { name: `Cancel ${titleOf('held-3')}` }).click();
-    await page.getByText('Cancelled', { exact: true }).waitFor();
-  });
 });
 
 describe('downloads of a playlist', () => {
-  it('are queued at once and continue after navigation', async () => {
-    const { page } = await seeList('left', 6);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (6)').click();
-    await eventually(() => rows(page)).toBe(6);
-    await page.getByRole('textbox').fill(service.origin.url('/site/combined/other'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('article', { name: titleOf('other') }).waitFor();
-    await eventually(() => saved(page)).toBe(6);
-    const names = await page.locator('.download-name').allTextContents();
-    for (let number = 1; number <= 6; number++)
-      expect(names.filter((name) => name.includes(`left-${number}`))).toHaveLength(1);
+  it('are the ZIP of all of it, where all is selected', async () => {
+    const { page } = await seeList('whole', 2);
+    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
+    const started = page.waitForEvent('download');
+    await button(page, 'Download all (2)').click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
+    expect(new URL(download.url()).search).toContain('quality=mp3');
+    const content = await readFile(await download.path());
+    for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
   });
 
-  it('are queued once per selection', async () => {
-    const { page } = await seeList('twice', 2);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (2)').dblclick();
-    await page.getByRole('status').getByText('Downloads added: 2.').waitFor({ state: 'attached' });
-    await eventually(() => saved(page)).toBe(2);
-    expect(await rows(page)).toBe(2);
-    expect(await page.getByRole('checkbox', { name: 'Select all' }).isChecked()).toBe(false);
-  });
-
-  it('continue past an entry without media', async () => {
+  it('are the files of a selection, past an entry without media', async () => {
     const { page } = await seeList('nothing', 4);
     await page.route(/GetResource.*nothing-3$/, (route) =>
       route.fulfill({ status: 404, json: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } }),
     );
+    const names = downloadsOf(page);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (4)').click();
-    await eventually(() => saved(page)).toBe(3);
-    await page.getByText('Nothing to download').waitFor();
+    await page.getByRole('checkbox', { name: `Select ${titleOf('nothing-1')}` }).uncheck();
+    await button(page, 'Download 3').click();
+    await eventually(() => [...names].sort()).toEqual([
+      expect.stringMatching(/^2 - .*nothing-2/),
+      expect.stringMatching(/^4 - .*nothing-4/),
+    ]);
+    await page.getByRole('alert').getByText('Nothing found').waitFor();
   });
 });
 
@@ -168,18 +151,6 @@ describe('returning to a playlist', () => {
 });
 
 describe('a whole playlist', () => {
-  it('is downloaded as one ZIP in the selected format', async () => {
-    const { page } = await seeList('whole', 2);
-    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const started = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Whole list as ZIP' }).click();
-    const download = await started;
-    expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
-    expect(new URL(download.url()).search).toContain('quality=mp3');
-    const content = await readFile(await download.path());
-    for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
-  });
-
   it('has addresses for podcast clients and players', async () => {
     const { page } = await seeList('feed', 2);
     const link = page.getByRole('link', { name: 'Playlist file (M3U8)' });

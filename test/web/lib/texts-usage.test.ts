@@ -15,7 +15,6 @@ const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
   ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
-  ['`downloads.${', /^downloads\.(ready|paused|cancelled)$/],
   ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],
   ['`status.${', /^status\.(checking|good|maintenance|bad|unreachable)$/],
 ];

@@ -41,6 +41,8 @@ export interface StreamOptions {
   readonly bitrateKbps?: number;
   /** With title, artist and cover in the file. */
   readonly hasTags?: boolean;
+  /** Of the file, without extension. */
+  readonly name?: string;
 }
 
 /** A part of a rendition. */
@@ -119,8 +121,9 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
-    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags } = {}) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, name } = {}) {
       const query = new URLSearchParams();
+      if (name) query.set('name', name);
       if (convertTo) query.set('format', convertTo);
       if (bitrateKbps) query.set('bitrate', String(bitrateKbps));
       if (hasTags) query.set('tags', 'true');

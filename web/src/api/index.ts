@@ -4,17 +4,8 @@ export type { MediaInformation, MediaRendition, ResourceInformation, StreamRefer
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { PlaylistCounts, ResolvedLink } from './playlist-counts.ts';
 export { createRangeSupport } from './range-support.ts';
-export { connectionFailure, type Fetch, failureOf, fetchResponse, isOnline } from './responses.ts';
-export {
-  isRetryable,
-  resolveWhenAvailable,
-  type Sleep,
-  sleep,
-  untilStreamable,
-  type Waiting,
-  type WaitOptions,
-  waitingOf,
-} from './retry-wait.ts';
+export type { Fetch } from './responses.ts';
+export { resolveWhenAvailable, untilStreamable, type Waiting, type WaitOptions } from './retry-wait.ts';
 export {
   asFields,
   asList,

@@ -5,7 +5,6 @@ import { connectionFailure, type Fetch, failureOf, fetchResponse } from './respo
 
 /** Why a request waits, and until when. */
 export interface Waiting {
-  /** `interrupted`: the connection was lost; `failed`: the source failed. */
   readonly reason: (typeof REASONS)[number];
   /** The maintenance activity the instance reports, in English. */
   readonly activity?: string;
@@ -13,17 +12,10 @@ export interface Waiting {
   readonly retrySeconds: number;
 }
 
-const REASONS = [
-  'maintenance',
-  'waking',
-  'delayed',
-  'busy',
-  'too-many',
-  'offline',
-  'unreachable',
-  'interrupted',
-  'failed',
-] as const;
+/** Failures that come with a Retry-After. */
+const REASONS = ['maintenance', 'waking', 'delayed', 'busy', 'too-many'] as const;
+
+type RetryableFailure = ApiFailure & { readonly kind: Waiting['reason'] };
 
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
@@ -99,7 +91,7 @@ export async function untilStreamable(url: string, options: WaitOptions = {}): P
 /** Polls the instance until its maintenance ends and reports each activity. */
 async function untilMaintenanceEnds(
   api: Api,
-  failure: ApiFailure,
+  failure: RetryableFailure,
   patience: WaitBudget,
   { signal }: WaitOptions,
 ): Promise<void> {
@@ -109,7 +101,7 @@ async function untilMaintenanceEnds(
     try {
       const { maintenance } = await api.getAppInfo(signal);
       if (!maintenance) return;
-      current = new ApiFailure('maintenance', { ...failure, title: maintenance });
+      current = new ApiFailure('maintenance', { ...failure, title: maintenance }) as RetryableFailure;
     } catch (error) {
       // An instance that restarts is briefly unreachable: the next resolve decides.
       if (!(error instanceof ApiFailure)) throw error;
@@ -128,8 +120,8 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
       cache: 'no-store',
       signal: all,
     });
-    // A combined stream ignores Range and sends everything: only its status matters.
-    if (!response.ok) throw await failureOf(response, 'stream');
+    // A stream without ranges sends everything: only its status matters. A link is resolved before it redirects to one.
+    if (!response.ok) throw await failureOf(response, isGet(response.url) ? 'resolve' : 'stream');
   } catch (error) {
     throw error instanceof ApiFailure ? error : connectionFailure(error, all);
   } finally {
@@ -137,11 +129,13 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
   }
 }
 
+const isGet = (url: string): boolean => /\/api\/Get$/i.test(URL.parse(url)?.pathname ?? '');
+
 interface WaitBudget {
   /** @throws the failure when the budget is used up */
-  wait(failure: ApiFailure, seconds?: number): Promise<void>;
+  wait(failure: RetryableFailure, seconds?: number): Promise<void>;
   /** Waits for the next poll interval. */
-  poll(failure: ApiFailure): Promise<void>;
+  poll(failure: RetryableFailure): Promise<void>;
 }
 
 function createWaitBudget({
@@ -152,10 +146,10 @@ function createWaitBudget({
 }: WaitOptions): WaitBudget {
   let left = patienceSeconds;
   let looks = 0;
-  const wait = async (failure: ApiFailure, seconds = 5) => {
+  const wait = async (failure: RetryableFailure, seconds = 5) => {
     if (seconds > left) throw failure;
     left -= seconds;
-    onWaiting?.(waitingOf(failure, seconds));
+    onWaiting?.({ reason: failure.kind, retrySeconds: seconds, activity: failure.title });
     await rest(seconds * 1000, signal);
   };
   return {
@@ -164,21 +158,8 @@ function createWaitBudget({
   };
 }
 
-/** Describes the wait for a temporary failure. */
-export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Waiting => ({
-  reason: isReason(kind) ? kind : 'unreachable',
-  retrySeconds,
-  activity: title,
-});
-
-const isReason = (kind: string): kind is Waiting['reason'] => REASONS.some((reason) => reason === kind);
-
 /** Narrows to a temporary failure. @throws any other error */
-function asRetryable(error: unknown): ApiFailure {
-  if (error instanceof ApiFailure && isRetryable(error)) return error;
+function asRetryable(error: unknown): RetryableFailure {
+  if (error instanceof ApiFailure && REASONS.some((reason) => reason === error.kind)) return error as RetryableFailure;
   throw error;
 }
-
-/** Whether the failure comes with a Retry-After. */
-export const isRetryable = ({ kind }: ApiFailure): boolean =>
-  kind === 'maintenance' || kind === 'waking' || kind === 'delayed' || kind === 'busy' || kind === 'too-many';

@@ -1,4 +1,4 @@
-import type { DownloadFailureKind } from '../download/index.ts';
+import type { FailureKind } from '../api/index.ts';
 import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 
 /** A failure in the page's language: what happened and what to do. */
@@ -8,13 +8,11 @@ export interface FailureText {
 }
 
 export interface FailureLike {
-  readonly kind: DownloadFailureKind;
+  readonly kind: FailureKind;
   /** Name of the type of the problem. */
   readonly problem?: string;
   /** Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** A download that continues where it stopped. */
-  readonly canResume?: boolean;
 }
 
 /** The words of each problem that its kind does not tell apart, by the name of its type. */
@@ -44,18 +42,18 @@ const WORDS = {
   internal: 'service-failed',
 } as const;
 
-type Word = DownloadFailureKind | (typeof WORDS)[keyof typeof WORDS];
+type Word = FailureKind | (typeof WORDS)[keyof typeof WORDS];
 
 const isNamed = (name: string): name is keyof typeof WORDS => Object.hasOwn(WORDS, name);
 
 /** Kinds of several types of problems. */
-const AMBIGUOUS_KINDS: readonly DownloadFailureKind[] = ['not-found', 'refused', 'failed'];
+const AMBIGUOUS_KINDS: readonly FailureKind[] = ['not-found', 'refused', 'failed'];
 
 const wordOf = ({ kind, problem = '' }: FailureLike): Word =>
   AMBIGUOUS_KINDS.includes(kind) && isNamed(problem) ? WORDS[problem] : kind;
 
 /** Failures that come with a Retry-After. */
-const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
+const RETRY_LATER_KINDS: readonly FailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
 /** A shorter delay has been waited out already and did not help. */
 const MIN_ANNOUNCED_SECONDS = 60;
 
@@ -63,7 +61,6 @@ export function failureText({ t, locale }: Texts, failure: FailureLike): Failure
   const word = wordOf(failure);
   const title = t(`failure.${word}` satisfies TextKey);
   const { kind, retryAfterSeconds = 0 } = failure;
-  if (kind === 'interrupted' && failure.canResume) return { title, what: t('failure.interrupted.resume') };
   const isLater = RETRY_LATER_KINDS.includes(kind) || word === 'rate-limited';
   if (!isLater || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
     return { title, what: t(`failure.${word}.what` satisfies TextKey) };

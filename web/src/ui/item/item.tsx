@@ -1,7 +1,6 @@
 import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
-import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf, withAllAudio } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
@@ -29,6 +28,9 @@ const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(v
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
   const { t } = texts;
+  const { author, coverUrl, requestedUrl: link } = item;
+  const listed = { link, title: item.title, author, coverUrl };
+  const title = item.title ?? t('item.untitled');
   const pattern = useObservable(fileNames.pattern);
   const offers = useOffers();
   const options = { place, pattern, offers, preference: formats.get() };
@@ -54,7 +56,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   useEffect(() => {
     if (isNested || !selected) return;
     primaryAction.current = () => {
-      if (!downloads.find(selected, downloads.list.get())) downloads.start(selected);
+      const file = downloads.fileOf(selected);
+      if (downloads.states.get().get(file.url)?.phase !== 'started') void downloads.start(file, listed);
     };
     return () => {
       primaryAction.current = undefined;
@@ -62,16 +65,13 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   }, [selected, isNested]);
   useEffect(() => {
     // With the tags and the bit rate that the instance offers.
-    if (isNested || !offers || !startsDownload.current) return;
+    if (isNested || !offers || (startsDownload.current !== true && startsDownload.current !== link)) return;
     startsDownload.current = false;
-    // Without a click the browser shows no file picker.
-    if (choices.preselected) downloads.enqueue(choices.preselected, openWithoutPicker);
+    if (choices.preselected) void downloads.start(downloads.fileOf(choices.preselected), listed);
   }, [offers]);
-  const title = item.title ?? t('item.untitled');
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
-    const { author, coverUrl, requestedUrl: link } = item;
     playback.current.set({ choice, title, author, coverUrl, link, startSeconds: startSeconds ?? position });
   };
   const seek = (seconds: number) => {
@@ -116,7 +116,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
               </p>
             )}
             {details?.availableInSeconds && <StartNote availableAtMs={details.availableAtMs} />}
-            <Actions choice={selected} item={item} onPlay={() => play(selected)} />
+            <Actions choice={selected} item={listed} onPlay={() => play(selected)} />
           </>
         ) : (
           <p>{t('item.nothing')}</p>

@@ -14,7 +14,7 @@ export interface ClipEditorProps {
 
 /** Sets start and end of a part of what is playing, and downloads it. */
 export const ClipEditor = ({ choice, media }: ClipEditorProps) => {
-  const { texts, format, downloads } = usePage();
+  const { texts, format, downloads, playback } = usePage();
   const { t } = texts;
   const id = useId();
   const [isOpen, setOpen] = useState(false);
@@ -35,7 +35,8 @@ export const ClipEditor = ({ choice, media }: ClipEditorProps) => {
   const download = (event: Event) => {
     event.preventDefault();
     setInvalid(!isValid);
-    if (isValid) downloads.start(clipOf(choice, { startSeconds, endSeconds }));
+    const clip = isValid && downloads.fileOf(clipOf(choice, { startSeconds, endSeconds }));
+    if (clip) void downloads.start(clip, playback.current.get());
   };
   const field = (name: 'start' | 'end', value: string, set: (value: string) => void) => (
     <div class="clip-field">

@@ -22,16 +22,24 @@ export interface Entry {
 
 export interface Entries {
   readonly all: readonly Entry[];
-  /** Resolves an entry and shows the progress. Aborted when the playlist unmounts. */
-  lookUp(index: number): Promise<void>;
+  /**
+   * The entry with its renditions, resolved if necessary with its progress shown. Aborted when the playlist unmounts. Undefined
+   * when it fails, which is shown.
+   */
+  lookUp(index: number): Promise<MediaInformation | undefined>;
+  /** Shows a failure of the entry. */
+  fail(index: number, failure: ApiFailure): void;
   /** Aborts `lookUp`. */
   stop(index: number): void;
-  /** The entry with its renditions, resolved if necessary; continues after unmounting. @throws ApiFailure */
-  find(index: number, options?: WaitOptions): Promise<MediaInformation>;
 }
 
 /** Whether the entry has been resolved with renditions. */
 export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
+
+interface Looking {
+  readonly asking: AbortController;
+  readonly found: Promise<MediaInformation | undefined>;
+}
 
 export interface EntriesOptions {
   /** Resolves every entry when the list is shown, a few at a time. */
@@ -56,8 +64,8 @@ export function useEntries(resource: ResourceInformation, { resolvesAll, link }:
   );
   const latest = useRef(all);
   latest.current = all;
-  const looking = useRef(new Map<number, AbortController>()).current;
-  const stop = (index: number) => looking.get(index)?.abort();
+  const looking = useRef(new Map<number, Looking>()).current;
+  const stop = (index: number) => looking.get(index)?.asking.abort();
   const isUnmounted = useRef(false);
   useEffect(
     () => () => {
@@ -75,27 +83,32 @@ export function useEntries(resource: ResourceInformation, { resolvesAll, link }:
   const find = async (index: number, options: WaitOptions = {}) => {
     const item = latest.current[index]?.item;
     if (!item) throw new ApiFailure('not-found');
-    if (hasVersions(item)) return item;
     const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', options);
     const complete = { ...item, ...found?.[0] };
     change(index, { item: complete });
     return complete;
   };
 
-  const lookUp = async (index: number) => {
-    const item = latest.current[index]?.item;
-    if (!item || looking.has(index)) return;
-    const asking = new AbortController();
-    const { signal } = asking;
-    looking.set(index, asking);
+  const resolveEntry = async (index: number, item: MediaInformation, { signal }: AbortController) => {
     change(index, { item, isLooking: true });
     try {
-      await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
+      return await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
     } catch (error) {
       change(index, signal.aborted ? { item } : { item, failure: toFailure(error) });
     } finally {
       looking.delete(index);
     }
+  };
+  const lookUp = async (index: number) => {
+    const item = latest.current[index]?.item;
+    if (!item || isUnmounted.current) return;
+    if (hasVersions(item)) return item;
+    const current = looking.get(index);
+    if (current) return current.found;
+    const asking = new AbortController();
+    const found = resolveEntry(index, item, asking);
+    looking.set(index, { asking, found });
+    return found;
   };
   useEffect(() => {
     if (!resolvesAll) return;
@@ -135,5 +148,9 @@ export function useEntries(resource: ResourceInformation, { resolvesAll, link }:
     continueList(link, left.signal).catch(() => undefined);
     return () => left.abort();
   }, []);
-  return { all, lookUp, stop, find };
+  const fail = (index: number, failure: ApiFailure) => {
+    const item = latest.current[index]?.item;
+    if (item) change(index, { item, failure });
+  };
+  return { all, lookUp, fail, stop };
 }

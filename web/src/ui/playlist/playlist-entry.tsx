@@ -3,13 +3,15 @@ import type { TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon, NextTry } from '../controls/index.ts';
 import { failureText } from '../failure-text.ts';
-import { Item } from '../item/index.ts';
+import { DownloadNote, Item } from '../item/index.ts';
 import { type Entry, hasVersions } from './entries.ts';
 
 export interface PlaylistEntryProps {
   readonly entry: Entry;
   /** One-based place in the playlist and its length. */
   readonly place?: { readonly number: number; readonly count: number };
+  /** Of the file whose download was started. */
+  readonly url?: string;
   readonly isPicked: boolean;
   readonly onPick: (isPicked: boolean) => void;
   readonly onDownload: () => void;
@@ -19,7 +21,16 @@ export interface PlaylistEntryProps {
 }
 
 /** One entry of a playlist; expanded, its renditions. */
-export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLookUp, onStop }: PlaylistEntryProps) => {
+export const PlaylistEntry = ({
+  entry,
+  place,
+  url,
+  isPicked,
+  onPick,
+  onDownload,
+  onLookUp,
+  onStop,
+}: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
@@ -52,6 +63,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
           <EntryNote entry={entry} />
+          {url && <DownloadNote url={url} />}
         </div>
         <div class="entry-actions">
           <button

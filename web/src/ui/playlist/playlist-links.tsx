@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { signLink } from '../../access/index.ts';
-import { hasFilePicker } from '../../download/index.ts';
-import { fileNameOf, type PlaylistFormat } from '../../renditions/index.ts';
+import type { PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
@@ -9,12 +8,16 @@ import { useOffers } from '../conversions/index.ts';
 export interface PlaylistLinksProps {
   /** The list's link. */
   readonly link: string;
-  /** The list's title. */
-  readonly title: string;
-  readonly author: string | null;
-  /** Places of the list. */
-  readonly count: number;
   readonly format: PlaylistFormat;
+}
+
+export interface PlaylistUrls {
+  /** All entries as one file. */
+  readonly zip: string;
+  /** For players. */
+  readonly m3u8: string;
+  /** A podcast. */
+  readonly feed: string;
 }
 
 /** The parameters of the API by what the toolbar selects. */
@@ -25,10 +28,9 @@ const QUALITIES: Readonly<Record<PlaylistFormat, Readonly<Record<string, string>
   mp3: { quality: 'mp3' },
 };
 
-/** The whole list as one file, as a podcast, and as a playlist for players. */
-export const PlaylistLinks = ({ link, title, author, count, format }: PlaylistLinksProps) => {
-  const { api, texts, formats, downloads } = usePage();
-  const { t } = texts;
+/** Addresses of the whole list in a format. */
+export function usePlaylistUrls({ link, format }: PlaylistLinksProps): PlaylistUrls {
+  const { api, formats } = usePage();
   const [access, setAccess] = useState<string>();
   useEffect(() => void signLink(api.base, link).then(setAccess), [api, link]);
   const offers = useOffers();
@@ -38,24 +40,24 @@ export const PlaylistLinks = ({ link, title, author, count, format }: PlaylistLi
   if (format === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
   const urlOf = (operation: string, options: Readonly<Record<string, string>>) =>
     `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
-  const zip = urlOf('Get', { ...QUALITIES[format], ...conversion, format: 'zip' });
-  const downloadZip = (event: MouseEvent) => {
-    // Without a picker, the browser's storage may be too small for a whole list: the browser downloads by itself.
-    if (!hasFilePicker() || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    downloads.start({ url: zip, fileName: fileNameOf({ title, author }, '.zip'), entryCount: count });
+  return {
+    zip: urlOf('Get', { ...QUALITIES[format], ...conversion, format: 'zip' }),
+    m3u8: urlOf('Feed', { ...QUALITIES[format], format: 'm3u8' }),
+    feed: urlOf('Feed', {}),
   };
+}
+
+/** The list as a podcast, and as a playlist for players. */
+export const PlaylistLinks = (props: PlaylistLinksProps) => {
+  const { t } = usePage().texts;
+  const { m3u8, feed } = usePlaylistUrls(props);
   return (
     <p class="playlist-links">
-      <a class="button plain small" href={zip} download onClick={downloadZip}>
-        <Icon name="download" />
-        {t('list.zip')}
-      </a>
-      <a class="button plain small" href={urlOf('Feed', { ...QUALITIES[format], format: 'm3u8' })} download="list.m3u8">
+      <a class="button plain small" href={m3u8} download="list.m3u8">
         <Icon name="play" />
         {t('list.player')}
       </a>
-      <CopyButton text={urlOf('Feed', {})} label={t('list.feed')} />
+      <CopyButton text={feed} label={t('list.feed')} />
     </p>
   );
 };

@@ -1,15 +1,14 @@
 import '../../styles/playlist.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiFailure, type ResolvedLink, type WaitOptions } from '../../api/index.ts';
-import { chooseFolder } from '../../download/index.ts';
-import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiFailure, type ResolvedLink } from '../../api/index.ts';
+import { choicesOf, fileNameOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { loadOffers, useOffers } from '../conversions/index.ts';
-import type { DeferredChoice } from '../downloads-state.ts';
+import { loadOffers } from '../conversions/index.ts';
+import { DownloadNote } from '../item/index.ts';
 import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
 import { PlaylistHead } from './playlist-head.tsx';
-import { PlaylistLinks } from './playlist-links.tsx';
+import { PlaylistLinks, usePlaylistUrls } from './playlist-links.tsx';
 import { countNotesOf, matches, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { useRetainedState } from './use-retained-state.ts';
@@ -24,10 +23,10 @@ export interface PlaylistProps {
 
 /** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => {
-  const { api, texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
+  const { api, texts, formats, fileNames, downloads, primaryAction } = usePage();
   const { t } = texts;
+  const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
   const entries = useEntries(resource, { resolvesAll: isBatch, link });
-  const offers = useOffers();
   const count = entries.all.length;
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
     resource,
@@ -35,7 +34,9 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
     () => new Set(entries.all.keys()),
   );
   const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
-  const isChoosing = useRef(false);
+  const { zip } = usePlaylistUrls({ link: link ?? '', format });
+  /** The file of each entry whose download was started. */
+  const [urls, setUrls] = useState<ReadonlyMap<number, string>>(new Map());
   const [filter, setFilter] = useState('');
   const allRows = rowsOfPlaylist(count, resource.counts?.unavailable);
   const rows = allRows.filter(({ index }) => {
@@ -52,43 +53,37 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
     else next.delete(index);
     setPicked(next);
   };
-  const order = (index: number): Choice | DeferredChoice | undefined => {
-    const { item } = entries.all[index] ?? {};
+  /** Starts the download of an entry. The row says why it cannot be resolved. */
+  const downloadEntry = async (index: number): Promise<void> => {
+    const found = await entries.lookUp(index);
+    if (!found) return;
     const options = {
       place: placeAt(allRows.find((row) => row.index === index)?.number ?? index + 1),
       pattern: fileNames.pattern.get(),
       preference: formats.get(),
-      offers,
+      offers: await loadOffers(api),
     };
-    if (item && hasVersions(item)) return selectForPlaylist(choicesOf(item, options), format);
-    const find = async (waitOptions: WaitOptions) => {
-      const found = await entries.find(index, waitOptions);
-      const choice = selectForPlaylist(choicesOf(found, { ...options, offers: await loadOffers(api) }), format);
-      if (!choice) throw new ApiFailure('not-found');
-      return choice;
-    };
-    const link = item?.requestedUrl ?? '';
-    return item && { name: item.title ?? (link || t('item.untitled')), link, format, place: options.place, find };
+    const choice = selectForPlaylist(choicesOf(found, options), format);
+    if (!choice) return entries.fail(index, new ApiFailure('not-found'));
+    const file = downloads.fileOf(choice);
+    setUrls((before) => new Map(before).set(index, file.url));
+    const { title: name, author, coverUrl, requestedUrl } = found;
+    await downloads.start(file, { link: requestedUrl, title: name, author, coverUrl });
   };
   const download = async (indexes: readonly number[]) => {
-    // A second click must not open a second picker.
-    if (isChoosing.current) return;
-    isChoosing.current = true;
-    // The picker was dismissed.
-    const sink = await chooseFolder().catch(() => undefined);
-    isChoosing.current = false;
-    if (!sink) return;
-    const orders = indexes.flatMap((index) => order(index) ?? []);
-    // Unresolved entries may have to wait: resolved ones go first.
-    const [known, later] = [orders.filter((one) => !('find' in one)), orders.filter((one) => 'find' in one)];
-    for (const one of [...known, ...later]) downloads.enqueue(one, sink);
     setPicked(new Set([...picked].filter((index) => !indexes.includes(index))));
-    announcement.set(t('say.downloadsAdded', { count: orders.length }));
+    if (link && indexes.length === count && count > 1) {
+      const { author = null, coverUrl = null } = resource;
+      const file = { url: zip, fileName: fileNameOf({ title, author }, '.zip') };
+      return downloads.start(file, { link, title, author, coverUrl });
+    }
+    // One after the other: an instance limits the streams of a client.
+    for (const index of indexes) await downloadEntry(index);
   };
 
-  const downloadPicked = () => download([...picked].sort((a, b) => a - b));
+  const downloadPicked = () => void download([...picked].sort((a, b) => a - b));
   useEffect(() => {
-    primaryAction.current = () => void (picked.size > 0 && downloadPicked());
+    primaryAction.current = () => picked.size > 0 && downloadPicked();
     return () => {
       primaryAction.current = undefined;
     };
@@ -96,13 +91,10 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
 
   const pendingCount = entries.all.filter(({ item, failure }) => !hasVersions(item) && !failure).length;
   const notes = countNotesOf(count, pendingCount, resource.counts);
-  const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
-      {link && count > 0 && (
-        <PlaylistLinks {...{ link, title, format }} author={resource.author ?? null} count={allRows.length} />
-      )}
+      {link && count > 0 && <PlaylistLinks link={link} format={format} />}
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (
@@ -121,6 +113,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
             onFormat={setFormat}
             onDownload={downloadPicked}
           />
+          <DownloadNote url={zip} />
           <ol>
             {rows.slice(0, rowCount).map(({ number, index }) => {
               const entry = index === undefined ? undefined : entries.all[index];
@@ -130,6 +123,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
                   key={index}
                   entry={entry}
                   place={placeAt(number)}
+                  url={urls.get(index)}
                   isPicked={picked.has(index)}
                   onPick={(isPicked) => pick(index, isPicked)}
                   onDownload={() => void download([index])}

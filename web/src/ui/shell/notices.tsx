@@ -67,7 +67,7 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
   const { t } = usePage().texts;
   const { reason, activity } = waiting;
   return (
-    <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
+    <Notice look="waiting" icon="clock" title={t(`waiting.${reason}`)}>
       <p>{t(`waiting.${reason}.what`)}</p>
       {activity && reason === 'maintenance' && (
         <p class="quote">
