@@ -32,7 +32,7 @@ import {
 import { openMetrics } from './metrics/index.ts';
 import { buildPage, createPage, type PageOptions } from './page/index.ts';
 import { listen } from './process/index.ts';
-import { openState } from './state.ts';
+import { leaveAddress, openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 import { openTracing } from './tracing/index.ts';
 
@@ -124,6 +124,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         environment: settings.environment,
         // A container knows its own network alone.
         reachableUrl: () => (prebuilt ? settings.publicUrl : reachableUrl({ ...settings, ...listeningOn(server) })),
+        activity: tools.activity,
         publicUrl: settings.publicUrl,
         search: settings.search,
         trustedProxies: settings.trustedProxies,
@@ -180,7 +181,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    return { version, baseUrl: baseUrlOf(server), ready, close: shutdown.close };
+    const baseUrl = baseUrlOf(server);
+    leaveAddress(settings.dataDir, baseUrl, { log, shutdown });
+    return { version, baseUrl, ready, close: shutdown.close };
   });
 
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
@@ -207,7 +210,7 @@ async function startServer(
   server.removeAllListeners('connection').on('connection', (connection) => {
     if (admitConnection(connection)) for (const listener of serve) listener.call(server, connection);
   });
-  await listen(server, { host, port, backlog: LISTEN_BACKLOG });
+  await listen(server, { host, port, variable: 'PORT', backlog: LISTEN_BACKLOG });
   return server;
 }
 

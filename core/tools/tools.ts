@@ -64,10 +64,13 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** A step of an install or update, as the API reports it in `maintenance`. */
+/** A step of an install or update. */
 export interface Activity {
-  /** E.g. `Downloading yt-dlp`. */
+  /** As the API reports it in `maintenance`, e.g. `Downloading yt-dlp`. */
   readonly name: string;
+  /** The tool that is fetched or checked; absent while another process installs them. */
+  readonly tool?: string;
+  readonly step?: 'fetch' | 'check';
   /** Received so far. */
   readonly bytes?: number;
   readonly totalBytes?: number;

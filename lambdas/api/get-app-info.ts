@@ -1,5 +1,6 @@
 import { type AppInfo, getOperation } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
+import type { Activity } from '../../core/tools/index.ts';
 import { createHandler, type Handler, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
 export interface GetAppInfoOptions extends HandlerOptions {
@@ -12,6 +13,8 @@ export interface GetAppInfoOptions extends HandlerOptions {
    * where they cannot. @default the page's own address is that of the instance
    */
   readonly reachableUrl?: () => string | undefined;
+  /** What this process does during maintenance. */
+  readonly activity?: () => Activity | undefined;
 }
 
 /** A name of the machine itself: no other client learns addresses of its network. */
@@ -28,6 +31,7 @@ export const createGetAppInfo = ({
   state,
   version,
   environment,
+  activity,
   reachableUrl,
   ...options
 }: GetAppInfoOptions): Handler =>
@@ -45,8 +49,10 @@ export const createGetAppInfo = ({
       maintenance: lease?.activity ?? (known && !tools ? FIRST_INSTALL : null),
     };
     const publicUrl = OWN_HOST.test(headerOf(event, 'host') ?? '') ? reachableUrl?.() : undefined;
+    const step = lease && activity?.();
     const headers = {
       ...(tools && { 'x-tools': describeTools(tools) }),
+      ...(step?.tool && { 'x-maintenance': describeStep(step) }),
       ...(publicUrl && { 'x-public-url': publicUrl }),
     };
     return { json, headers };
@@ -55,6 +61,15 @@ export const createGetAppInfo = ({
 /** Versions of the tools and when they were installed, as a dictionary of structured fields (RFC 9651). */
 const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>
   `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`;
+
+/** How far the maintenance is, in the same form: the step, its tool, and the bytes received so far and in total. */
+const describeStep = ({ step, tool, bytes, totalBytes }: Activity): string =>
+  [
+    `step=${step}`,
+    `tool="${tool}"`,
+    ...(bytes === undefined ? [] : [`received=${Math.round(bytes)}`]),
+    ...(totalBytes === undefined ? [] : [`total=${Math.round(totalBytes)}`]),
+  ].join(', ');
 
 /** FFmpeg builds choose their version freely: keeps the characters that a quoted string may contain unescaped. */
 const printable = (version: string): string => version.replaceAll(/[^ !#-[\]-~]/g, '');

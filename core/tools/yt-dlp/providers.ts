@@ -52,9 +52,10 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
       const python = await findPython();
       return tryRequirements(signal, (requirement) => python.choose('yt-dlp', requirement, select(signal)));
     },
-    async fetch(folder, { signal }) {
+    async fetch(folder, { signal, onBytes }) {
       const python = await findPython();
-      await tryRequirements(signal, (requirement) => python.install(requirement, folder, select(signal)));
+      const selected = { ...select(signal), onBytes };
+      await tryRequirements(signal, (requirement) => python.install(requirement, folder, selected));
       // Isolated from the environment and from the packages of user and system.
       const commandIn = (dir: string): YtDlp['command'] => [
         python.path,

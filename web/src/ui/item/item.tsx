@@ -67,7 +67,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     // With the tags and the bit rate that the instance offers.
     if (isNested || !offers || (startsDownload.current !== true && startsDownload.current !== link)) return;
     startsDownload.current = false;
-    if (choices.preselected) void downloads.start(downloads.fileOf(choices.preselected), listed);
+    if (selected) void downloads.start(downloads.fileOf(selected), listed);
   }, [offers]);
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.
