@@ -55,6 +55,8 @@ export interface InstanceInfo extends AppInfo {
   readonly tools?: InstalledTools | undefined;
   /** Where other devices reach an instance that was asked by a name of its own machine; absent where they cannot. */
   readonly publicUrl?: string | undefined;
+  /** What it does during maintenance, where it says so. */
+  readonly progress?: ToolProgress;
 }
 
 /** Tool versions of an instance. */
@@ -64,6 +66,14 @@ export interface InstalledTools {
   readonly ffmpeg: string;
   /** Epoch milliseconds. */
   readonly installedAt: number;
+}
+
+/** How far an instance is with installing or updating a tool. */
+export interface ToolProgress {
+  readonly step: 'fetch' | 'check';
+  readonly tool: string;
+  readonly receivedBytes?: number;
+  readonly totalBytes?: number;
 }
 
 const APP_TIMEOUT_MS = 15_000;
@@ -96,9 +106,11 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
       const tools = readTools(response.headers.get('x-tools') ?? '');
+      const progress = readProgress(response.headers.get('x-maintenance') ?? '');
       return {
         ...validated(asAppInfo, info),
         tools,
+        ...(progress && { progress }),
         publicUrl: asWebUrl(response.headers.get('x-public-url')) ?? undefined,
       };
     },
@@ -141,6 +153,18 @@ function readTools(header: string): InstalledTools | undefined {
   const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
   if (ytDlp === undefined || ffmpeg === undefined) return undefined;
   return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
+}
+
+function readProgress(header: string): ToolProgress | undefined {
+  const [, step, tool, received, total] =
+    /^step=(fetch|check), tool="([^"]*)"(?:, received=(\d+))?(?:, total=(\d+))?$/.exec(header) ?? [];
+  if (step === undefined || tool === undefined) return undefined;
+  return {
+    step: step === 'check' ? 'check' : 'fetch',
+    tool,
+    ...(received !== undefined && { receivedBytes: Number(received) }),
+    ...(total !== undefined && { totalBytes: Number(total) }),
+  };
 }
 
 const isLink = (link: string): boolean =>

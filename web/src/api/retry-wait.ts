@@ -1,4 +1,4 @@
-import type { Api, ResolveOptions } from './api.ts';
+import type { Api, ResolveOptions, ToolProgress } from './api.ts';
 import { ApiFailure } from './failure.ts';
 import type { ResolvedLink } from './playlist-counts.ts';
 import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
@@ -6,8 +6,8 @@ import { connectionFailure, type Fetch, failureOf, fetchResponse } from './respo
 /** Why a request waits, and until when. */
 export interface Waiting {
   readonly reason: (typeof REASONS)[number];
-  /** The maintenance activity the instance reports, in English. */
-  readonly activity?: string;
+  /** What the instance does during maintenance, where it says so. */
+  readonly progress?: ToolProgress;
   /** Whole seconds until the next attempt. */
   readonly retrySeconds: number;
 }
@@ -33,6 +33,8 @@ export interface WaitOptions {
 const MAX_WAIT_SECONDS = 600;
 /** Seconds between two polls of an instance in maintenance; the last one repeats. */
 const POLL_DELAYS_SECONDS = [1, 2, 3, 5, 10, 15];
+/** The same while it reports bytes. */
+const PROGRESS_DELAY_SECONDS = 2;
 const STREAM_TIMEOUT_MS = 60_000;
 
 /** Settles after a delay. @throws the signal's reason when it aborts first */
@@ -88,20 +90,20 @@ export async function untilStreamable(url: string, options: WaitOptions = {}): P
   }
 }
 
-/** Polls the instance until its maintenance ends and reports each activity. */
+/** Polls the instance until its maintenance ends and reports its progress. */
 async function untilMaintenanceEnds(
   api: Api,
   failure: RetryableFailure,
   patience: WaitBudget,
   { signal }: WaitOptions,
 ): Promise<void> {
-  let current = failure;
+  let current: ToolProgress | undefined;
   for (;;) {
-    await patience.poll(current);
+    await patience.poll(failure, current);
     try {
-      const { maintenance } = await api.getAppInfo(signal);
+      const { maintenance, progress } = await api.getAppInfo(signal);
       if (!maintenance) return;
-      current = new ApiFailure('maintenance', { ...failure, title: maintenance }) as RetryableFailure;
+      current = progress;
     } catch (error) {
       // An instance that restarts is briefly unreachable: the next resolve decides.
       if (!(error instanceof ApiFailure)) throw error;
@@ -135,7 +137,7 @@ interface WaitBudget {
   /** @throws the failure when the budget is used up */
   wait(failure: RetryableFailure, seconds?: number): Promise<void>;
   /** Waits for the next poll interval. */
-  poll(failure: RetryableFailure): Promise<void>;
+  poll(failure: RetryableFailure, progress?: ToolProgress): Promise<void>;
 }
 
 function createWaitBudget({
@@ -146,15 +148,18 @@ function createWaitBudget({
 }: WaitOptions): WaitBudget {
   let left = patienceSeconds;
   let looks = 0;
-  const wait = async (failure: RetryableFailure, seconds = 5) => {
+  const wait = async (failure: RetryableFailure, seconds = 5, progress?: ToolProgress) => {
     if (seconds > left) throw failure;
     left -= seconds;
-    onWaiting?.({ reason: failure.kind, retrySeconds: seconds, activity: failure.title });
+    onWaiting?.({ reason: failure.kind, retrySeconds: seconds, ...(progress && { progress }) });
     await rest(seconds * 1000, signal);
   };
   return {
     wait,
-    poll: (failure) => wait(failure, POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)]),
+    poll(failure, progress) {
+      const delay = POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)];
+      return wait(failure, progress ? PROGRESS_DELAY_SECONDS : delay, progress);
+    },
   };
 }
 

@@ -135,7 +135,7 @@ const StartNote = ({ availableAtMs }: { readonly availableAtMs: number }) => {
   return (
     <p class="note figures">
       <Icon name="clock" />
-      {texts.t('item.startsIn', { count: seconds })}
+      {texts.t('waiting.starts', { count: seconds })}
     </p>
   );
 };

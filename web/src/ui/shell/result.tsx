@@ -21,7 +21,9 @@ export const Result = ({ outcome, navigation }: ResultProps) => {
       if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
       return <Skeleton onCancel={navigation.close} />;
     case 'failed':
-      return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
+      return (
+        <FailureNotice failure={outcome.failure} link={outcome.link} onRetry={() => navigation.open(outcome.link)} />
+      );
     default:
       if (Resolved) return <Resolved outcome={outcome} />;
       if (error) return <FailureNotice failure={new ApiFailure('offline', {}, { cause: error })} onRetry={retry} />;
