@@ -51,9 +51,8 @@ export const UNIT_TESTS = [
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',
   'test/web/lib/*.test.ts',
-  'test/web/player/*.test.ts',
   'test/web/playlist/*.test.ts',
-  'test/web/renditions/{choices,format-lists,offers,quality}.test.ts',
+  'test/web/renditions/{choices,clip,format-lists,offers,quality,sentence}.test.ts',
 ];
 
 /** Tests of the page in Chromium. */

@@ -100,7 +100,7 @@ describe('the page in Firefox', () => {
   });
 
   it('plays with subtitles and chapters, tells the system what plays, and downloads a clip', async () => {
-    const { page, find, click } = await open(service.baseUrl + service.pageFor('/site/detailed/played'));
+    const { page, find, click, says } = await open(service.baseUrl + service.pageFor('/site/detailed/played'));
     await find('.media-length');
     await click('button', /^Play$/);
     await page.waitForSelector('video track', { hidden: true });
@@ -112,13 +112,20 @@ describe('the page in Firefox', () => {
     const menu = (await page.waitForSelector('.player-bar label:first-of-type select')) ?? expect.fail('No menu');
     await menu.select('0');
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeLessThan(1.4);
+    await page.select('select[aria-label=Subtitles]', '2');
+    await says('French subtitles');
     await click('button', /^Cut a clip$/);
+    await page.waitForSelector('.handles input');
+    await page.focus('.handles input');
+    await page.keyboard.press('ArrowRight');
+    await says('0:01–0:0');
     for (const [index, time] of ['0:00.5', '0:01.5'].entries()) {
-      const field = (await page.$$('.clip-form input'))[index];
+      const field = (await page.$$('.times input'))[index];
       await field?.evaluate((input) => (input as HTMLInputElement).select());
       await field?.type(time);
     }
-    await click('button', /^Download clip/);
+    await says('0:00.5–0:01.5');
+    await click('button', /^Download ./);
     expect(basename(await download())).toContain('(0-00.5–0-01.5)');
   });
 

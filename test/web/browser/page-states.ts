@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Health } from '../fakes/instance.ts';
+import { menuOf, selectFormat } from '../fixtures/browser.ts';
 
 /** A state of the page and how to reach it. */
 export interface PageState {
@@ -34,7 +35,7 @@ const play = async (page: Page): Promise<void> => {
 const HEADLINE = 'Paste a link. Watch, listen, download.';
 
 async function download(page: Page): Promise<void> {
-  await page.getByRole('radio', { name: /360p/ }).check();
+  await selectFormat(page, /360p/);
   await button(page, /^Download /).click();
   await button(page, /^In your browser/).waitFor();
 }
@@ -78,14 +79,14 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
-    name: 'mp3',
+    name: 'sound',
     leavesTraces: true,
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
-      await page.getByRole('tab', { name: 'MP3' }).click();
-      await button(page, 'All formats (4)').click();
-      await page.getByRole('radio', { name: /320 kbps/ }).check();
+      await menuOf(page, 'Video or sound').selectOption('Sound');
+      await menuOf(page, 'Format').selectOption('MP3 320');
+      await menuOf(page, 'Sound language').selectOption('German (dubbed)');
     },
   },
   { name: 'long-title', hasOnlyOtherTexts: true, path: link('long'), shows: 'The Complete and Unabridged' },
@@ -102,7 +103,7 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await page.getByRole('checkbox', { name: /Part Two/ }).uncheck();
       await button(page, /formats Part One/).click();
-      await page.getByRole('radio').first().waitFor();
+      await menuOf(page, 'Quality').waitFor();
     },
   },
   {
@@ -119,6 +120,18 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await button(page, 'Details').click();
       await page.getByRole('heading', { name: 'Chapters' }).waitFor();
+    },
+  },
+  {
+    name: 'clip',
+    leavesTraces: true,
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await menuOf(page, 'Clip').selectOption('as a clip');
+      await page.getByRole('slider', { name: 'End' }).waitFor();
+      await page.getByRole('textbox', { name: 'End' }).fill('x');
+      await page.getByText('Enter times such as').waitFor();
     },
   },
   {
@@ -140,7 +153,7 @@ export const STATES: readonly PageState[] = [
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await page.getByRole('radio', { name: /129 kbps/ }).check();
+      await selectFormat(page, /129 kbps/);
       await button(page, 'Play').last().click();
       await page.locator('audio').waitFor();
     },
@@ -151,7 +164,7 @@ export const STATES: readonly PageState[] = [
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await selectFormat(page, /48 kbps/);
       await button(page, 'Play').last().click();
       await page.getByText('Link expired').first().waitFor();
     },
@@ -163,7 +176,7 @@ export const STATES: readonly PageState[] = [
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await selectFormat(page, /48 kbps/);
       await button(page, /^Download /).click();
       await page.getByText('Link expired').first().waitFor();
     },

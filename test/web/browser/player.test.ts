@@ -103,7 +103,7 @@ describe('player', () => {
 
   it('switches renditions and removes the element when closed', async () => {
     const { page } = await play('/site/combined/closed', /^720p/);
-    await page.getByRole('radio', { name: /^360p/ }).check();
+    await selectFormat(page, /^360p/);
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await eventually(async () => (await traits(page)).videoHeight).toBe(360);
     await page.getByRole('button', { name: 'Close the player' }).click();

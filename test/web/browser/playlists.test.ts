@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -88,14 +88,14 @@ describe('an entry that must wait', () => {
     expect(await entry.getByText(/^Retrying/).count()).toBe(0);
     await letIn();
     await page.getByRole('button', { name: `Load ${titleOf('slow-3')}`, exact: true }).click();
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    await menuOf(page, 'Quality').waitFor();
   });
 
   it('keeps the focus on its button', async () => {
     const { page } = await seeList('focus', 3);
     await page.getByRole('button', { name: `Load ${titleOf('focus-3')}`, exact: true }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    await menuOf(page, 'Quality').waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('focus-3')}`);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService, useServiceWith } from '../fixtures/service.ts';
 
 const service = useService();
@@ -11,9 +11,9 @@ const pageFor = (path: string) => service.baseUrl + service.pageFor(path);
 describe('a link with a format', () => {
   it('preselects that format without storing it', async () => {
     const { page } = await open(`${pageFor('/site/combined/with-format')}&quality=mp3`, { reusePage: true });
-    await page.getByRole('tab', { name: 'MP3', selected: true }).waitFor();
+    await eventually(() => sentenceOf(page)).toMatch(/^Sound as MP3 192/);
     await page.goto(pageFor('/site/combined/without-format'));
-    await page.getByRole('tab', { name: 'Video', selected: true }).waitFor();
+    await eventually(() => sentenceOf(page)).toMatch(/^Video in 720p/);
   });
 
   it('starts its download once with #download', async () => {
@@ -49,7 +49,8 @@ describe('sharing', () => {
   it('shows a QR code and the address with the selected format', async () => {
     const link = service.origin.url('/site/combined/shared-item');
     const { page } = await open(named.baseUrl + named.pageFor('/site/combined/shared-item'), { reusePage: true });
-    await page.getByRole('tab', { name: 'MP3' }).click();
+    await menuOf(page, 'Video or sound').selectOption('Sound');
+    await menuOf(page, 'Format').selectOption('MP3 192');
     const share = page.getByRole('button', { name: 'Share', exact: true });
     const before = await share.boundingBox();
     await share.click();

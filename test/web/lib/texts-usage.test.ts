@@ -9,8 +9,7 @@ const SOURCES = resolve(import.meta.dirname, '../../../web/src');
 
 /** Keys composed at run time, by the template literal that composes them. */
 const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
-  ['`choices.${', /^choices\.(video|audio|mp3)$/],
-  ['`clip.${', /^clip\.(start|end)(Here)?$/],
+  ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],

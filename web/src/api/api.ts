@@ -43,6 +43,8 @@ export interface StreamOptions {
   readonly hasTags?: boolean;
   /** Of the file, without extension. */
   readonly name?: string;
+  /** Language of subtitles to embed. */
+  readonly subtitles?: string;
 }
 
 /** A part of a rendition. */
@@ -133,12 +135,13 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
-    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, name } = {}) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, subtitles, name } = {}) {
       const query = new URLSearchParams();
       if (name) query.set('name', name);
       if (convertTo) query.set('format', convertTo);
       if (bitrateKbps) query.set('bitrate', String(bitrateKbps));
       if (hasTags) query.set('tags', 'true');
+      if (subtitles) query.set('subtitles', subtitles);
       if (clip) {
         query.set('start', String(clip.startSeconds));
         query.set('end', String(clip.endSeconds));

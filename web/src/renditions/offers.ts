@@ -4,12 +4,14 @@ export interface ConversionOffers {
   readonly bitratesKbps: readonly number[];
   /** Whether `tags=true` puts title, artist and cover into a file. */
   readonly hasTags: boolean;
+  /** Whether `subtitles=` puts those of a language into a video. */
+  readonly hasSubtitles: boolean;
   /** Values of `format`. */
   readonly formats: readonly string[];
 }
 
 /** What is offered while the instance's offers are unknown, or its version differs. */
-export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, formats: [] };
+export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, hasSubtitles: false, formats: [] };
 
 /** More are not shown. */
 const MAX_BITRATES = 8;
@@ -35,6 +37,7 @@ export function readOffers(description: unknown): ConversionOffers {
     return {
       bitratesKbps: bitrates.sort((a, b) => b - a).slice(0, MAX_BITRATES),
       hasTags: find('tags') !== undefined,
+      hasSubtitles: find('subtitles') !== undefined,
       formats,
     };
   } catch (error) {

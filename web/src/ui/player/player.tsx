@@ -6,11 +6,11 @@ import { Cover, Icon } from '../controls/index.ts';
 import type { Playback } from '../playback.ts';
 import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
-import { ClipEditor } from './clip-editor.tsx';
 import { KeysDialog } from './keys-dialog.tsx';
 import { PlayerBar } from './player-bar.tsx';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
 import { SubtitleTracks } from './subtitle-tracks.tsx';
+import { Trimmer } from './trimmer.tsx';
 import { useMediaSession } from './use-media-session.ts';
 import { useMediaState } from './use-media-state.ts';
 import { useShortcuts } from './use-shortcuts.ts';
@@ -136,7 +136,9 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       )}
       <div class="player-tools">
         <PlayerBar {...{ media, state, isVideo, canSeek, isMini, link }} onHelp={help} />
-        {!isMini && isClippable(choice) && <ClipEditor choice={choice} media={media} />}
+        {!isMini && isClippable(choice) && Number.isFinite(state.durationSeconds) && (
+          <Trimmer playback={playback} media={media} durationSeconds={state.durationSeconds} />
+        )}
       </div>
       <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
         <Icon name="close" />

@@ -21,7 +21,7 @@ export const Skeleton = ({ onCancel }: { readonly onCancel: () => void }) => {
         </div>
       </div>
       <div class="panel download-panel" aria-hidden="true">
-        {Array.from({ length: 8 }, (_, row) => (
+        {Array.from({ length: 4 }, (_, row) => (
           <span key={row} class="skeleton row" />
         ))}
       </div>

@@ -1,17 +1,29 @@
-import type { ClipTimes } from '../../api/index.ts';
-import type { Choice } from '../../renditions/index.ts';
+import type { ClipTimes } from '../api/index.ts';
+import type { Choice } from './choice.ts';
+
+/** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
+export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
+  canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));
 
 /** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
 export function clipOf(choice: Choice, clip: ClipTimes): Choice {
-  const times = `${fileTime(clip.startSeconds)}–${fileTime(clip.endSeconds)}`;
+  const times = clipName(clip);
   const dot = choice.fileName.lastIndexOf('.');
   const [stem, extension] =
     dot > 0 ? [choice.fileName.slice(0, dot), choice.fileName.slice(dot)] : [choice.fileName, ''];
   const { sizeBytes: _, ...rest } = choice;
-  return { ...rest, id: `${choice.id} ${times}`, clip, fileName: `${stem} (${times})${extension}` };
+  return {
+    ...rest,
+    id: `${choice.id} ${times}`,
+    label: `${choice.label} ${times}`,
+    clip,
+    fileName: `${stem} (${times.replaceAll(':', '-')})${extension}`,
+  };
 }
 
-const fileTime = (seconds: number): string => formatTime(seconds).replaceAll(':', '-');
+/** `0:10–0:25.5`. */
+export const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
+  `${formatTime(startSeconds)}–${formatTime(endSeconds)}`;
 
 /** `1:05.5`, `1:02:03`. */
 export function formatTime(seconds: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
-import { choicesOf, isClippable } from '../../../web/src/renditions/choices.ts';
-import { clipOf, formatTime, parseTime } from '../../../web/src/ui/player/clip.ts';
+import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { clipOf, formatTime, isClippable, parseTime } from '../../../web/src/renditions/clip.ts';
 
 const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'K',
@@ -54,6 +54,7 @@ describe('clipOf', () => {
     if (!choice) throw new Error('No choice');
     const clip = clipOf(choice, { startSeconds: 10, endSeconds: 3725.5 });
     expect(clip.fileName).toBe(choice.fileName.replace(/\.\w+$/, ' (0-10–1-02-05.5)$&'));
+    expect(clip.label).toBe('1080p 0:10–1:02:05.5');
     expect(clip).not.toHaveProperty('sizeBytes');
     expect(clip.clip).toEqual({ startSeconds: 10, endSeconds: 3725.5 });
     expect(clip.id).not.toBe(choice.id);
