@@ -426,7 +426,7 @@ const table = [
       200: { description: 'The archive, from the beginning', media: ['application/zip', 'application/x-tar'] },
       206: { description: 'The requested part of a TAR of known length', media: ['application/x-tar'] },
       400: failure('A parameter is malformed, or the list has no entry of that number; detail says which'),
-      404: failure('No such key, or none of the entries is there'),
+      404: failure('No such key, or no entry of the list can be found'),
       415: failure(
         'No entry can be delivered, or none has a length known in advance, which TAR requires; detail says which',
       ),

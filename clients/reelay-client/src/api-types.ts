@@ -1096,7 +1096,7 @@ export interface operations {
           "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
-      /** @description No such key, or none of the entries is there */
+      /** @description No such key, or no entry of the list can be found */
       404: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];

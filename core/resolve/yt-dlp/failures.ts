@@ -31,7 +31,7 @@ const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = 
   site_drm: 'The media of this site is DRM protected.',
   site_piracy: UNHANDLED_SITE,
   site_liability: UNHANDLED_SITE,
-  unsupported: 'This kind of link is not handled: there is no media on the page.',
+  unsupported: 'This kind of link is not supported: the page has no media.',
 };
 
 /** What kinds mean that the message tells apart, when it does not. */

@@ -48,7 +48,7 @@ describe('resolving a link', () => {
     const { page } = await open(at(service.pageFor('/site/combined/waits?wait=60')));
     await page.getByText(/^The site lets this video start in \d+ s$/).waitFor();
     await page.getByRole('button', { name: /^Play/ }).first().click();
-    await page.getByText('Not served by the site yet').waitFor();
+    await page.getByText('Waiting for the site').waitFor();
   });
 
   it('shows a skeleton while resolving', async () => {

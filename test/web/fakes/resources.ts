@@ -207,7 +207,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
     type: '/problems/unsupported',
     status: 415,
     title: 'Unsupported Media Type',
-    detail: 'Link not supported: there is no media on the page.',
+    detail: 'This kind of link is not supported: the page has no media.',
   },
   failed: { type: '/problems/site-error', status: 502, title: 'Fetch Failed' },
   'too-many': { type: '/problems/too-many', status: 429, title: 'Too Many Requests', retryAfter: 20 },
