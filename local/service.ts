@@ -136,7 +136,11 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       log,
     });
     const page = hasPage
-      ? startPage(prebuilt?.pageDir, { log, securityContacts: settings.securityContact }, shutdown)
+      ? startPage(
+          prebuilt?.pageDir,
+          { log, securityContacts: settings.securityContact, embedOrigins: settings.embedOrigins },
+          shutdown,
+        )
       : undefined;
 
     const requestLimit = createRequestLimit(settings);

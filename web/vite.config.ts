@@ -31,6 +31,7 @@ export default defineConfig({
       input: {
         index: page('index'),
         status: page('status'),
+        embed: page('embed'),
         'not-found': page('not-found'),
         early: resolve(WEB, 'src/early.ts'),
         'service-worker': resolve(WEB, 'src/service-worker.ts'),

@@ -6,6 +6,7 @@ export {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from './archive-progress.ts';
+export { framedBy } from './framed-by.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,

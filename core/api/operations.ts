@@ -378,6 +378,18 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'Item',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Item/{key}',
+    summary: 'The item that a rendition belongs to, for players that know the key alone',
+    parameters: [KEY],
+    responses: {
+      200: { description: 'The item', schema: 'StreamedItem' },
+      404: failure('No such key'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'ArchiveList',
     servedBy: 'function',
     path: '/api/Stream/Archive',

@@ -35,6 +35,7 @@ import {
 } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
+import { itemRoute } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
@@ -231,6 +232,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
     ArchiveProgress: (operationId) => archiveProgressRoute(app, routePath(operationId), dependencies),
+    Item: (operationId) => itemRoute(app, routePath(operationId), find),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
       return (found) => planArchive(found, parameters);

@@ -54,6 +54,10 @@ export interface paths {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
   };
+  "/api/Stream/Item/{key}": {
+    /** The item that a rendition belongs to, for players that know the key alone */
+    get: operations["Item"];
+  };
   "/api/Stream/Archive": {
     /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
     get: operations["ArchiveList"];
@@ -242,6 +246,17 @@ export interface components {
       worstQualityMimeType?: string | null;
       urlType?: components["schemas"]["UrlType"];
       renditions?: components["schemas"]["MediaRendition"][] | null;
+    };
+    StreamedItem: {
+      title: string | null;
+      author: string | null;
+      /** Format: double */
+      durationSeconds: number | null;
+      isLive: boolean;
+      /** @description Whether Cover has a picture */
+      hasCover: boolean;
+      mimeType: string;
+      subtitles: components["schemas"]["SubtitleInformation"][];
     };
     SubtitleInformation: {
       key: string | null;
@@ -975,6 +990,33 @@ export interface operations {
       };
       /** @description The source cannot be read, or is not a picture */
       502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The item that a rendition belongs to, for players that know the key alone */
+  Item: {
+    parameters: {
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The item */
+      200: {
+        content: {
+          "application/json": components["schemas"]["StreamedItem"];
+          "text/json": components["schemas"]["StreamedItem"];
+          "text/plain": components["schemas"]["StreamedItem"];
+        };
+      };
+      /** @description No such key */
+      404: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];
