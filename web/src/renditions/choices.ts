@@ -33,6 +33,11 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   const added = options.audio?.filter((rendition) => rendition.key && !listedKeys.has(unsigned(rendition))) ?? [];
   const audio = [...listed.filter(({ convertTo }) => !convertTo), ...added];
   const byVersion = [...Map.groupBy(audio, (rendition) => versionKey(versions.get(unsigned(rendition)))).values()];
+  const sets = (byVersion.length > 0 ? byVersion : [[]]).map((renditions, index) => ({
+    renditions,
+    index,
+    mp3: index === 0 ? mp3[0] : conversionOf(mp3[0], renditions),
+  }));
 
   const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
     const choices = sources.map((source) => ({
@@ -45,15 +50,14 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
     video: group('video', asListed(renditionsOf(item.video))),
     audio: group(
       'audio',
-      byVersion.flatMap((one, index) => named(audioSources(one, conversionOf(mp3[0], one, index), offers), one, index)),
+      sets.flatMap((set) =>
+        set.renditions.length > 0 ? named(audioSources(set.renditions, set.mp3, offers), set) : [],
+      ),
     ),
-    mp3: group('mp3', [
-      ...mp3.flatMap((rendition) => mp3Sources(rendition, offers)),
-      ...byVersion.flatMap((one, index) => {
-        const converted = index > 0 && conversionOf(mp3[0], one, index);
-        return converted ? named(mp3Sources(converted, offers), one, index) : [];
-      }),
-    ]),
+    mp3: group(
+      'mp3',
+      sets.flatMap((set) => (set.mp3 ? named(mp3Sources(set.mp3, offers), set) : [])),
+    ),
   };
   return { ...groups, preselected: selectPreferred(groups, preference) };
 }
@@ -67,15 +71,19 @@ export const versionKey = (version: AudioVersion | undefined): string => {
   return JSON.stringify([language, isDubbed, isDescriptive, isDrc]);
 };
 
-/** The listed MP3, or the same of another version of the audio. @param index of the version */
-function conversionOf(mp3: MediaRendition | undefined, [best]: readonly MediaRendition[], index: number) {
-  if (index === 0 || !mp3) return mp3;
-  return mp3.convertTo === 'mp3' && best ? { ...mp3, key: best.key } : undefined;
+interface AudioSet {
+  readonly renditions: readonly MediaRendition[];
+  readonly index: number;
 }
 
+/** The listed MP3, made of other audio. */
+const conversionOf = (mp3: MediaRendition | undefined, [best]: readonly MediaRendition[]) =>
+  mp3?.convertTo === 'mp3' && best ? { ...mp3, key: best.key } : undefined;
+
 /** Conversions of other versions than the first have the name of theirs in their labels: `192 kbps German (dubbed)`. */
-function named(sources: readonly ChoiceSource[], [best]: readonly MediaRendition[], index: number): ChoiceSource[] {
-  const name = index === 0 ? '' : (best?.label ?? '').replace(/^(?:\d+ kbps|\S+) */, '');
+function named(sources: readonly ChoiceSource[], { renditions: [best], index }: AudioSet): readonly ChoiceSource[] {
+  const name = (best?.label ?? '').replace(/^(?:\d+ kbps|\S+) */, '');
+  if (index === 0) return sources;
   return sources.map((source) => {
     const label = source.rendition.label ?? '';
     return label.endsWith(name) ? source : { ...source, rendition: { ...source.rendition, label: `${label} ${name}` } };

@@ -15,21 +15,38 @@ export interface TrimmerProps {
 }
 
 type End = keyof ClipTimes;
-const ENDS: readonly End[] = ['startSeconds', 'endSeconds'];
+const NAMES = { startSeconds: 'clip.start', endSeconds: 'clip.end' } as const;
+const ENDS = Object.keys(NAMES) as readonly End[];
 
 /** Selects the part of what is playing that is downloaded: two handles, and times beside them. */
 export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
   const { texts, playback: player } = usePage();
   const { t } = texts;
   const id = useId();
+  /** The end whose text is no time, or not between the other end and that of the media. */
+  const [invalid, setInvalid] = useState<End>();
   const { clip } = playback;
   // A part may end later than the media.
   const maxSeconds = Math.ceil(durationSeconds);
+  const whole = { startSeconds: 0, endSeconds: maxSeconds };
   const set = (next: ClipTimes | undefined) => player.current.set({ ...playback, clip: next });
   const move = (end: End, seconds: number) => {
-    if (!clip) return;
-    set({ ...clip, [end]: seconds });
+    set({ ...whole, ...clip, [end]: seconds });
     if (media.current) media.current.currentTime = Math.min(seconds, durationSeconds);
+  };
+  const drag = (end: End, handle: HTMLInputElement, { startSeconds, endSeconds }: ClipTimes) => {
+    const [least, most] =
+      end === 'startSeconds' ? [0, Math.ceil(endSeconds) - 1] : [Math.floor(startSeconds) + 1, maxSeconds];
+    const seconds = Math.min(Math.max(handle.valueAsNumber, least), most);
+    handle.value = String(seconds);
+    move(end, seconds);
+  };
+  const enter = (end: End, text: string) => {
+    const seconds = parseTime(text);
+    const next: ClipTimes = { ...whole, ...clip, [end]: seconds };
+    const isValid = seconds !== undefined && seconds <= maxSeconds && next.startSeconds < next.endSeconds;
+    setInvalid(isValid ? undefined : end);
+    if (isValid) move(end, seconds);
   };
   const share = (seconds: number) => `${(100 * Math.min(seconds, maxSeconds)) / maxSeconds}%`;
   return (
@@ -39,7 +56,7 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
         class="button plain small"
         aria-expanded={clip !== undefined}
         aria-controls={id}
-        onClick={() => set(clip ? undefined : { startSeconds: 0, endSeconds: maxSeconds })}
+        onClick={() => set(clip ? undefined : whole)}
       >
         <Icon name="cut" />
         {t('clip.open')}
@@ -59,28 +76,34 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
                   type="range"
                   min={0}
                   max={maxSeconds}
-                  ref={(input) => {
-                    // What the visitor is moving is ahead of the state, which is rendered later.
-                    if (input && input !== document.activeElement) input.value = String(clip[end]);
-                  }}
+                  ref={showing(String(clip[end]))}
                   aria-label={t(NAMES[end])}
                   aria-valuetext={formatTime(clip[end])}
-                  onInput={({ currentTarget }) => {
-                    const seconds = Math.round(currentTarget.valueAsNumber);
-                    const isStart = end === 'startSeconds';
-                    const bounded = isStart
-                      ? Math.min(seconds, Math.ceil(clip.endSeconds) - 1)
-                      : Math.max(seconds, Math.floor(clip.startSeconds) + 1);
-                    currentTarget.value = String(bounded);
-                    move(end, bounded);
-                  }}
+                  onInput={({ currentTarget }) => drag(end, currentTarget, clip)}
                 />
               ))}
             </div>
             <div class="times">
               {ENDS.map((end) => (
-                <Time key={end} {...{ clip, end, maxSeconds }} onChange={(seconds) => move(end, seconds)} />
+                <label key={end} class="labelled-control">
+                  {t(NAMES[end])}
+                  <input
+                    type="text"
+                    dir="ltr"
+                    autocomplete="off"
+                    spellcheck={false}
+                    size={9}
+                    ref={showing(formatTime(clip[end]))}
+                    aria-invalid={invalid === end}
+                    aria-describedby={invalid === end ? `${id}-problem` : undefined}
+                    onInput={({ currentTarget }) => enter(end, currentTarget.value)}
+                    onBlur={() => setInvalid(undefined)}
+                  />
+                </label>
               ))}
+              <p id={`${id}-problem`} class="error-text" role="alert">
+                {invalid && t('clip.invalid')}
+              </p>
             </div>
           </>
         )}
@@ -89,54 +112,7 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
   );
 };
 
-const NAMES = { startSeconds: 'clip.start', endSeconds: 'clip.end' } as const;
-
-interface TimeProps {
-  readonly clip: ClipTimes;
-  readonly end: End;
-  readonly maxSeconds: number;
-  readonly onChange: (seconds: number) => void;
-}
-
-/** One end as text, with fractions of a second where the visitor enters them. */
-const Time = ({ clip, end, maxSeconds, onChange }: TimeProps) => {
-  const { t } = usePage().texts;
-  const id = useId();
-  /** What is being entered. */
-  const [text, setText] = useState<string>();
-  const isInvalid = text !== undefined && secondsOf(text, clip, end, maxSeconds) === undefined;
-  return (
-    <>
-      <label class="labelled-control">
-        {t(NAMES[end])}
-        <input
-          type="text"
-          dir="ltr"
-          autocomplete="off"
-          spellcheck={false}
-          size={9}
-          value={text ?? formatTime(clip[end])}
-          aria-invalid={isInvalid}
-          aria-describedby={isInvalid ? id : undefined}
-          onInput={({ currentTarget: { value } }) => {
-            setText(value);
-            const seconds = secondsOf(value, clip, end, maxSeconds);
-            if (seconds !== undefined) onChange(seconds);
-          }}
-          onBlur={() => !isInvalid && setText(undefined)}
-        />
-      </label>
-      <p id={id} class="error-text" role="alert">
-        {isInvalid && t('clip.invalid')}
-      </p>
-    </>
-  );
+/** Sets a value, unless the visitor is changing it: what is entered is ahead of the state, which is rendered later. */
+const showing = (value: string) => (input: HTMLInputElement | null) => {
+  if (input && input !== document.activeElement) input.value = value;
 };
-
-/** Undefined for what is no time, or not between the other end and that of the media. */
-function secondsOf(text: string, clip: ClipTimes, end: End, maxSeconds: number): number | undefined {
-  const seconds = parseTime(text);
-  if (seconds === undefined || seconds > maxSeconds) return undefined;
-  const isInOrder = end === 'startSeconds' ? seconds < clip.endSeconds : seconds > clip.startSeconds;
-  return isInOrder ? seconds : undefined;
-}
