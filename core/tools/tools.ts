@@ -61,6 +61,8 @@ export interface ToolProvider<Tool> {
 export interface FetchOptions {
   /** Bytes received so far, and in total where that is known. */
   readonly onBytes: (bytes: number, totalBytes?: number) => void;
+  /** Called when all is received and is being installed. */
+  readonly onInstall?: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -68,9 +70,9 @@ export interface FetchOptions {
 export interface Activity {
   /** As the API reports it in `maintenance`, e.g. `Downloading yt-dlp`. */
   readonly name: string;
-  /** The tool that is fetched or checked; absent while another process installs them. */
+  /** The tool that is fetched, installed or checked; absent while another process installs them. */
   readonly tool?: string;
-  readonly step?: 'fetch' | 'check';
+  readonly step?: 'fetch' | 'install' | 'check';
   /** Received so far. */
   readonly bytes?: number;
   readonly totalBytes?: number;

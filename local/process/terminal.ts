@@ -74,8 +74,7 @@ function createLines(out: Output): Terminal {
   };
 }
 
-const titleOf = ({ name, tool, step }: Activity): string =>
-  tool === undefined ? name : `${step === 'check' ? 'Checking' : 'Fetching'} ${tool}`;
+const titleOf = ({ name, tool, step }: Activity): string => (step === 'fetch' ? `Fetching ${tool}` : name);
 
 /** `Fetching FFmpeg 12 of 45 MB, 8 s`. */
 function progressLine(activity: Activity, seconds = 0): string {

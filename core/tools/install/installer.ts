@@ -72,7 +72,11 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     const fetching: Activity = { name: activity, tool: name, step: 'fetch' };
     onActivity(fetching);
     const staged = await store.stage();
-    const locate = await provider.fetch(staged, { onBytes: createFetchProgress(fetching, onActivity), signal });
+    const locate = await provider.fetch(staged, {
+      onBytes: createFetchProgress(fetching, onActivity),
+      onInstall: () => onActivity({ name: `Installing ${name}`, tool: name, step: 'install' }),
+      signal,
+    });
     const candidate = locate(staged);
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
       throw new Error(`the download is version ${candidate.version}`);

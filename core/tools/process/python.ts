@@ -13,6 +13,8 @@ print(sys.executable, '%d.%d.%d' % sys.version_info[:3], importlib.util.find_spe
 const PIP_TIMEOUT_MS = 10 * 60_000;
 
 const REPORT_INTERVAL_MS = 500;
+/** pip's line before it unpacks what it has received. */
+const INSTALLING = /^Installing collected packages/m;
 /** pip's folders of downloads, within its temporary folder. */
 const DOWNLOADS = /[\\/]pip-unpack-[^\\/]+$/;
 
@@ -47,6 +49,8 @@ export interface InstallOptions {
   readonly hasNoDependencies?: boolean;
   /** Called with the bytes received so far; with their total where `hasNoDependencies`, else pip does not know it. */
   readonly onBytes?: (bytes: number, totalBytes?: number) => void;
+  /** Called once all is received. */
+  readonly onInstall?: (() => void) | undefined;
 }
 
 /** Finds a Python interpreter. @throws Error in one line when there is none, it is too old, or it has no pip */
@@ -67,24 +71,28 @@ export async function findPython(program = 'python3', environment = process.env)
     });
   /** Reports the bytes of an install: pip keeps its downloads in a temporary folder until it ends. */
   const pipWithProgress = async (args: readonly string[], target: string, options: InstallOptions) => {
-    const { onBytes = () => undefined, hasNoDependencies, signal } = options;
+    const { onBytes = () => undefined, onInstall, hasNoDependencies, signal } = options;
     const tmpDir = join(target, '.pip');
     await mkdir(tmpDir);
     let said = '';
-    let isRunning = true;
+    let isReceived = false;
     const report = async () => {
       const bytes = await countDownloaded(tmpDir);
       const total = hasNoDependencies ? sizeIn(said) : undefined;
-      if (isRunning && bytes > 0) onBytes(bytes, total && Math.max(total, bytes));
+      if (!isReceived && bytes > 0) onBytes(bytes, total && Math.max(total, bytes));
     };
     const timer = setInterval(() => void report(), REPORT_INTERVAL_MS);
     const onOutput = (text: string) => {
       said += text;
+      if (!isReceived && INSTALLING.test(said)) {
+        isReceived = true;
+        onInstall?.();
+      }
     };
     try {
       await pip([...args, '--progress-bar', 'off'], signal, { tmpDir, onOutput });
     } finally {
-      isRunning = false;
+      isReceived = true;
       clearInterval(timer);
       await rm(tmpDir, { recursive: true, force: true });
     }

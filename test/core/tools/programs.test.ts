@@ -104,7 +104,8 @@ mkdir "$TMPDIR/pip-unpack-1" "$TMPDIR/pip-target-1"
 echo "Downloading package.whl (2.0 kB)"
 head -c 1500 /dev/zero > "$TMPDIR/pip-unpack-1/package.whl"
 head -c 9000 /dev/zero > "$TMPDIR/pip-target-1/unpacked"
-until [ -e "${dir}/enough" ]; do sleep 0.05; done`;
+until [ -e "${dir}/enough" ]; do sleep 0.05; done
+echo "Installing collected packages: package"`;
 
   it.each([
     [true, 2000],
@@ -113,10 +114,14 @@ until [ -e "${dir}/enough" ]; do sleep 0.05; done`;
     const python = await findPython(await script('python-for-bytes', `#!/bin/sh\n${pip}\n`));
     const target = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<unknown[]>();
-    const installed = python.install('package', target, { hasNoDependencies, onBytes: (...bytes) => resolve(bytes) });
+    const onInstall = vi.fn();
+    const onBytes = (...bytes: unknown[]) => resolve(bytes);
+    const installed = python.install('package', target, { hasNoDependencies, onBytes, onInstall });
     expect(await promise).toEqual([1500, total]);
+    expect(onInstall).not.toHaveBeenCalled();
     await script('enough', '');
     await installed;
+    expect(onInstall).toHaveBeenCalledOnce();
     expect(await readdir(target)).toEqual([]);
     await rm(join(dir, 'enough'));
   });

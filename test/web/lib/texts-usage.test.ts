@@ -12,6 +12,7 @@ const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
+  ['`waiting.tools.${', /^waiting\.tools\.(install|check)$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
   ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
   ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],

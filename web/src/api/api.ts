@@ -72,7 +72,7 @@ export interface InstalledTools {
 
 /** How far an instance is with installing or updating a tool. */
 export interface ToolProgress {
-  readonly step: 'fetch' | 'check';
+  readonly step: 'fetch' | 'install' | 'check';
   readonly tool: string;
   readonly receivedBytes?: number;
   readonly totalBytes?: number;
@@ -160,10 +160,10 @@ function readTools(header: string): InstalledTools | undefined {
 
 function readProgress(header: string): ToolProgress | undefined {
   const [, step, tool, received, total] =
-    /^step=(fetch|check), tool="([^"]*)"(?:, received=(\d+))?(?:, total=(\d+))?$/.exec(header) ?? [];
+    /^step=(fetch|install|check), tool="([^"]*)"(?:, received=(\d+))?(?:, total=(\d+))?$/.exec(header) ?? [];
   if (step === undefined || tool === undefined) return undefined;
   return {
-    step: step === 'check' ? 'check' : 'fetch',
+    step: step as ToolProgress['step'],
     tool,
     ...(received !== undefined && { receivedBytes: Number(received) }),
     ...(total !== undefined && { totalBytes: Number(total) }),

@@ -105,7 +105,7 @@ export const streamFailureText = (texts: Texts, failure: FailureLike): FailureTe
 
 /** What an instance in maintenance does: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
 export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, totalBytes }: ToolProgress): string {
-  if (step === 'check') return t('waiting.tools.check', { tool });
+  if (step !== 'fetch') return t(`waiting.tools.${step}` satisfies TextKey, { tool });
   if (receivedBytes === undefined) return t('waiting.tools.fetch', { tool });
   const format = createFormat(locale);
   const received = format.bytes(receivedBytes);
