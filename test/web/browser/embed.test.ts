@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import type AxeCore from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
@@ -88,6 +91,38 @@ describe('a player in a page of an allowed site', () => {
     const again = page.waitForRequest((request) => request.url().endsWith('/api/Stream/Item/nothing'));
     await frame.getByRole('button', { name: 'Try again' }).click();
     await again;
+  });
+
+  it('waits while the host of streams starts', async () => {
+    const { page } = await open('about:blank');
+    let refusals = 0;
+    await page.route('**/api/Stream/Item/*', (route) => {
+      if (refusals > 0) return route.continue();
+      refusals++;
+      return route.fulfill({ status: 503, headers: { 'retry-after': '1' }, json: { title: 'Starting', status: 503 } });
+    });
+    await page.goto(framing(allowed, await playerOf('/files/clip.mp4')));
+    await innerFrame(page).locator('video[src]').waitFor();
+    expect(refusals).toBe(1);
+  });
+
+  it('is accessible, also when nothing plays', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const { page } = await open('about:blank');
+    for (const [address, shown] of [
+      [await playerOf('/site/detailed/accessible'), 'h1:not(:empty)'],
+      [`${service.baseUrl}/embed/nothing`, 'button'],
+    ] as const) {
+      await page.goto(address);
+      await page.locator(shown).waitFor();
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: typeof AxeCore };
+        const { violations } = await axe.run(document, { preload: { assets: ['cssom'] } });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+      });
+      expect(violations).toEqual([]);
+    }
   });
 
   itInFirefox('plays in Firefox', async () => {

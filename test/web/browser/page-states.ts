@@ -114,6 +114,26 @@ export const STATES: readonly PageState[] = [
     act: play,
   },
   {
+    name: 'playing-keys',
+    leavesTraces: true,
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await play(page);
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    },
+  },
+  {
+    name: 'not-shareable',
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await button(page, 'Share').click();
+      await page.getByText('Other devices can’t open').waitFor();
+    },
+  },
+  {
     name: 'details',
     path: link('video'),
     shows: 'A Walk Along',

@@ -36,7 +36,6 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
       </div>
       <DownloadNote url={downloads.fileOf(choice).url} />
       <div class="actions-more">
-        {item.link && <ShareButton link={item.link} title={item.title} choice={choice} />}
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
         <button
           type="button"
@@ -48,6 +47,7 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
           <Icon name="code" />
           {t('action.commands')}
         </button>
+        {item.link && <ShareButton link={item.link} title={item.title} choice={choice} />}
       </div>
       <div id={id} class="commands" hidden={!isOpen}>
         {isOpen && <CommandLines choice={choice} />}
