@@ -152,25 +152,12 @@ describe('a rendition', () => {
 describe('a playlist', () => {
   const entry = (id: string) => `Größe “${id}”: eins/zwei`;
 
-  it('downloads the selected entries, numbered', async () => {
+  it('has nothing to download without a selection', async () => {
     const { page } = await see('/site/list/trip?n=3');
     await page.getByRole('heading', { name: 'List trip' }).waitFor();
-    await eventually(() => page.getByRole('checkbox', { name: /^Select Größe/ }).count()).toBe(3);
     await button(page, 'Download all (3)').waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
     expect(await button(page, 'Download').and(page.locator('.primary')).isDisabled()).toBe(true);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByRole('checkbox', { name: `Select ${entry('trip-2')}` }).uncheck();
-    const files: Download[] = [];
-    page.on('download', (download) => files.push(download));
-    await button(page, 'Download 2').click();
-    await eventually(() => files.length).toBe(2);
-    // Numbered, so that they sort in the playlist's order.
-    expect(files.map((file) => file.suggestedFilename()).sort()).toEqual([
-      expect.stringMatching(/^1 - .*trip-1.* \(720p\)\.mp4$/),
-      expect.stringMatching(/^3 - .*trip-3.* \(720p\)\.mp4$/),
-    ]);
-    for (const file of files) expect((await bytesOf(file)).equals(await original('ladder/both-720.mp4'))).toBe(true);
   });
 
   it('downloads each entry in the selected format', async () => {
@@ -199,21 +186,6 @@ describe('a playlist', () => {
     await eventually(() => sentenceOf(page)).toMatch(/^Video in 720p/);
     await button(page, `Hide formats ${entry('open-2')}`).click();
     await eventually(() => menuOf(page, 'Quality').count()).toBe(0);
-  });
-
-  it("resolves an entry that missed the playlist's deadline", async () => {
-    const { page, requests } = await open(at('/'));
-    await page.route(/list%2Flate/, async (route) => {
-      const answer = await route.fetch();
-      const list = await answer.json();
-      const { video: _, audio: __, ...late } = list.mediaItems[1];
-      await route.fulfill({ response: answer, json: { ...list, mediaItems: [list.mediaItems[0], late] } });
-    });
-    await page.getByRole('textbox').fill(service.origin.url('/site/list/late?n=2'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: `Load ${entry('late-2')}`, exact: true }).click();
-    await menuOf(page, 'Quality').waitFor();
-    expect(requests.filter((request) => /GetResource.*late-2$/.test(request.url()))).toHaveLength(1);
   });
 });
 

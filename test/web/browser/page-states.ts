@@ -107,6 +107,15 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
+    name: 'list-separate',
+    path: link('list'),
+    shows: 'Northern Coast, All Parts',
+    act: async (page) => {
+      await page.locator('.menu summary').click();
+      await page.getByRole('link', { name: /^Metalink/ }).waitFor();
+    },
+  },
+  {
     name: 'playing',
     leavesTraces: true,
     path: link('plain'),

@@ -11,6 +11,7 @@ const ALL: ConversionOffers = {
   hasTags: true,
   hasSubtitles: true,
   formats: ['mp3', 'm4a', 'opus', 'wav'],
+  hasEntries: true,
 };
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({

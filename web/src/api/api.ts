@@ -127,7 +127,13 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal, { maxEntryWaitSeconds: wait } = {}) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const response = await get(path, RESOLVE_TIMEOUT_MS, signal, true, wait ? `wait=${wait}` : undefined);
+      const response = await get(
+        path,
+        RESOLVE_TIMEOUT_MS,
+        signal,
+        true,
+        wait === undefined ? undefined : `wait=${wait}`,
+      );
       const counts = parsePlaylistCounts(response.headers.get('x-playlist'));
       const resource = validated(asResource, await readJson(response, 'resolve'));
       return counts ? { ...resource, counts } : resource;

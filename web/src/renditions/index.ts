@@ -13,5 +13,5 @@ export { fileNameOf } from './file-name.ts';
 export { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from './file-name-pattern.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, selectPreferred } from './format-preference.ts';
 export { type ConversionOffers, NO_OFFERS, readOffers } from './offers.ts';
-export { PLAYLIST_FORMATS, type PlaylistFormat, selectForPlaylist } from './playlist-format.ts';
+export { PLAYLIST_FORMATS, type PlaylistFormat, secondsOf, selectForPlaylist } from './playlist-format.ts';
 export { holdsSubtitles, languageChange, type Menus, menusOf, nameOf, withExtras } from './sentence.ts';

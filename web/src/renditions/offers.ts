@@ -8,6 +8,8 @@ export interface ConversionOffers {
   readonly hasSubtitles: boolean;
   /** Values of `format`. */
   readonly formats: readonly string[];
+  /** Whether parts of a list can be selected, and lists are there for download managers. */
+  readonly hasEntries?: boolean;
 }
 
 /** What is offered while the instance's offers are unknown, or its version differs. */
@@ -39,6 +41,7 @@ export function readOffers(description: unknown): ConversionOffers {
       hasTags: find('tags') !== undefined,
       hasSubtitles: find('subtitles') !== undefined,
       formats,
+      ...(paths['/api/Feed']?.get.parameters.some(({ name }) => name === 'entries') && { hasEntries: true }),
     };
   } catch (error) {
     // It has another shape.
