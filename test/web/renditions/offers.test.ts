@@ -128,7 +128,6 @@ describe('choicesOf with conversions', () => {
         fileName: 'Title.m4a',
         hasTags: true,
         playsEverywhere: true,
-        mimeType: 'audio/mp4',
       },
       { label: '720p' },
       { label: 'WAV', codec: 'PCM', fileName: 'Title.wav', sizeBytes: 15_360_000, isSizeEstimate: true },

@@ -49,7 +49,6 @@ export interface Choice {
   readonly isMuxed: boolean;
   /** The element that plays it. */
   readonly element: 'video' | 'audio';
-  readonly mimeType: string;
   /** `Artist - Title (1080p).mp4`, valid on every file system. */
   readonly fileName: string;
   /** The part of it; absent: the whole. */

@@ -139,7 +139,6 @@ function toChoice(
     ...(hasTags && { hasTags }),
     isMuxed,
     element,
-    mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),
     fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension, pattern),
     rendition,
   };
