@@ -35,7 +35,7 @@ export const UNIT_TESTS = [
   'test/lambdas/stream-host/{host-store,host-task,registration,wake-ahead,wake-plan}.test.ts',
   'test/lambdas/tools-update/{plan,switch-release,tools-environment}.test.ts',
   'test/core/tools/{bounded-lines,failure-report,installer,syscall-filter,version-store,versions,worker-client}.test.ts',
-  'test/local/{dot-env,process-log}.test.ts',
+  'test/local/{dot-env,process-log,terminal}.test.ts',
   'test/scripts/{prove-deployment,verify-options}.test.ts',
   'test/stream-service/outputs/encode/mp3/{block-cache,encoder-slots,layout,ranged-stream,segment-buffer}.test.ts',
   'test/stream-service/outputs/encode/mp3/{segment-clock,split-remaining}.test.ts',
@@ -50,11 +50,9 @@ export const UNIT_TESTS = [
   'test/structure/*.test.ts',
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',
-  'test/web/download/{journal,lazy-downloads,queue,sinks,zip-progress}.test.ts',
   'test/web/lib/*.test.ts',
-  'test/web/player/*.test.ts',
   'test/web/playlist/*.test.ts',
-  'test/web/renditions/{choices,format-lists,offers,quality}.test.ts',
+  'test/web/renditions/{choices,clip,format-lists,offers,quality,sentence}.test.ts',
 ];
 
 /** Tests of the page in Chromium. */

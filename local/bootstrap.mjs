@@ -1,7 +1,8 @@
 // Entry point of every npm script. Plain JavaScript, since the machine may have no more than any version of Node and npm.
 // Installs the dependencies, the pinned Node among them, then runs the given program under that Node.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,7 @@ const SERVICE = 'local/main.ts';
 const [program, ...args] = process.argv.slice(2);
 // The programs of this folder need only the packages for serving, without those for development and deployment.
 const isServing = program.startsWith('local/');
-installDependencies(isServing ? 'serving' : 'everything');
+await installDependencies(isServing ? 'serving' : 'everything');
 supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program), ...args], {
   restarts: program === SERVICE,
   options: {
@@ -57,7 +58,7 @@ supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program
  * Runs `npm ci`, unless the packages that are needed were installed from the same lock file: by this program, which leaves a
  * stamp, or by hand.
  */
-function installDependencies(wanted) {
+async function installDependencies(wanted) {
   const locked = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const lockfile = createHash('sha256').update(locked).digest('hex');
   const [installed, installedExtent] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : [];
@@ -76,7 +77,7 @@ function installDependencies(wanted) {
     : needed.filter(([, { dev }]) => !dev).every(isPresent) && 'serving';
   if (found && (found === 'everything' || found === wanted)) writeFileSync(STAMP, `${lockfile} ${found}`);
   // Packages for development that are there are updated with the others, not removed.
-  else runNpmCi(lockfile, Object.values(present).some(({ dev }) => dev) ? 'everything' : wanted);
+  else await runNpmCi(lockfile, Object.values(present).some(({ dev }) => dev) ? 'everything' : wanted);
 }
 
 function versionAt(path) {
@@ -84,19 +85,40 @@ function versionAt(path) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
 }
 
-function runNpmCi(lockfile, extent) {
-  process.stderr.write('Installing dependencies\n');
+async function runNpmCi(lockfile, extent) {
+  const finish = showInstalling();
   // Set by npm; when this is run by hand, the npm on PATH is used.
   const npm = process.env.npm_execpath;
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(extent === 'serving' ? ['--omit=dev'] : [])];
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const { status, error } = spawnSync(command, [...before, 'ci', ...flags], {
+  const npmCi = spawn(command, [...before, 'ci', ...flags], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: WINDOWS && !npm,
   });
-  if (status !== 0) fail(`The dependencies could not be installed${error ? `: ${error.message}` : ''}`);
+  const [status, reason] = await once(npmCi, 'exit').catch((error) => [error.code, error.message]);
+  finish(status === 0);
+  if (status !== 0) fail(`The dependencies could not be installed${reason ? `: ${reason}` : ''}`);
   writeFileSync(STAMP, `${lockfile} ${extent}`);
+}
+
+/** Says that dependencies are being installed, on a terminal with the seconds. @returns what is called at the end */
+function showInstalling() {
+  const { stderr } = process;
+  const startedAt = Date.now();
+  const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+  const draw = (line) => stderr.write(`\r\u001b[K${line}`);
+  if (!stderr.isTTY) {
+    stderr.write('Installing dependencies\n');
+    return () => undefined;
+  }
+  const show = () => draw(`Installing dependencies (npm ci), ${seconds()} s`);
+  show();
+  const timer = setInterval(show, 1000);
+  return (isInstalled) => {
+    clearInterval(timer);
+    draw(isInstalled ? `Dependencies installed in ${seconds()} s\n` : '');
+  };
 }
 
 /** The pinned Node where npm has one for this platform; else this one, if it can run TypeScript. */

@@ -42,16 +42,17 @@ async function demonstrate(): Promise<void> {
   const service = shutdown.own(
     await startService({
       settings,
-      log: createProcessLog(process.stderr),
-      onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+      log: createProcessLog(process.stderr, terminal),
+      onProgress: terminal.progress,
       pluginDirs: [PLUGIN_DIR],
     }),
   );
   const { ffmpeg } = await service.ready;
-  terminal.progress('Making media to try');
+  terminal.progress({ name: 'Making media to try' });
   const mediaDir = await ensureMedia({ ffmpegPath: ffmpeg.path });
   await reserved.close();
   origin = await startOrigin({ port: ORIGIN_PORT, mediaDir });
+  terminal.done();
 
   terminal.say(`Reelay listening on ${service.baseUrl}, the media origin on ${origin.baseUrl}`);
   for (const sample of DEMO_SAMPLES) terminal.say(await describeSample(sample, service.baseUrl, origin.baseUrl));
@@ -107,6 +108,7 @@ shutdownOnSignals(terminal, shutdown.close);
 await demonstrate().catch(async (error: unknown) => {
   // After a signal, the shutdown under way exits the process first, with its own code.
   await shutdown.close();
+  terminal.done();
   terminal.say(messageOf(error));
   process.exit(1);
 });

@@ -8,15 +8,14 @@ import { startService } from './service.ts';
 const terminal = createTerminal(process.stdout);
 const service = await startService({
   settings: readSettings(process.env),
-  log: createProcessLog(process.stderr),
-  onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+  log: createProcessLog(process.stderr, terminal),
+  onProgress: terminal.progress,
   hasPage: false,
   drainSeconds: 0,
 });
 shutdownOnSignals(terminal, service.close);
 terminal.say('API listening');
 // The process stays without tools: the next change may be the fix.
-await service.ready.then(
-  () => terminal.say('Tools ready'),
-  (error: unknown) => terminal.say(messageOf(error)),
-);
+const outcome = await service.ready.then(() => 'Tools ready', messageOf);
+terminal.done();
+terminal.say(outcome);

@@ -12,9 +12,10 @@ const CRASHED = 70;
  */
 export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const terminal = createTerminal(process.stdout);
-  const log = createProcessLog(process.stderr);
+  const log = createProcessLog(process.stderr, terminal);
   /** Prints one line and exits with 1. */
   const fail = (error: unknown): never => {
+    terminal.done();
     terminal.say(messageOf(error));
     process.exit(1);
   };
@@ -41,7 +42,7 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const service = await startService({
     settings,
     log,
-    onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+    onProgress: terminal.progress,
     prebuilt,
   }).catch(fail);
   terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
@@ -49,10 +50,12 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   shutdownOnSignals(terminal, service.close);
 
   await service.ready.then(
-    ({ ytDlp, ffmpeg }) =>
+    ({ ytDlp, ffmpeg }) => {
+      terminal.done();
       terminal.say(
         `Ready: yt-dlp ${ytDlp.version} (${ytDlp.source}), FFmpeg ${ffmpeg.version} (${ffmpeg.source}), JavaScript runtime Node ${process.versions.node}`,
-      ),
+      );
+    },
     async (error) => {
       await service.close();
       fail(error);

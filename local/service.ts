@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
@@ -28,11 +27,12 @@ import {
   createRequireAccess,
   isStreamPath,
   type RequestLimit,
+  reachableUrl,
 } from './gateway/index.ts';
 import { openMetrics } from './metrics/index.ts';
 import { buildPage, createPage, type PageOptions } from './page/index.ts';
 import { listen } from './process/index.ts';
-import { openState } from './state.ts';
+import { leaveAddress, openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 import { openTracing } from './tracing/index.ts';
 
@@ -122,6 +122,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         resolver,
         version: packageFile.version,
         environment: settings.environment,
+        // A container knows its own network alone.
+        reachableUrl: () => (prebuilt ? settings.publicUrl : reachableUrl({ ...settings, ...listeningOn(server) })),
+        activity: tools.activity,
         publicUrl: settings.publicUrl,
         search: settings.search,
         trustedProxies: settings.trustedProxies,
@@ -133,7 +136,11 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       log,
     });
     const page = hasPage
-      ? startPage(prebuilt?.pageDir, { log, securityContacts: settings.securityContact }, shutdown)
+      ? startPage(
+          prebuilt?.pageDir,
+          { log, securityContacts: settings.securityContact, embedOrigins: settings.embedOrigins },
+          shutdown,
+        )
       : undefined;
 
     const requestLimit = createRequestLimit(settings);
@@ -178,17 +185,15 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    return { version, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
+    const baseUrl = baseUrlOf(server);
+    leaveAddress(settings.dataDir, baseUrl, { log, shutdown });
+    return { version, baseUrl, ready, close: shutdown.close };
   });
 
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The page from its folder; without one it is built in the background unless its sources are unchanged. */
-function startPage(
-  dir: string | undefined,
-  options: Pick<PageOptions, 'log' | 'securityContacts'>,
-  shutdown: ShutdownStack,
-) {
+function startPage(dir: string | undefined, options: Omit<PageOptions, 'built'>, shutdown: ShutdownStack) {
   const building = new AbortController();
   const built = dir === undefined ? buildPage({ signal: building.signal }) : Promise.resolve(dir);
   const page = createPage({ ...options, built });
@@ -209,13 +214,19 @@ async function startServer(
   server.removeAllListeners('connection').on('connection', (connection) => {
     if (admitConnection(connection)) for (const listener of serve) listener.call(server, connection);
   });
-  await listen(server, { host, port, backlog: LISTEN_BACKLOG });
+  await listen(server, { host, port, variable: 'PORT', backlog: LISTEN_BACKLOG });
   return server;
 }
 
-function baseUrlOf(address: string | AddressInfo | null): string {
+/** @throws Error before the server listens */
+function listeningOn(server: Server): { readonly host: string; readonly port: number } {
+  const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server has no address');
-  const isAnyAddress = address.address === '0.0.0.0' || address.address === '::';
-  const host = isAnyAddress ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  return { host: address.address, port: address.port };
+}
+
+function baseUrlOf(server: Server): string {
+  const { host, port } = listeningOn(server);
+  const isAnyAddress = host === '0.0.0.0' || host === '::';
+  return `http://${isAnyAddress ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -51,7 +51,7 @@ export function supervise(command, args, { restarts = false, options = {}, backo
     if (!restarts || isStopping || isDeliberate || isStopSignal(code, signal)) process.exit(exitCodeOf(code, signal));
     crashes += 1;
     const delayMs = Math.min(backoff.maxDelayMs, backoff.initialDelayMs * 2 ** (crashes - 1));
-    logError('Service exited unexpectedly; restarting', { exitCode: code, signal, crashes, restartInMs: delayMs });
+    reportCrash({ exitCode: code, signal, crashes, restartInMs: delayMs });
     restartTimer = setTimeout(start, delayMs);
   };
 
@@ -81,8 +81,13 @@ const isStopSignal = (code, signal) =>
 const exitCodeOf = (code, signal) => (signal ? 128 + constants.signals[signal] : (code ?? 1));
 
 /** Same form as the lines of the service. */
-function logError(msg, fields) {
-  process.stderr.write(`${JSON.stringify({ level: 50, time: new Date().toISOString(), ...fields, msg })}\n`);
+function reportCrash(fields) {
+  const msg = 'Service exited unexpectedly; restarting';
+  const { exitCode, signal, restartInMs } = fields;
+  const line = process.stderr.isTTY
+    ? `Error: The service ended unexpectedly (${signal ?? `exit code ${exitCode}`}). It restarts in ${restartInMs / 1000} s.`
+    : JSON.stringify({ level: 50, time: new Date().toISOString(), ...fields, msg });
+  process.stderr.write(`${line}\n`);
 }
 
 /**

@@ -15,13 +15,15 @@ try {
   loadDotEnv();
   const { inPlace, failures } = await updateNow({
     settings: readSettings(process.env),
-    onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+    onProgress: terminal.progress,
     signal: aborting.signal,
   });
+  terminal.done();
   for (const line of [...inPlace, ...failures]) terminal.say(line);
   process.exitCode = failures.length > 0 ? 1 : 0;
 } catch (error) {
   const reason = aborting.signal.aborted ? aborting.signal.reason : error;
+  terminal.done();
   terminal.say(messageOf(reason));
   process.exitCode = 1;
 }

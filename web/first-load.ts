@@ -3,7 +3,6 @@ export const FIRST_LOAD = new RegExp(
   [
     'preact|preload-helper|web/src/(?:(?:api|lib|ui/controls)/',
     String.raw`|ui/[\w-]+\.ts|ui/shell/(?!resolved|proposed)`,
-    '|ui/downloads/(?:index|download-tray|use-milestones)',
-    '|download/(?:index|download-state|journal)|renditions/(?:index|file-name-pattern|format-preference))',
+    '|renditions/(?:index|file-name-pattern|format-preference))',
   ].join(''),
 );

@@ -31,13 +31,14 @@ export default defineConfig({
       input: {
         index: page('index'),
         status: page('status'),
+        embed: page('embed'),
         'not-found': page('not-found'),
         early: resolve(WEB, 'src/early.ts'),
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.
       treeshake: {
-        moduleSideEffects: (id) => !/(?:web\/src\/(?:download|renditions|ui)|clients\/[\w-]+\/src)\/.*\.tsx?$/.test(id),
+        moduleSideEffects: (id) => !/web\/src\/(?:renditions|ui)\/.*\.tsx?$/.test(id),
       },
       output: {
         // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.

@@ -6,6 +6,7 @@ export {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from './archive-progress.ts';
+export { framedBy } from './framed-by.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
@@ -25,15 +26,18 @@ export {
   type ArchiveFormat,
   type ArchiveParameters,
   archiveQuery,
+  type EntryEncoding,
+  type EntrySelection,
+  encodingQuery,
   FEED_FORMATS,
   type FeedParameters,
+  isSelected,
   parseArchiveParameters,
   parseFeedParameters,
   parseGetParameters,
   parseLinkParameter,
   type Selection,
   SOUND_OF_LIST,
-  selectionQuery,
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';

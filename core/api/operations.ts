@@ -103,11 +103,24 @@ const CLIP: readonly Parameter[] = [
   },
 ];
 
+const NAME: Parameter = {
+  name: 'name',
+  in: 'query',
+  description:
+    'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
+};
+
 const JOB: Parameter = {
   name: 'jobId',
   in: 'query',
   description:
     'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
+};
+
+const ENTRIES: Parameter = {
+  name: 'entries',
+  in: 'query',
+  description: 'Numbers of entries of a list, from 1, such as 1-3,7; all by default',
 };
 
 const table = [
@@ -196,6 +209,7 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
     ],
     responses: {
       302: { description: 'Location is the stream' },
@@ -208,21 +222,32 @@ const table = [
     operationId: 'Feed',
     servedBy: 'function',
     path: '/api/Feed',
-    summary: 'Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used',
+    summary:
+      'Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used',
     parameters: [
       LINK,
       {
         name: 'format',
         in: 'query',
-        description: 'rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON',
+        description:
+          'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON',
       },
       { name: 'quality', in: 'query', description: 'As for Get, of each entry; mp3 by default with rss, else best' },
       { name: 'codec', in: 'query', description: 'As for Get' },
+      BITRATE,
+      TAGS,
+      ENTRIES,
     ],
     responses: {
       200: {
         description: 'The feed',
-        media: ['application/rss+xml', 'audio/x-mpegurl', 'application/json+chapters'],
+        media: [
+          'application/rss+xml',
+          'audio/x-mpegurl',
+          'application/metalink4+xml',
+          'text/plain',
+          'application/json+chapters',
+        ],
       },
       304: { description: 'If-None-Match has the ETag of the feed' },
       ...RESOLVE_FAILURES,
@@ -267,6 +292,7 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      NAME,
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
@@ -352,6 +378,18 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'Item',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Item/{key}',
+    summary: 'The item that a rendition belongs to, for players that know the key alone',
+    parameters: [KEY],
+    responses: {
+      200: { description: 'The item', schema: 'StreamedItem' },
+      404: failure('No such key'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'ArchiveList',
     servedBy: 'function',
     path: '/api/Stream/Archive',
@@ -400,7 +438,7 @@ const table = [
       200: { description: 'The archive, from the beginning', media: ['application/zip', 'application/x-tar'] },
       206: { description: 'The requested part of a TAR of known length', media: ['application/x-tar'] },
       400: failure('A parameter is malformed, or the list has no entry of that number; detail says which'),
-      404: failure('No such key, or none of the entries is there'),
+      404: failure('No such key, or no entry of the list can be found'),
       415: failure(
         'No entry can be delivered, or none has a length known in advance, which TAR requires; detail says which',
       ),

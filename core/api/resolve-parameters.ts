@@ -78,7 +78,7 @@ function parseCodec(text: string | undefined): Selection['codec'] {
 }
 
 /** The `quality` and `codec` parameters of a selection; absent ones have their default. */
-export const selectionQuery = ({ quality, codec }: Selection) => ({
+const selectionQuery = ({ quality, codec }: Selection) => ({
   quality: typeof quality === 'string' ? quality : `${quality.maxHeight}p`,
   codec: codec === 'any' ? codec : undefined,
 });
@@ -87,15 +87,28 @@ export const selectionQuery = ({ quality, codec }: Selection) => ({
 export interface GetParameters extends Selection, MediaParameters {
   /** The entries of a list as one file, instead of a rendition. */
   readonly archive?: ArchiveParameters;
+  /** Which of them. */
+  readonly entries?: EntrySelection;
 }
 
 /** Those of Media and Archive, to which Get redirects, and those that select a rendition. */
-const GET_PARAMETERS = ['quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'from'];
+const GET_PARAMETERS = [
+  'quality',
+  'codec',
+  'format',
+  'bitrate',
+  'tags',
+  'subtitles',
+  'start',
+  'end',
+  'from',
+  'entries',
+];
 
 /**
  * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.
  * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip
+ * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip or `entries`
  */
 export function parseGetParameters(rawQuery: string): GetParameters {
   const query = decodeQuery(rawQuery, GET_PARAMETERS);
@@ -103,7 +116,7 @@ export function parseGetParameters(rawQuery: string): GetParameters {
   const clip = parseClipParameters(query);
   const archive = findArchiveFormat(read('format')) && parseArchiveParameters(query);
   if (archive && clip) throw problems.badRequest('start and end apply to a single item');
-  if (archive) return { ...archive, format: undefined, archive };
+  if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(read('entries')) };
   const selection = parseSelection(read);
   const bitrateKbps = parseBitrate(read('bitrate'));
   const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
@@ -131,21 +144,43 @@ export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
   ARCHIVE_FORMATS.find((format) => format === text);
 
-/** What Archive streams of a list. */
-export interface ArchiveParameters extends Selection {
-  readonly format: ArchiveFormat;
+/** What is sent of each entry of a list. */
+export interface EntryEncoding extends Selection {
   /** The bit rate of MP3; absent: the default. */
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With full tags, where the output has room for them. */
   readonly hasTags: boolean;
+}
+
+/** What Archive streams of a list. */
+export interface ArchiveParameters extends EntryEncoding {
+  readonly format: ArchiveFormat;
   /** Number of the first entry, from 1. */
   readonly from: number;
   /** Reports the progress of a ZIP. */
   readonly jobId?: string;
 }
 
+/** Which entries of a list a client wants: ranges of their numbers, from 1, both ends included. Absent: all. */
+export type EntrySelection = readonly (readonly [first: number, last: number])[];
+
+export const isSelected = (number: number, ranges: EntrySelection | undefined): boolean =>
+  !ranges || ranges.some(([first, last]) => first <= number && number <= last);
+
 /** A number of an entry has at most six digits, since no list is longer. */
 const NUMBER = /^[1-9]\d{0,5}$/;
+/** Numbers and ranges: `1-3,7`. */
+const RANGES = /^[1-9]\d{0,5}(?:-[1-9]\d{0,5})?(?:,[1-9]\d{0,5}(?:-[1-9]\d{0,5})?)*$/;
+
+/** @throws Problem 400 unless it has the form of `1-3,7` */
+function parseEntries(text: string | undefined): EntrySelection | undefined {
+  if (text === undefined) return undefined;
+  if (!RANGES.test(text)) throw problems.badRequest('entries must be numbers of entries, such as 1-3,7');
+  return text.split(',').map((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return [first, last];
+  });
+}
 
 /**
  * Parses the query of Archive. Of a repeated parameter the first counts.
@@ -154,16 +189,22 @@ const NUMBER = /^[1-9]\d{0,5}$/;
  */
 export function parseArchiveParameters(query: Query): ArchiveParameters {
   const read = wordsOf(query);
-  const selection = parseSelection(read);
-  const bitrateKbps = parseBitrate(read('bitrate'));
-  if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  const encoding = parseEncoding(read);
   const format = findArchiveFormat(read('format') ?? ARCHIVE_FORMATS[0]);
   if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
   const from = read('from') ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
   const jobId = parseJobId(query.jobId);
   if (jobId && format !== 'zip') throw problems.badRequest('jobId needs format=zip');
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), format, from: Number(from), jobId };
+  return { ...encoding, format, from: Number(from), jobId };
+}
+
+/** What each entry of a list is sent as. @throws Problem 400 for a bit rate of anything but MP3 */
+function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): EntryEncoding {
+  const selection = parseSelection(read, defaultQuality);
+  const bitrateKbps = parseBitrate(read('bitrate'));
+  if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) };
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -176,43 +217,43 @@ export const SOUND_OF_LIST: ArchiveParameters = {
 };
 
 /** The query of Archive that `parseArchiveParameters` reads as these parameters. */
-export function archiveQuery({
-  bitrateKbps,
-  hasTags,
-  format,
-  from,
-  jobId,
-  ...selection
-}: ArchiveParameters): URLSearchParams {
-  const { quality, codec } = selectionQuery(selection);
+export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParameters): URLSearchParams {
+  const { quality, ...query } = encodingQuery(encoding);
   return toQuery({
     quality: quality === 'best' ? undefined : quality,
-    codec,
-    bitrate: bitrateKbps,
-    tags: hasTags || undefined,
+    ...query,
     format,
     from: from === 1 ? undefined : from,
     jobId,
   });
 }
 
-/** Formats of a feed; the first one is the default. */
-export const FEED_FORMATS = ['rss', 'm3u8', 'chapters'] as const;
+/** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
+export const encodingQuery = ({ bitrateKbps, hasTags, ...selection }: EntryEncoding) => ({
+  ...selectionQuery(selection),
+  bitrate: bitrateKbps,
+  tags: hasTags || undefined,
+});
 
-export interface FeedParameters extends Selection {
+/** Formats of a feed; the first one is the default. */
+export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'urls', 'chapters'] as const;
+
+export interface FeedParameters extends EntryEncoding {
   readonly format: (typeof FEED_FORMATS)[number];
+  readonly entries?: EntrySelection;
 }
 
 /**
  * Parses the parameters of Feed besides `url`. The first of repeated parameters counts; a blank one counts as missing.
  * Episodes of a podcast are MP3 by default, entries of a playlist the best that plays everywhere.
  * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown format, quality or codec
+ * @throws Problem 400 for an unknown format, quality, codec or bit rate, or invalid `entries`
  */
 export function parseFeedParameters(rawQuery: string): FeedParameters {
-  const read = wordsOf(decodeQuery(rawQuery, ['quality', 'codec', 'format']));
+  const read = wordsOf(decodeQuery(rawQuery, GET_PARAMETERS));
   const text = read('format') ?? FEED_FORMATS[0];
   const format = FEED_FORMATS.find((known) => known === text);
   if (!format) throw problems.badRequest(`format must be ${FEED_FORMATS.join(', ')}, or absent`);
-  return { format, ...parseSelection(read, format === 'rss' ? 'mp3' : 'best') };
+  const encoding = parseEncoding(read, format === 'rss' ? 'mp3' : 'best');
+  return { format, ...encoding, entries: parseEntries(read('entries')) };
 }

@@ -170,6 +170,17 @@ const Playback = object({
   subtitles: arrayOf('PlaybackSubtitle', PlaybackSubtitle),
 });
 
+/** An extension of the contract. */
+const StreamedItem = object({
+  title: text,
+  author: text,
+  durationSeconds: nullable(Type.Number({ format: 'double' })),
+  isLive: Type.Boolean(),
+  hasCover: Type.Boolean({ description: 'Whether Cover has a picture' }),
+  mimeType: Type.String(),
+  subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
+});
+
 /** The data of an event of ArchiveProgress. */
 const ArchiveProgress = object({
   state: oneOf(['building', 'done', 'failed']),
@@ -209,6 +220,7 @@ export type AudioVersion = Static<typeof AudioVersion>;
 export type MediaDetails = Static<typeof MediaDetails>;
 export type Playback = Static<typeof Playback>;
 export type PlaybackTrack = Static<typeof PlaybackTrack>;
+export type StreamedItem = Static<typeof StreamedItem>;
 
 /** The schemas by the names that references use. */
 export const schemas = {
@@ -227,6 +239,7 @@ export const schemas = {
   RequestCount,
   ResourceInformation,
   StreamReference,
+  StreamedItem,
   SubtitleInformation,
   Thumbnail,
   UrlType,

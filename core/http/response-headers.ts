@@ -12,6 +12,7 @@ const EXPOSED_HEADERS = [
   'Estimated-Content-Length',
   'Retry-After',
   'X-Argon-Start',
+  'X-Maintenance',
   'X-Playlist',
   'X-Request-Count',
   'X-Tools',

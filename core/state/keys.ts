@@ -33,9 +33,9 @@ export const renditionId = ({ side, urlType, formatIds }: Pick<Rendition, 'side'
 export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' | 'isAutomatic'>): string =>
   digestOf(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
 
-/** The key by which clients request the archive of a list. `url` as for `linkId`. */
-export const archiveKey = (url: string): string =>
-  digestOf(['archive', url], RESOURCE_CHARACTERS + RENDITION_CHARACTERS);
+/** The key by which clients request the archive of a list, or of entries of it. `url` as for `linkId`. */
+export const archiveKey = (url: string, selected?: ArchivedList['selected']): string =>
+  digestOf(['archive', url, ...(selected?.flat() ?? []).map(String)], RESOURCE_CHARACTERS + RENDITION_CHARACTERS);
 
 /** The key by which clients request a rendition or a subtitle file. */
 export const keyOf = (resourceId: string, partId: string): string => resourceId + partId;

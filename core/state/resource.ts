@@ -1,3 +1,4 @@
+import type { EntrySelection } from '../api/index.ts';
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
 import type { FragmentList } from '../media/dash/index.ts';
@@ -279,6 +280,8 @@ export interface ArchivedList {
   readonly isCut?: boolean;
   /** One-based places of entries that `entries` omits, ascending. */
   readonly unavailable?: readonly number[];
+  /** What the archive has of them. Absent: all. */
+  readonly selected?: EntrySelection;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }

@@ -70,13 +70,18 @@ export interface SkippedRelease {
 export interface FetchOptions {
   /** Bytes received so far, and in total where that is known. */
   readonly onBytes: (bytes: number, totalBytes?: number) => void;
+  /** Called when all is received and is being installed. */
+  readonly onInstall?: () => void;
   readonly signal: AbortSignal;
 }
 
-/** A step of an install or update, as the API reports it in `maintenance`. */
+/** A step of an install or update. */
 export interface Activity {
-  /** E.g. `Downloading yt-dlp`. */
+  /** As the API reports it in `maintenance`, e.g. `Downloading yt-dlp`. */
   readonly name: string;
+  /** The tool that is fetched, installed or checked; absent while another process installs them. */
+  readonly tool?: string;
+  readonly step?: 'fetch' | 'install' | 'check';
   /** Received so far. */
   readonly bytes?: number;
   readonly totalBytes?: number;

@@ -1,3 +1,4 @@
+import type { EntrySelection } from '../../core/api/index.ts';
 import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
 import { normalizeLink, type Resolved } from '../../core/resolve/index.ts';
 import { archiveKey, ItemTooLarge, type PlaylistEntry, type State } from '../../core/state/index.ts';
@@ -8,6 +9,7 @@ const RETENTION_SECONDS = 24 * 3600;
 /**
  * Stores the entries of a resolved link, so that the stream service finds them by the key of the archive.
  * @param link as the client sent it
+ * @param selected of the entries. @default all
  * @returns the key
  * @throws NotFound for a list without entries, NotDeliverable for one too long to store, StorageFull
  */
@@ -15,15 +17,17 @@ export async function storeArchive(
   state: Pick<State, 'putArchivedList'>,
   resolved: Resolved,
   link: string,
+  selected?: EntrySelection,
 ): Promise<string> {
   const url = normalizeLink(link.trim());
   const { title, author } = resolved.type === 'Media' ? resolved.resource : resolved;
   const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
   const entries = entriesOf(resolved, url);
   if (entries.length === 0) throw new NotFound('The list has no entries');
-  const id = archiveKey(url);
+  const id = archiveKey(url, selected);
   const expiresAt = Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
-  await state.putArchivedList({ id, url, title, author, entries, isCut, unavailable, expiresAt }).catch((cause) => {
+  const list = { id, url, title, author, entries, isCut, unavailable, selected, expiresAt };
+  await state.putArchivedList(list).catch((cause) => {
     if (cause instanceof ItemTooLarge)
       throw new NotDeliverable('The list is too long for an archive.', { cause, reason: 'too-large' });
     throw cause;

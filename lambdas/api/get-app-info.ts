@@ -1,13 +1,24 @@
 import { type AppInfo, getOperation } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
-import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
+import type { Activity } from '../../core/tools/index.ts';
+import { createHandler, type Handler, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
 export interface GetAppInfoOptions extends HandlerOptions {
   readonly state: Pick<State, 'getTools' | 'getMaintenance'>;
   /** As in package.json. */
   readonly version: string;
   readonly environment: string;
+  /**
+   * The base URL by which other devices reach the instance, for a page that is open under a name of this machine alone. Undefined
+   * where they cannot. @default the page's own address is that of the instance
+   */
+  readonly reachableUrl?: () => string | undefined;
+  /** What this process does during maintenance. */
+  readonly activity?: () => Activity | undefined;
 }
+
+/** A name of the machine itself: no other client learns addresses of its network. */
+const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /** The activity of an instance without tools whose installation has not started yet. */
 export const FIRST_INSTALL = 'Fetching tools';
@@ -16,8 +27,15 @@ export const FIRST_INSTALL = 'Fetching tools';
  * GET /api/App: healthy when the table is available and records verified tools. Answers 200 without tools, and without
  * the table.
  */
-export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
-  createHandler({ ...options, methods: getOperation('GetAppInfo').methods }, async () => {
+export const createGetAppInfo = ({
+  state,
+  version,
+  environment,
+  activity,
+  reachableUrl,
+  ...options
+}: GetAppInfoOptions): Handler =>
+  createHandler({ ...options, methods: getOperation('GetAppInfo').methods }, async (event) => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       options.log.error('State table unavailable', { error });
       return undefined;
@@ -30,12 +48,28 @@ export const createGetAppInfo = ({ state, version, environment, ...options }: Ge
       // Whenever GetResource answers that the instance is in maintenance, this names the activity.
       maintenance: lease?.activity ?? (known && !tools ? FIRST_INSTALL : null),
     };
-    return { json, ...(tools && { headers: { 'x-tools': describeTools(tools) } }) };
+    const publicUrl = OWN_HOST.test(headerOf(event, 'host') ?? '') ? reachableUrl?.() : undefined;
+    const step = lease && activity?.();
+    const headers = {
+      ...(tools && { 'x-tools': describeTools(tools) }),
+      ...(step?.tool && { 'x-maintenance': describeStep(step) }),
+      ...(publicUrl && { 'x-public-url': publicUrl }),
+    };
+    return { json, headers };
   });
 
 /** Versions of the tools and when they were installed, as a dictionary of structured fields (RFC 9651). */
 const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>
   `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`;
+
+/** How far the maintenance is, in the same form: the step, its tool, and the bytes received so far and in total. */
+const describeStep = ({ step, tool, bytes, totalBytes }: Activity): string =>
+  [
+    `step=${step}`,
+    `tool="${tool}"`,
+    ...(bytes === undefined ? [] : [`received=${Math.round(bytes)}`]),
+    ...(totalBytes === undefined ? [] : [`total=${Math.round(totalBytes)}`]),
+  ].join(', ');
 
 /** FFmpeg builds choose their version freely: keeps the characters that a quoted string may contain unescaped. */
 const printable = (version: string): string => version.replaceAll(/[^ !#-[\]-~]/g, '');

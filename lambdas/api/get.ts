@@ -16,7 +16,7 @@ export const createGet = (options: GetOptions): Handler => {
     const parameters = parseGetParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
     if (parameters.archive) {
-      const key = await storeArchive(options.state, resolved, sent);
+      const key = await storeArchive(options.state, resolved, sent, parameters.entries);
       return redirect('Archive', signKeyFor(event)(key), archiveQuery(parameters.archive));
     }
     const resource = singleResource(resolved);

@@ -1,5 +1,6 @@
 export { answerProblem, clientOfRequest } from './exchange.ts';
 export { createGateway, isStreamPath } from './gateway.ts';
 export { createRequestLimit, type RequestLimit } from './limit-requests.ts';
+export { reachableUrl } from './reachable-url.ts';
 export { createAcceptRequest } from './request-authority.ts';
 export { createRequireAccess } from './require-access.ts';

@@ -11,6 +11,8 @@ export type AcceptRequest = (request: IncomingMessage, response: ServerResponse)
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
+/** Whether a host is this machine alone. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 /** uri-host and port (RFC 9110 §7.2); names without wildcards, addresses of IPv6 in brackets. */
 const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s/?#@[\]:\\]+)(?::(\d{0,5}))?$/i;
 /** Authority and path; the second group starts with its own character, so that no target is read twice. */
@@ -22,9 +24,9 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
  * excludes others.
  */
 export function createAcceptRequest({ host, allowedHosts }: Pick<Settings, 'host' | 'allowedHosts'>): AcceptRequest {
-  const isLoopback = LOOPBACK.test(host);
-  const isChecked = isLoopback || allowedHosts.length > 0;
-  const names = [...LOOPBACK_NAMES, ...(isLoopback ? [host] : []), ...allowedHosts];
+  const isOwn = isLoopback(host);
+  const isChecked = isOwn || allowedHosts.length > 0;
+  const names = [...LOOPBACK_NAMES, ...(isOwn ? [host] : []), ...allowedHosts];
   const served = new Set(names.map(addBrackets).map(lower));
   const isServed = (authority: string) => {
     const [, name = ''] = AUTHORITY.exec(authority) ?? [];

@@ -41,7 +41,7 @@ export async function startMetricsServer(
       },
     );
   });
-  await listen(server, { host, port });
+  await listen(server, { host, port, variable: 'METRICS_PORT' });
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -1,8 +1,16 @@
+import type { WriteStream } from 'node:tty';
 import pino from 'pino';
-import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
+import { describeError, fieldsWithoutSecrets, type Log, withoutSecrets } from '../../core/log/index.ts';
+import type { Terminal } from './terminal.ts';
 
-/** Writes one JSON line per event. Warnings and errors only. */
-export function createProcessLog(out: pino.DestinationStream): Log {
+type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean };
+
+/**
+ * Writes warnings and errors: one JSON line per event, or on a TTY a plain line.
+ * @param terminal whose line of progress a plain line must not end up in
+ */
+export function createProcessLog(out: Output, terminal: Pick<Terminal, 'interrupt'>): Log {
+  if (out.isTTY) return createPlainLog((text) => terminal.interrupt(() => out.write(text)));
   const logger = pino(
     {
       level: 'warn',
@@ -18,3 +26,27 @@ export function createProcessLog(out: pino.DestinationStream): Log {
     error: (message, fields) => logger.error(fields ?? {}, message),
   };
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `Warning: Tool provider failed (tool: yt-dlp, reason: …)`; an error of an error follows with its stack. */
+function createPlainLog(write: (text: string) => void): Log {
+  const lineOf = (label: string, message: string, fields: Fields) => {
+    const facts = Object.entries(fields).map(([name, value]) => `${name}: ${toPlain(value)}`);
+    return `${label}: ${message}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}\n`;
+  };
+  return {
+    info: () => undefined,
+    warn: (message, fields = {}) => write(lineOf('Warning', message, fields)),
+    error(message, { error, ...fields } = {}) {
+      const stack = error === undefined ? [] : describeError(error, true).split('\n');
+      write(lineOf('Error', message, fields) + stack.map((line) => `${printable(line)}\n`).join(''));
+    },
+  };
+}
+
+const toPlain = (value: unknown): string =>
+  printable(value instanceof Error ? describeError(value) : String(withoutSecrets(value)));
+
+/** Texts of an upstream may contain sequences that control the terminal. */
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, ' ');

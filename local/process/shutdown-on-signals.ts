@@ -11,6 +11,7 @@ export function shutdownOnSignals(terminal: Terminal, close: () => Promise<void>
   let isShuttingDown = false;
   const shutDown = async () => {
     isShuttingDown = true;
+    terminal.done();
     terminal.say('Shutting down after running streams finish; repeat to exit at once');
     await close();
     process.exit(0);

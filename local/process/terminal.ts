@@ -1,44 +1,90 @@
 import type { WriteStream } from 'node:tty';
+import type { Activity } from '../../core/tools/index.ts';
 
-/** Output for the operator: lines, and a progress line that is redrawn. */
+/** Output for the operator: lines, and below them one of what is being done. */
 export interface Terminal {
   say(line: string): void;
-  /** Shows an activity. Without a TTY it prints one line at the start and one per quarter done. Sizes in bytes. */
-  progress(activity: string, done?: number, total?: number): void;
+  /**
+   * Shows an activity, until the next one or `done`. A TTY shows its bytes and seconds in one line that is drawn again and
+   * stays when it ends; elsewhere there is a line at the start and one per quarter done.
+   */
+  progress(activity: Activity): void;
+  /** Ends the activity. */
+  done(): void;
+  /** Takes the line of the activity away while something else is written. */
+  interrupt(write: () => void): void;
 }
 
-export function createTerminal(out: Pick<WriteStream, 'write' | 'isTTY'>): Terminal {
-  let isDrawn = false;
-  let lastMilestone = '';
-  const clear = () => {
-    if (isDrawn) out.write('\r\u001b[K');
-    isDrawn = false;
+type Output = Pick<WriteStream, 'write' | 'isTTY'>;
+
+const REDRAW_INTERVAL_MS = 1_000;
+
+/** @param now milliseconds of a monotonic clock */
+export const createTerminal = (out: Output, now: () => number = () => performance.now()): Terminal =>
+  out.isTTY ? createDrawing(out, now) : createLines(out);
+
+function createDrawing(out: Output, now: () => number): Terminal {
+  let shown: { readonly activity: Activity; readonly since: number; readonly timer: NodeJS.Timeout } | undefined;
+  const clear = () => shown && out.write('\r\u001b[K');
+  const draw = () => {
+    if (!shown) return;
+    clear();
+    out.write(progressLine(shown.activity, (now() - shown.since) / 1000));
+  };
+  const interrupt = (write: () => void) => {
+    clear();
+    write();
+    draw();
+  };
+  const done = () => {
+    if (!shown) return;
+    clearInterval(shown.timer);
+    const seconds = (now() - shown.since) / 1000;
+    clear();
+    // What took no time is not worth a line.
+    if (seconds >= 1) out.write(`${progressLine(shown.activity, seconds)}\n`);
+    shown = undefined;
   };
   return {
-    say(line) {
-      clear();
-      out.write(`${line}\n`);
+    say: (line) => interrupt(() => out.write(`${line}\n`)),
+    progress(activity) {
+      if (!shown || titleOf(shown.activity) !== titleOf(activity)) {
+        done();
+        shown = { activity, since: now(), timer: setInterval(draw, REDRAW_INTERVAL_MS).unref() };
+      } else shown = { ...shown, activity };
+      draw();
     },
-    progress(activity, done, total) {
-      const line = progressLine(activity, done, total);
-      if (out.isTTY) {
-        clear();
-        out.write(line);
-        isDrawn = true;
-        return;
-      }
-      const quarter = done !== undefined && total ? Math.floor((done / total) * 4) : 0;
-      const milestone = `${activity} ${quarter}`;
-      if (milestone !== lastMilestone) out.write(`${line}\n`);
-      lastMilestone = milestone;
-    },
+    done,
+    interrupt,
   };
 }
 
-/** `Downloading FFmpeg 12.3 of 45.0 MB`. Sizes in bytes. */
-export function progressLine(activity: string, done?: number, total?: number): string {
-  if (done === undefined) return activity;
-  return total ? `${activity} ${megabytes(done)} of ${megabytes(total)} MB` : `${activity} ${megabytes(done)} MB`;
+function createLines(out: Output): Terminal {
+  let lastMilestone = '';
+  return {
+    say: (line) => void out.write(`${line}\n`),
+    progress(activity) {
+      const { bytes = 0, totalBytes } = activity;
+      const milestone = `${titleOf(activity)} ${totalBytes ? Math.floor((bytes / totalBytes) * 4) : 0}`;
+      if (milestone !== lastMilestone) out.write(`${progressLine(activity)}\n`);
+      lastMilestone = milestone;
+    },
+    done: () => undefined,
+    interrupt: (write) => write(),
+  };
 }
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+const titleOf = ({ name, tool, step }: Activity): string => (step === 'fetch' ? `Fetching ${tool}` : name);
+
+/** `Fetching FFmpeg 12 of 45 MB, 8 s`. */
+function progressLine(activity: Activity, seconds = 0): string {
+  const { bytes, totalBytes } = activity;
+  const size = totalBytes
+    ? ` ${megabytes(bytes ?? 0)} of ${megabytes(totalBytes)} MB`
+    : bytes
+      ? ` ${megabytes(bytes)} MB`
+      : '';
+  return `${titleOf(activity)}${size}${seconds >= 1 ? `, ${Math.floor(seconds)} s` : ''}`;
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);

@@ -33,6 +33,8 @@ export interface ToolsInPlace {
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
 export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'alternative' | 'update'> {
+  /** The step of an install or update that runs at the moment. */
+  activity(): Activity | undefined;
   /** Installs missing tools, then schedules update checks. @throws ToolUnavailable */
   ensure(): Promise<ToolsInPlace>;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ...toToolsOptions(settings, egress),
     ytDlpDir,
     onActivity: (activity) => {
+      current = activity;
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
@@ -56,9 +59,14 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,
   });
+  let current: Activity | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const update = () => tools.update().finally(maintenance.leave);
+  const leave = () => {
+    current = undefined;
+    return maintenance.leave();
+  };
+  const update = () => tools.update().finally(leave);
   const check = async (hasUpdate: boolean) => {
     if (hasUpdate) await update().catch((error) => log.error('Updating tools failed', { error }));
     if (hasUpdate || !tools.alternative()) await tools.updateAlternative();
@@ -66,13 +74,14 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
   };
 
   return {
+    activity: () => current,
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
     alternative: tools.alternative,
     update,
     async ensure() {
       await maintenance.takeOver();
-      await tools.ensure().finally(maintenance.leave);
+      await tools.ensure().finally(leave);
       const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
@@ -86,7 +95,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     async close() {
       clearInterval(timer);
       await tools.close();
-      await maintenance.leave();
+      await leave();
     },
   };
 }

@@ -55,6 +55,6 @@ export async function verifyRelease(dir: string, envelope: string, key: string):
     if (file.sha256 !== sha256) throw new Error(`${name} is not the file that was signed`);
     verified.push(name);
   }
-  if (verified.length === 0) throw new Error(`${dir} has none of the files that were signed`);
+  if (verified.length === 0) throw new Error(`${dir} contains no signed file`);
   return verified;
 }

@@ -35,6 +35,7 @@ import {
 } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
+import { itemRoute } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
@@ -142,7 +143,8 @@ type Parameter =
   | 'quality'
   | 'codec'
   | 'from'
-  | 'jobId';
+  | 'jobId'
+  | 'name';
 
 /** What GET is refused with, too. */
 const FINAL = [InvalidParameter, UnsupportedRendition, NoSuchFile];
@@ -179,12 +181,15 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const path = routePath(operationId);
       /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
-        const planFor = parse(withoutBlanks(request.query), request.params);
+        const query = withoutBlanks(request.query);
+        const planFor = parse(query, request.params);
+        const fileName = operationId === 'Media' ? firstOf(query.name) : undefined;
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {
           plan: planFor(found),
-          headersOf: (head: RepresentationHead) => responseHeaders(operationId, found, head, signerFor(accessHeader)),
+          headersOf: (head: RepresentationHead) =>
+            responseHeaders(operationId, { ...found, fileName }, head, signerFor(accessHeader)),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
       };
@@ -227,6 +232,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
     ArchiveProgress: (operationId) => archiveProgressRoute(app, routePath(operationId), dependencies),
+    Item: (operationId) => itemRoute(app, routePath(operationId), find),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
       return (found) => planArchive(found, parameters);

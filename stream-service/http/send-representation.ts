@@ -17,9 +17,14 @@ import { type StalledClients, sendBody } from './send-body.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
+/** For responses with a name that the client has chosen, which is not in the key of shared caches. */
+const CACHEABLE_BY_CLIENT = CACHEABLE.replace('public', 'private');
+
 /** Metadata that names a response. */
 export interface Named {
   readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
+  /** Chosen by the client, without extension. */
+  readonly fileName?: string | undefined;
 }
 
 /**
@@ -29,7 +34,7 @@ export interface Named {
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive } }: Named,
+  { resource: { title, author, isLive }, fileName }: Named,
   {
     size,
     mimeType,
@@ -46,10 +51,11 @@ export function responseHeaders(
 ): Record<string, string> {
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
+  const naming = fileName === undefined ? { title, author, clip } : { title: fileName, author: null };
   return {
     'content-type': mimeType,
-    ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
-    'cache-control': isCacheable ? CACHEABLE : 'no-store',
+    ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),
+    'cache-control': isCacheable ? (fileName === undefined ? CACHEABLE : CACHEABLE_BY_CLIENT) : 'no-store',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),

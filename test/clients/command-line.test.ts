@@ -35,7 +35,7 @@ describe('the command line', () => {
 
   it.each([
     [[], 'The URL is missing'],
-    [['video'], 'video is no http or https URL'],
+    [['video'], 'video is not an http or https URL'],
     [[LINK, LINK], /One URL at a time/],
     [[LINK, '--instance', 'reelay'], 'reelay is not the URL of an instance'],
     [[LINK, '--qualty', 'best'], /Unknown option '--qualty'/],

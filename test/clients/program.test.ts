@@ -120,7 +120,7 @@ describe('the program', () => {
 
 describe('a failure of the program', () => {
   it.each([
-    ['of the command line', ['nonsense'], EXIT_CODES.usage, 'nonsense is no http or https URL'],
+    ['of the command line', ['nonsense'], EXIT_CODES.usage, 'nonsense is not an http or https URL'],
     ['of a parameter', ['LINK', '--bitrate', '5'], EXIT_CODES.refused, 'bitrate'],
     ['of a file that is there', ['LINK', '-o', PROGRAM], EXIT_CODES.failed, '--force replaces it'],
   ])('%s says why', async (_, args, code, message) => {

@@ -165,7 +165,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end'].map((name) => `query ${name} string`),
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'name'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM, 415: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
@@ -207,6 +207,11 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required'],
     responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
+  'GET /api/Stream/Item/{key}': {
+    operationId: 'Item',
+    parameters: ['path key string required'],
+    responses: { 200: 'StreamedItem', 404: PROBLEM },
+  },
   'GET /api/Stream/Archive/{key}': {
     operationId: 'Archive',
     parameters: [
@@ -245,12 +250,14 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec'].map((name) => `query ${name} string`),
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'entries'].map(
+      (name) => `query ${name} string`,
+    ),
     responses: { 200: undefined, 304: undefined, ...RESOLVE_FAILURES },
   },
   'GET /api/Get': {
     operationId: 'Get',
-    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'].map(
+    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'entries'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

@@ -140,7 +140,15 @@ describe('CORS', () => {
   const [allowed = '', other = ''] = ALLOWED_ORIGINS;
   const EXPOSED = [
     ...['Content-Disposition', 'Content-Location', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
-    ...['Estimated-Content-Length', 'Retry-After', 'X-Argon-Start', 'X-Playlist', 'X-Request-Count', 'X-Tools'],
+    ...[
+      'Estimated-Content-Length',
+      'Retry-After',
+      'X-Argon-Start',
+      'X-Maintenance',
+      'X-Playlist',
+      'X-Request-Count',
+      'X-Tools',
+    ],
   ];
 
   it.each([allowed, other].flatMap((origin) => JSON_PATHS.map((path) => [origin, path])))(

@@ -7,6 +7,7 @@ interface Behaviour {
   readonly AllowedMethods: string[];
   readonly CachePolicyId: string;
   readonly OriginRequestPolicyId?: string;
+  readonly ResponseHeadersPolicyId?: unknown;
   readonly Compress: boolean;
   readonly FunctionAssociations: { EventType: string }[];
 }

@@ -20,6 +20,7 @@ describe('readContext', () => {
       reelayEnvironment: 'Production',
       corsAllowedOrigins: [],
       securityContact: [],
+      embedOrigins: [],
       toolsChannel: 'auto',
       canaryLinks: [],
       toolsUpdateHours: 12,

@@ -104,6 +104,18 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     );
   });
 
+  it.each([
+    [`/embed/${KEY}`, '/embed.html'],
+    [`/embed/${signed}`, '/embed.html'],
+    ['/embed/', '/embed/'],
+    ['/embed/a/b', '/embed/a/b'],
+    ['/embedded/a', '/embedded/a'],
+    ['/problems/bot-check', '/problems/bot-check.html'],
+    ['/problems/bot-check/a', '/problems/bot-check/a'],
+  ])('sends %s to the page without a key, as %s', async (uri, path) =>
+    expect(await ask(uri)).toMatchObject({ result: { uri: path }, choice: { id: 'page' } }),
+  );
+
   it('sends the contact for vulnerabilities without a key, as one machine does', async () => {
     const { result, choice } = await ask('/.well-known/security.txt');
     expect(choice).toBeUndefined();
@@ -130,6 +142,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
       requestOf(`/api/Stream/Media/${signed}`),
       requestOf(`/api/Stream/Media/${signed}x`),
       requestOf('/api/App'),
+      requestOf(`/embed/${signed}`),
     ];
     // The store of this run has one value for every key.
     const cases = requests.map((request) => ({ request, lease: HASH }));

@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, it } from 'vitest';
+import { onTerminal } from '../support/on-terminal.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -72,4 +73,21 @@ it('updates packages for development with the others', async () => {
   expect(await installed()).toEqual(['developing', 'serving']);
   const serving = await readFile(join(project, 'node_modules/serving/package.json'), 'utf8');
   expect(JSON.parse(serving).version).toBe('2.0.0');
+});
+
+it('shows the seconds on a terminal', async () => {
+  const [command, ...args] = onTerminal(process.execPath, join(project, 'local/bootstrap.mjs'), 'local/serve.mjs');
+  const { stdout } = await run(command, args, { env });
+  expect(stdout).toMatch(/Installing dependencies \(npm ci\), 0 s.*Dependencies installed in \d+ s\r\nruns\r\n$/s);
+});
+
+it('reports an install that fails', async () => {
+  const npm = join(project, 'failing-npm.cjs');
+  await writeFile(npm, 'process.exit(3)');
+  const failing = run(process.execPath, [join(project, 'local/bootstrap.mjs'), 'local/serve.mjs'], {
+    env: { ...env, npm_execpath: npm },
+  });
+  await expect(failing).rejects.toMatchObject({
+    ...{ code: 1, stdout: '', stderr: 'Installing dependencies\nThe dependencies could not be installed\n' },
+  });
 });

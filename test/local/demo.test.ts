@@ -48,7 +48,7 @@ describe('npm run demo', () => {
       '*--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) exec /bin/sleep 300;;';
     await writeFile(hanging, `#!/bin/sh\ncase "$*" in ${says} esac\n`, { mode: 0o755 });
     const { child, lines, ended } = start({ YT_DLP_PATH: hanging });
-    await expect.poll(() => lines.join('\n')).toMatch(/Downloading yt-dlp/);
+    await expect.poll(() => lines.join('\n')).toMatch(/Fetching yt-dlp/);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
     expect(lines.at(-1)).toBe('Shutting down after running streams finish; repeat to exit at once');

@@ -13,6 +13,7 @@ import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
+import { onTerminal } from '../support/on-terminal.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
@@ -117,7 +118,7 @@ describe('npm start', () => {
 
     const versions = versionsIn(await service.line(/^Ready: /));
     expect(versions).toEqual(await installedVersions());
-    expect(service.lines.join()).toContain('Downloading yt-dlp');
+    expect(service.lines.join()).toContain('Fetching yt-dlp');
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
     expect((await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`)).status).toBe(404);
 
@@ -133,7 +134,7 @@ describe('npm start', () => {
     const compiled = join(folder, 'compiled');
     const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
     expect(versionsIn(await service.line(/^Ready: /))).toEqual(await installedVersions());
-    expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
+    expect(service.lines.filter((line) => /Fetching|Installing/.test(line))).toEqual([]);
     expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
@@ -189,7 +190,28 @@ describe('npm start', () => {
     const { port } = other.address() as AddressInfo;
     const service = start({ PORT: String(port), DATA_DIR: 'data' });
     expect(await service.ended).toBe(1);
-    expect(service.lines).toEqual([`The address 127.0.0.1:${port} is taken`]);
+    expect(service.lines).toEqual([
+      expect.stringMatching(new RegExp(`^Port ${port} is taken: PORT=[1-9]\\d* npm start$`)),
+    ]);
     other.close();
+  });
+
+  it('reports the address of a service that uses the same data folder, and exits with 1', async () => {
+    const first = start({ DATA_DIR: 'data' });
+    const baseUrl = await first.baseUrl();
+    const second = new Started({ DATA_DIR: 'data' });
+    expect(await second.ended).toBe(1);
+    expect(second.lines).toEqual([`Already running at ${baseUrl}`]);
+  });
+
+  it('writes plain lines to a terminal', async () => {
+    await writeFile(join(folder, '.env'), 'POTR=1');
+    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, onTerminal(process.execPath, MAIN));
+    await service.ended;
+    await rm(join(folder, '.env'));
+    const said = service.lines.map((line) => line.split('\u001b[K').at(-1)?.trimEnd() ?? '');
+    expect(said).toContain('Warning: Variables in .env are not settings (names: POTR)');
+    expect(said.at(-1)).toMatch(/^yt-dlp cannot be installed/);
+    expect(said.filter((line) => line.startsWith('{'))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPage, type Page } from '../../local/page/page.ts';
+import { createPage, type Page, type PageOptions } from '../../local/page/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { sendRequest } from '../support/request.ts';
 
@@ -14,6 +14,7 @@ const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(10
 const FILES: Readonly<Record<string, string>> = {
   'index.html': START,
   'status.html': '<title>status</title>',
+  'embed.html': '<title>player</title>',
   'not-found.html': '<title>nothing here</title>',
   'assets/index-abc.js': 'export const some = 1;'.repeat(50),
   'icon.svg': '<svg/>',
@@ -30,9 +31,9 @@ const log = { info: () => undefined, warn: () => undefined, error: (message: str
 /** The page on a server of its own; what is not the page's is answered `api`. */
 async function serve(
   built: Promise<string>,
-  securityContacts?: readonly string[],
+  options: Pick<PageOptions, 'securityContacts' | 'embedOrigins'> = {},
 ): Promise<{ page: Page; baseUrl: string; port: number }> {
-  const page = createPage({ built, log, ...(securityContacts && { securityContacts }) });
+  const page = createPage({ built, log, ...options });
   const server = createServer((request, response) => {
     if (page.owns(request)) page.handle(request, response);
     else response.end('api');
@@ -135,6 +136,9 @@ describe('missing files', () => {
     '/nowhere',
     '/not-found',
     '/not-found.html',
+    '/embed',
+    '/embed.html',
+    '/embed/a-key',
     '/index.html',
     '/assets',
     '/assets/',
@@ -189,6 +193,21 @@ describe('missing files', () => {
   });
 });
 
+describe('the player', () => {
+  it('may be framed by the sites that EMBED_ORIGINS names', async () => {
+    const { page, baseUrl: at } = await serve(Promise.resolve(dir), { embedOrigins: ['https://a.example', '*'] });
+    await page.ready;
+    const { status, headers, body } = await sendRequest(`${at}/embed/a_Key-1.sig.2?x`);
+    expect([status, body.toString()]).toEqual([200, FILES['embed.html']]);
+    expect(headers['content-security-policy']).toMatch(/; frame-ancestors https:\/\/a\.example \*$/);
+    expect(headers).not.toHaveProperty('x-frame-options');
+    expect(headers).toHaveProperty('x-content-type-options', 'nosniff');
+    expect((await sendRequest(`${at}/`)).headers['x-frame-options']).toBe('DENY');
+    for (const path of ['/embed', '/embed/', '/embed/a/b', '/embed/a%2fb'])
+      expect((await sendRequest(at + path)).status, path).toBe(404);
+  });
+});
+
 describe('during the build', () => {
   it('responds 503 with a refreshing notice, then with the page', async () => {
     const built = Promise.withResolvers<string>();
@@ -233,7 +252,9 @@ it('keeps serving the loaded files when the folder is rebuilt', async () => {
 describe('/.well-known/security.txt', () => {
   it('has the contacts, the preferred first, and a date within a year, before the page is built too', async () => {
     const building = Promise.withResolvers<string>();
-    const { page, baseUrl: at } = await serve(building.promise, ['mailto:first@a.example', 'https://a.example/second']);
+    const { page, baseUrl: at } = await serve(building.promise, {
+      securityContacts: ['mailto:first@a.example', 'https://a.example/second'],
+    });
     const { status, headers, body } = await sendRequest(`${at}/.well-known/security.txt`);
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     const [first, second, expires = '', ...rest] = body.toString().split('\n');

@@ -200,6 +200,15 @@ describe('a link of a private instance', () => {
     expect((await get(`${pathname}${search.replace('clip', 'tone')}`)).status).toBe(403);
   });
 
+  it('is in the addresses for download managers', async () => {
+    const link = encodeURIComponent(origin.url('/files/clip.mp4'));
+    const lines = await (await get(`/api/Feed?url=${link}&format=urls`, bearer)).text();
+    const { pathname, search } = new URL(lines.trim(), service.baseUrl);
+    const { status, headers } = await get(pathname + search);
+    expect(status).toBe(302);
+    expect((await get(headers.get('location') ?? '', { range: 'bytes=0-1' })).status).toBe(206);
+  });
+
   it('works beside a key, whatever its signature', async () => {
     const key = await keyOf();
     const bare = key.split('.')[0] ?? '';
@@ -208,6 +217,13 @@ describe('a link of a private instance', () => {
       expect(response.status).toBe(206);
     }
     expect((await get(`/api/Stream/Media/${bare}`)).status).toBe(401);
+  });
+
+  it('describes its item, for players in other pages', async () => {
+    const key = await keyOf();
+    const response = await get(`/api/Stream/Item/${key}`);
+    expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ mimeType: 'video/mp4' })]);
+    expect((await get(`/api/Stream/Item/${key.split('.')[0]}`)).status).toBe(401);
   });
 
   it('is signed by the key that it was resolved with', async () => {

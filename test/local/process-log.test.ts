@@ -3,9 +3,10 @@ import { createProcessLog } from '../../local/process/process-log.ts';
 
 const LINK = 'https://user:pass@media.example/watch?token=hush';
 
-function setUp() {
+function setUp(isTTY = false) {
   const lines: string[] = [];
-  return { lines, log: createProcessLog({ write: (line) => void lines.push(line) }) };
+  const write = (line: string | Uint8Array) => lines.push(String(line)) > 0;
+  return { lines, log: createProcessLog({ isTTY, write }, { interrupt: (work) => work() }) };
 }
 
 describe('createProcessLog', () => {
@@ -53,5 +54,30 @@ describe('createProcessLog', () => {
     log.error('It failed', { error });
     expect(lines[0]).toContain('https://media.example/watch');
     expect(lines[0]).not.toMatch(/hush|user|pass/);
+  });
+});
+
+describe('createProcessLog on a terminal', () => {
+  it('writes plain lines without info messages and secrets', () => {
+    const { lines, log } = setUp(true);
+    log.info('It went well');
+    log.warn('It failed', { tool: 'yt-dlp', reason: `No answer from ${LINK}`, names: ['a', 'b'] });
+    log.warn('It failed', { error: new Error('It broke', { cause: new TypeError('odd') }) });
+    expect(lines).toEqual([
+      'Warning: It failed (tool: yt-dlp, reason: No answer from https://media.example/watch, names: a,b)\n',
+      'Warning: It failed (error: Error: It broke ← TypeError: odd)\n',
+    ]);
+  });
+
+  it('writes the stack of an error below its line', () => {
+    const { lines, log } = setUp(true);
+    log.error('Service failed', { error: new Error('It broke'), pid: 7 });
+    expect(lines.join('')).toMatch(/^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.test\.ts/);
+  });
+
+  it('passes on no sequence that controls the terminal', () => {
+    const { lines, log } = setUp(true);
+    log.error('It failed', { reason: '\u001b[2Jone\ntwo', error: '\u001b]0;title\u0007' });
+    expect(lines.join('')).toBe('Error: It failed (reason:  [2Jone two)\n ]0;title \n');
   });
 });

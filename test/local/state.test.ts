@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createShutdownStack, type ShutdownStack } from '../../core/concurrency/shutdown.ts';
-import { openState } from '../../local/state.ts';
+import { silentLog } from '../../core/log/log.ts';
+import { leaveAddress, openState } from '../../local/state.ts';
 
 let dir: string;
 let shutdown: ShutdownStack;
@@ -54,5 +55,29 @@ describe('openState', () => {
     open();
     expect(await readdir(dir)).toContain('table');
     expect(logged).toEqual([]);
+  });
+});
+
+describe('a second service on the same folder', () => {
+  it('is told the address of the first one, while that runs', async () => {
+    const first = createShutdownStack();
+    openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, silentLog, first);
+    expect(open).toThrow(/^Another process uses the data folder [^\n]+$/);
+    leaveAddress(dir, 'http://[::1]:8080', { log: silentLog, shutdown: first });
+    expect(open).toThrow(/^Already running at http:\/\/\[::1\]:8080$/);
+    await first.close();
+    expect(await readdir(dir)).not.toContain('address');
+    open();
+  });
+
+  it('is not told an address that a killed process has left, or another text', async () => {
+    await writeFile(join(dir, 'address'), 'http://localhost:1');
+    const first = createShutdownStack();
+    openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, silentLog, first);
+    for (const text of [undefined, '\u001b[2J'] as const) {
+      if (text !== undefined) await writeFile(join(dir, 'address'), text);
+      expect(open).toThrow(/^Another process uses the data folder [^\n]+$/);
+    }
+    await first.close();
   });
 });

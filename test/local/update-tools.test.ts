@@ -65,10 +65,10 @@ describe('updateNow', () => {
       inPlace: ['yt-dlp 2026.11.01 (pypi)', ffmpegLine],
       failures: [],
     });
-    expect(progress).toEqual(['Downloading FFmpeg', 'Downloading yt-dlp']);
+    expect(progress).toEqual(['Downloading FFmpeg', 'Downloading yt-dlp', 'Checking yt-dlp']);
     const { inPlace } = await update(settings, quickYtDlp('2026.11.20'));
     expect(inPlace).toEqual(['yt-dlp 2026.11.01 → 2026.11.20 (pypi)', ffmpegLine]);
-    expect(progress).toEqual(['Updating yt-dlp to 2026.11.20']);
+    expect(progress).toEqual(['Updating yt-dlp to 2026.11.20', 'Checking yt-dlp']);
     expect(await update(settings, quickYtDlp('2026.11.20'))).toMatchObject({ failures: [] });
     expect(progress).toEqual([]);
   });

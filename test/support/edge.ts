@@ -59,11 +59,15 @@ const CORS_ORIGINS = ['https://page.example'];
 /** The contact of a private instance. */
 export const SECURITY_CONTACTS = ['mailto:security@a.example', 'https://a.example/report?x=1&y=%20'];
 
-/** The source of the deployed function. */
+/** The source of the deployed function: of a private instance with every setting. */
 export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
   viewerRequestSource({
     mode,
-    ...(isPrivate && { access: { corsAllowedOrigins: CORS_ORIGINS }, securityContacts: SECURITY_CONTACTS }),
+    ...(isPrivate && {
+      access: { corsAllowedOrigins: CORS_ORIGINS },
+      securityContacts: SECURITY_CONTACTS,
+      isEmbeddable: true,
+    }),
   });
 
 /** @param uri with its query string, if any */

@@ -27,7 +27,7 @@ export interface paths {
     get: operations["Get"];
   };
   "/api/Feed": {
-    /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+    /** Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used */
     get: operations["Feed"];
   };
   "/mcp": {
@@ -53,6 +53,10 @@ export interface paths {
   "/api/Stream/Cover/{key}": {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
+  };
+  "/api/Stream/Item/{key}": {
+    /** The item that a rendition belongs to, for players that know the key alone */
+    get: operations["Item"];
   };
   "/api/Stream/Archive": {
     /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
@@ -242,6 +246,17 @@ export interface components {
       worstQualityMimeType?: string | null;
       urlType?: components["schemas"]["UrlType"];
       renditions?: components["schemas"]["MediaRendition"][] | null;
+    };
+    StreamedItem: {
+      title: string | null;
+      author: string | null;
+      /** Format: double */
+      durationSeconds: number | null;
+      isLive: boolean;
+      /** @description Whether Cover has a picture */
+      hasCover: boolean;
+      mimeType: string;
+      subtitles: components["schemas"]["SubtitleInformation"][];
     };
     SubtitleInformation: {
       key: string | null;
@@ -501,6 +516,8 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end */
         end?: string;
+        /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
+        entries?: string;
       };
     };
     responses: {
@@ -551,18 +568,24 @@ export interface operations {
       };
     };
   };
-  /** Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used */
+  /** Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used */
   Feed: {
     parameters: {
       query?: {
         /** @description The media link to resolve */
         url?: string;
-        /** @description rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON */
+        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON */
         format?: string;
         /** @description As for Get, of each entry; mp3 by default with rss, else best */
         quality?: string;
         /** @description As for Get */
         codec?: string;
+        /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
+        bitrate?: "128" | "192" | "256" | "320";
+        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        tags?: "true" | "false";
+        /** @description Numbers of entries of a list, from 1, such as 1-3,7; all by default */
+        entries?: string;
       };
     };
     responses: {
@@ -571,6 +594,8 @@ export interface operations {
         content: {
           "application/rss+xml": string;
           "audio/x-mpegurl": string;
+          "application/metalink4+xml": string;
+          "text/plain": string;
           "application/json+chapters": string;
         };
       };
@@ -704,6 +729,8 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end */
         end?: string;
+        /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
+        name?: string;
       };
       path: {
         /** @description A key taken from a resolve response */
@@ -971,6 +998,33 @@ export interface operations {
       };
     };
   };
+  /** The item that a rendition belongs to, for players that know the key alone */
+  Item: {
+    parameters: {
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The item */
+      200: {
+        content: {
+          "application/json": components["schemas"]["StreamedItem"];
+          "text/json": components["schemas"]["StreamedItem"];
+          "text/plain": components["schemas"]["StreamedItem"];
+        };
+      };
+      /** @description No such key */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
   /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
   ArchiveList: {
     parameters: {
@@ -1084,7 +1138,7 @@ export interface operations {
           "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
-      /** @description No such key, or none of the entries is there */
+      /** @description No such key, or no entry of the list can be found */
       404: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];

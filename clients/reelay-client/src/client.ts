@@ -59,7 +59,7 @@ export interface Client {
 /** The instance answers a resolve within 25 s; the rest is for the network. */
 const TIMEOUT_MS = 45_000;
 
-/** @throws TypeError when `instance` is no http or https URL */
+/** @throws TypeError when `instance` is not an http or https URL */
 export function createClient({ instance, accessKey, fetch = globalThis.fetch }: ClientOptions): Client {
   const base = baseOf(instance);
   const { origin } = new URL(base);
@@ -139,7 +139,8 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
 
 function baseOf(instance: string): string {
   const url = new URL(instance);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError(`${instance} is no http or https URL`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new TypeError(`${instance} is not an http or https URL`);
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 

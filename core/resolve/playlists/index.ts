@@ -3,6 +3,7 @@ export {
   isUnresolved,
   type List,
   type ListItem,
+  numberEntries,
   type Place,
   type ResolvedPlaylist,
   readList,

@@ -53,6 +53,10 @@ export function withGaps<T>(entries: readonly T[], unavailable: readonly number[
   return places;
 }
 
+/** Entries by their one-based place in the list at its source, where others are unavailable; in order. */
+export const numberEntries = <T>(entries: readonly T[], unavailable?: readonly number[]): ReadonlyMap<number, T> =>
+  new Map(withGaps(entries, unavailable).flatMap((entry, index) => (entry === undefined ? [] : [[index + 1, entry]])));
+
 /** Builds the answer for a list. It has no items when no entry is available. */
 export function toPlaylist(
   { title, author, coverUrl, totalEntries, isCut }: ListHead,

@@ -31,7 +31,7 @@ const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = 
   site_drm: 'The media of this site is DRM protected.',
   site_piracy: UNHANDLED_SITE,
   site_liability: UNHANDLED_SITE,
-  unsupported: 'This kind of link is not handled: there is no media on the page.',
+  unsupported: 'This kind of link is not supported: the page has no media.',
 };
 
 /** What kinds mean that the message tells apart, when it does not. */
@@ -90,6 +90,8 @@ const ABOUT_PAGE = /^(?:unable|failed|could not|an extractor error)\b/i;
 
 const RATE_LIMIT_SECONDS = 300;
 const MAX_RETRY_AFTER_SECONDS = 86_400;
+/** Premieres are announced long before. */
+const MAX_START_SECONDS = 30 * 86_400;
 
 /**
  * The error of a failed extraction: decided by its kind, then by the upstream's status, last by its message.
@@ -148,7 +150,8 @@ function retryAfterOf({ retryAfterSeconds, message }: WorkerFailure, reason: Rea
   if (reason !== 'rate-limited' && reason !== 'not-started') return undefined;
   const seconds =
     retryAfterSeconds ?? secondsOfMessage(message) ?? (reason === 'rate-limited' ? RATE_LIMIT_SECONDS : 0);
-  return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER_SECONDS) : undefined;
+  const maxSeconds = reason === 'not-started' ? MAX_START_SECONDS : MAX_RETRY_AFTER_SECONDS;
+  return seconds > 0 ? Math.min(Math.ceil(seconds), maxSeconds) : undefined;
 }
 
 const ABSENCES: readonly string[] = Object.keys({

@@ -1,1 +1,1 @@
-export { isDiskNearlyFull, openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
+export { FolderInUse, isDiskNearlyFull, openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';

@@ -46,7 +46,7 @@ const MIN_USED_FRACTION = 0.75;
 /**
  * Opens the table. Its operations are synchronous, and take up to a tenth of a millisecond. A damaged file is renamed to
  * `….corrupt`, when it is opened or later, and an empty table takes its place.
- * @throws Error with a message for the operator when the folder cannot be used or another process uses it
+ * @throws FolderInUse, or Error, with a message for the operator when another process uses the folder or it cannot be used
  */
 export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   const { dir, maxBytes = DEFAULT_MAX_BYTES, now = Date.now, log = silentLog } = options;
@@ -189,9 +189,14 @@ function toItem(pk: string, row: Readonly<Record<string, unknown>>): StoredItem 
   };
 }
 
+/** Another process has the table open. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
 function folderError(dir: string, error: unknown): Error {
   if (classifyFailure(error) === 'locked')
-    return new Error(`Another process uses the data folder ${dir}`, { cause: error });
+    return new FolderInUse(`Another process uses the data folder ${dir}`, { cause: error });
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code?.startsWith('ERR_') ? message : (code ?? message);
   return new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });

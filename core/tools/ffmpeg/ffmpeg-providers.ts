@@ -35,9 +35,9 @@ export const ffmpegFromNpm = (): ToolProvider<Ffmpeg> =>
 export const ffmpegFromPypi = (): ToolProvider<Ffmpeg> => ({
   name: 'pypi',
   label: 'PyPI',
-  async fetch(folder, { signal }) {
+  async fetch(folder, { signal, onBytes, onInstall }) {
     const python = await findPython();
-    await python.install(PACKAGE, folder, { signal });
+    await python.install(PACKAGE, folder, { signal, onBytes, onInstall, hasNoDependencies: true });
     const program = await findWheelProgram(folder);
     const tool = await inspectFfmpeg(join(folder, program), 'pypi', signal);
     return (place) => ({ ...tool, path: join(place, program) });

@@ -194,6 +194,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
     ...{ check, onActivity, onFailure, log, signal },
   });
+  // Without a check: each provider of FFmpeg has encoded and muxed with it.
   const ffmpeg = createInstaller<Ffmpeg>({
     name: 'FFmpeg',
     store: createVersionStore(join(dir, 'ffmpeg'), ({ path }) => [path]),
@@ -201,7 +202,6 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
       ? [ffmpegAtPath(ffmpegPath)]
       : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
     isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
-    check: async () => undefined, // each provider of FFmpeg has encoded and muxed with it
     ...{ onActivity, onFailure, log, signal },
   });
   if (channel !== 'auto' || ytDlpPath) return { ytDlp, ffmpeg };

@@ -11,8 +11,13 @@ export interface InstallerOptions<Tool> {
   readonly providers: readonly ToolProvider<Tool>[];
   /** Whether the settings allow an installed version. */
   readonly isAllowed: (tool: Tool) => boolean;
-  /** The smoke test. @returns what is recorded with the version. @throws when a candidate does not work */
-  readonly check: (candidate: Tool) => Promise<Partial<Tool> | undefined>;
+  /**
+   * The smoke test, which may take seconds.
+   * @returns what is recorded with the version
+   * @throws when a candidate does not work
+   * @default none: its providers have tested it
+   */
+  readonly check?: ((candidate: Tool) => Promise<Partial<Tool> | undefined>) | undefined;
   readonly onActivity: (activity: Activity) => void;
   /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
@@ -64,13 +69,19 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     activity: string,
     newerThan?: string,
   ): Promise<InstalledVersion<Tool>> => {
-    onActivity({ name: activity });
+    const fetching: Activity = { name: activity, tool: name, step: 'fetch' };
+    onActivity(fetching);
     const staged = await store.stage();
-    const locate = await provider.fetch(staged, { onBytes: createFetchProgress(activity, onActivity), signal });
+    const locate = await provider.fetch(staged, {
+      onBytes: createFetchProgress(fetching, onActivity),
+      onInstall: () => onActivity({ name: `Installing ${name}`, tool: name, step: 'install' }),
+      signal,
+    });
     const candidate = locate(staged);
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
       throw new Error(`the download is version ${candidate.version}`);
-    const facts = await check(candidate);
+    if (check) onActivity({ name: `Checking ${name}`, tool: name, step: 'check' });
+    const facts = await check?.(candidate);
     signal.throwIfAborted();
     const installed = await store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
     log.info('Tool installed', { tool: name, version: installed.tool.version, provider: provider.label });
@@ -82,7 +93,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     for (const other of await store.others()) {
       if (!isAllowed(other.tool)) continue;
       try {
-        await check(other.tool);
+        await check?.(other.tool);
         await store.switchTo(other);
         return other;
       } catch (error) {
@@ -206,11 +217,11 @@ export function reasonOf(error: unknown): string {
 const REPORT_INTERVAL_BYTES = 2 ** 20;
 
 /** Reports the bytes of a download as an activity: every MiB, and at the end. */
-function createFetchProgress(name: string, onActivity: (activity: Activity) => void): FetchOptions['onBytes'] {
+function createFetchProgress(fetching: Activity, onActivity: (activity: Activity) => void): FetchOptions['onBytes'] {
   let reportedBytes = 0;
   return (bytes, totalBytes) => {
     if (bytes - reportedBytes < REPORT_INTERVAL_BYTES && bytes !== totalBytes) return;
     reportedBytes = bytes;
-    onActivity({ name, bytes, ...(totalBytes !== undefined && { totalBytes }) });
+    onActivity({ ...fetching, bytes, ...(totalBytes !== undefined && { totalBytes }) });
   };
 }

@@ -13,6 +13,8 @@ export interface RunOptions {
   /** After this it is killed. @default 30_000 */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called with each part of its stdout as it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 /** Stdout and stderr may have this much each. */
@@ -39,7 +41,7 @@ export async function run(program: string, args: readonly string[], options: Run
 async function runOnce(
   program: string,
   args: readonly string[],
-  { env = {}, cwd, timeoutMs = 30_000, signal }: RunOptions,
+  { env = {}, cwd, timeoutMs = 30_000, signal, onOutput }: RunOptions,
 ): Promise<Buffer> {
   const limits = {
     timeout: timeoutMs,
@@ -49,6 +51,7 @@ async function runOnce(
   } as const;
   const running = execute(program, args, { env, ...limits, cwd, signal });
   killWhenStopped(running.child);
+  if (onOutput) running.child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk.toString()));
   return (await running).stdout;
 }
 

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareVersions } from '../versions.ts';
 import { run } from './program.ts';
@@ -11,6 +11,12 @@ print(sys.executable, '%d.%d.%d' % sys.version_info[:3], importlib.util.find_spe
 
 /** Packages of some 90 MB take minutes on a slow connection. */
 const PIP_TIMEOUT_MS = 10 * 60_000;
+
+const REPORT_INTERVAL_MS = 500;
+/** pip's line before it unpacks what it has received. */
+const INSTALLING = /^Installing collected packages/m;
+/** pip's folders of downloads, within its temporary folder. */
+const DOWNLOADS = /[\\/]pip-unpack-[^\\/]+$/;
 
 /** The variables that configure how pip reaches its registry. No others are passed on. */
 const PIP_ENVIRONMENT =
@@ -47,6 +53,12 @@ export interface InstallOptions {
   /** The platform tag of the wheel, to install for another machine. @default this machine's */
   readonly platform?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Install the package alone. */
+  readonly hasNoDependencies?: boolean;
+  /** Called with the bytes received so far; with their total where `hasNoDependencies`, else pip does not know it. */
+  readonly onBytes?: (bytes: number, totalBytes?: number) => void;
+  /** Called once all is received. */
+  readonly onInstall?: (() => void) | undefined;
 }
 
 /** Finds a Python interpreter. @throws Error in one line when there is none, it is too old, or it has no pip */
@@ -60,18 +72,57 @@ export async function findPython(program = 'python3', environment = process.env)
     throw new Error(`Python ${version} is too old (${MIN_VERSION} or newer)`);
   if (hasPip !== 'True') throw new Error('Python has no pip');
 
-  const pip = (args: readonly string[], signal?: AbortSignal) =>
-    run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', ...args], {
-      ...{ env, timeoutMs: PIP_TIMEOUT_MS, signal },
+  const pip = (args: readonly string[], signal?: AbortSignal, options: PipOptions = {}) =>
+    run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...args], {
+      ...{ timeoutMs: PIP_TIMEOUT_MS, signal, onOutput: options.onOutput },
+      env: options.tmpDir === undefined ? env : { ...env, TMPDIR: options.tmpDir, PYTHONUNBUFFERED: '1' },
     });
-  const selection = ({ pre, platform }: InstallOptions) => [
+  /** Reports the bytes of an install: pip keeps its downloads in a temporary folder until it ends. */
+  const pipWithProgress = async (args: readonly string[], target: string, options: InstallOptions) => {
+    const { onBytes = () => undefined, onInstall, hasNoDependencies, signal } = options;
+    const tmpDir = join(target, '.pip');
+    await mkdir(tmpDir);
+    let said = '';
+    let isReceived = false;
+    const report = async () => {
+      const bytes = await countDownloaded(tmpDir);
+      const total = hasNoDependencies ? sizeIn(said) : undefined;
+      if (!isReceived && bytes > 0) onBytes(bytes, total && Math.max(total, bytes));
+    };
+    const timer = setInterval(() => void report(), REPORT_INTERVAL_MS);
+    const onOutput = (text: string) => {
+      said += text;
+      if (!isReceived && INSTALLING.test(said)) {
+        isReceived = true;
+        onInstall?.();
+      }
+    };
+    try {
+      await pip([...args, '--progress-bar', 'off'], signal, { tmpDir, onOutput });
+    } finally {
+      isReceived = true;
+      clearInterval(timer);
+      await rm(tmpDir, { recursive: true, force: true });
+    }
+  };
+  const selection = ({ pre, platform, hasNoDependencies }: InstallOptions) => [
     ...['--only-binary', ':all:'],
     ...(pre ? ['--pre'] : []),
     ...(platform ? ['--platform', platform] : []),
+    ...(hasNoDependencies ? ['--no-deps'] : []),
   ];
   /** What pip would install of a package. */
   const plan = async (name: string, args: readonly string[], options: InstallOptions) => {
-    const dryRun = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), ...args];
+    const dryRun = [
+      '--quiet',
+      'install',
+      '--dry-run',
+      '--ignore-installed',
+      '--report',
+      '-',
+      ...selection(options),
+      ...args,
+    ];
     const { install } = JSON.parse((await pip(dryRun, options.signal)).toString()) as Report;
     const planned = install.find(({ metadata }) => metadata.name === name)?.metadata;
     if (!planned) throw new Error('pip reports no version');
@@ -81,12 +132,12 @@ export async function findPython(program = 'python3', environment = process.env)
     path,
     async install(requirement, target, options = {}) {
       const install = ['install', '--no-compile', '--target', target, ...selection(options)];
-      if (!options.sha256) await pip([...install, requirement], options.signal);
+      if (!options.sha256) await pipWithProgress([...install, requirement], target, options);
       else {
         // pip accepts hashes in a file only.
         const file = join(target, '.requirements.txt');
         await writeFile(file, `${requirement} --hash=sha256:${options.sha256}`);
-        await pip([...install, '--no-deps', '--require-hashes', '--requirement', file], options.signal);
+        await pip(['--quiet', ...install, '--no-deps', '--require-hashes', '--requirement', file], options.signal);
         await rm(file);
       }
       // Failures are ignored: packages may contain files for other versions of Python.
@@ -102,6 +153,34 @@ export async function findPython(program = 'python3', environment = process.env)
       return { version: found.version, requiresPython: found.requires_python };
     },
   };
+}
+
+interface PipOptions {
+  /** Where pip has its temporary folders. */
+  readonly tmpDir?: string;
+  readonly onOutput?: (text: string) => void;
+}
+
+/** The bytes of the files in pip's folders of downloads; 0 while they change. */
+async function countDownloaded(tmpDir: string): Promise<number> {
+  try {
+    const entries = await readdir(tmpDir, { recursive: true, withFileTypes: true });
+    const downloads = entries.filter((entry) => entry.isFile() && DOWNLOADS.test(entry.parentPath));
+    const sizes = await Promise.all(
+      downloads.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch {
+    return 0;
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { bytes: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
+
+/** The bytes in pip's line `Downloading NAME.whl (29.5 MB)`. */
+function sizeIn(said: string): number | undefined {
+  const [, amount, unit = ''] = /^ *Downloading \S+ \(([\d.]+) (bytes|kB|MB|GB)\)/m.exec(said) ?? [];
+  return amount === undefined ? undefined : Number(amount) * (UNITS[unit] ?? 1);
 }
 
 /** pip's installation report, version 1. */

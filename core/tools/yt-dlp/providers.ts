@@ -23,11 +23,12 @@ export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions)
     name: 'release',
     label: 'the official release',
     findNewest: releases.findNewest,
-    async fetch(folder, { onBytes, signal }) {
+    async fetch(folder, { onBytes, onInstall, signal }) {
       if (!asset) throw new Error(`no build for ${process.platform} ${process.arch}`);
       const tag = await releases.findNewest(signal);
       const archive = join(folder, 'archive.zip');
       await releases.fetch(tag, asset, archive, { onBytes, signal });
+      onInstall?.();
       return unpackYtDlp({ archive, asset, tag, folder, signal });
     },
   };
@@ -54,9 +55,10 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
       return tryRequirements(signal, (requirement) => python.choose('yt-dlp', requirement, select(signal)));
     },
     findSkipped: (version, signal) => findSkipped(version, select(signal)),
-    async fetch(folder, { signal }) {
+    async fetch(folder, { signal, onBytes, onInstall }) {
       const python = await findPython();
-      await tryRequirements(signal, (requirement) => python.install(requirement, folder, select(signal)));
+      const selected = { ...select(signal), onBytes, onInstall };
+      await tryRequirements(signal, (requirement) => python.install(requirement, folder, selected));
       // Isolated from the environment and from the packages of user and system.
       const commandIn = (dir: string): YtDlp['command'] => [
         python.path,

@@ -22,6 +22,7 @@ import {
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
+import { framedBy } from '../../../core/api/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
 import {
@@ -68,8 +69,23 @@ export class EdgeDistribution extends Construct {
   constructor(scope: Construct, id: string, props: EdgeDistributionProps) {
     super(scope, id);
     const { deployment, page, firewall } = props;
-    const { domain, certificateArn } = deployment.settings;
+    const { domain, certificateArn, embedOrigins } = deployment.settings;
     const origins = this.#behaviours(props);
+    const headers = pageHeaders(deployment.pageHeadersFile);
+    const pageBehaviour: BehaviorOptions = {
+      // LIST makes S3 answer 404 instead of 403 for missing objects.
+      origin: S3BucketOrigin.withOriginAccessControl(page, {
+        originId: 'page',
+        originAccessControl: new S3OriginAccessControl(this, 'PageAccess', {
+          originAccessControlName: regionalName(this, 'page'),
+        }),
+        originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
+      }),
+      allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
+      cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      functionAssociations: origins.functionAssociations,
+    };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: `Reelay ${deployment.settings.stage}`,
       httpVersion: HttpVersion.HTTP2_AND_3,
@@ -82,26 +98,18 @@ export class EdgeDistribution extends Construct {
         }),
       defaultRootObject: 'index.html',
       errorResponses: UNCACHED_ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-      defaultBehavior: {
-        // LIST makes S3 answer 404 instead of 403 for missing objects.
-        origin: S3BucketOrigin.withOriginAccessControl(page, {
-          originId: 'page',
-          originAccessControl: new S3OriginAccessControl(this, 'PageAccess', {
-            originAccessControlName: regionalName(this, 'page'),
-          }),
-          originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
-        }),
-        allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
-        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        functionAssociations: origins.functionAssociations,
-        responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
-      },
+      defaultBehavior: { ...pageBehaviour, responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', headers) },
       additionalBehaviors: {
         ...Object.fromEntries(FUNCTION_PATHS_OF_STREAMS.map((path) => [anyCasePath(path), origins.api])),
         [anyCasePattern(STREAM_PREFIX)]: origins.stream,
         [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,
+        ...(embedOrigins.length > 0 && {
+          '/embed/*': {
+            ...pageBehaviour,
+            responseHeadersPolicy: createHeadersPolicy(this, 'EmbedHeaders', framedBy(headers, embedOrigins)),
+          },
+        }),
         // Matches other paths of three letters too: the viewer-request function sends these to the page.
         [anyCasePath(MCP_PATH)]: origins.api,
       },
@@ -125,7 +133,7 @@ export class EdgeDistribution extends Construct {
 
   #behaviours(props: EdgeDistributionProps) {
     const { deployment, apiHost, originSecret, streamOrigin, keyValueStore, keysApplied } = props;
-    const { accessKeysSecret, corsAllowedOrigins, securityContact } = deployment.settings;
+    const { accessKeysSecret, corsAllowedOrigins, embedOrigins, securityContact } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
     const route = new EdgeFunction(this, 'Route', {
@@ -136,6 +144,7 @@ export class EdgeDistribution extends Construct {
           mode: isOnDemand ? 'on-demand' : 'balanced',
           access,
           securityContacts: securityContact,
+          isEmbeddable: embedOrigins.length > 0,
         }),
       ),
       ...(keyValueStore && { keyValueStore }),

@@ -30,12 +30,15 @@ function groupRoutes(): EdgeRoutes[] {
   return [...groups.values()];
 }
 
-/** Parameters of archives without a lifetime in a cache: they change no byte, and a cache policy has ten parameters at most. */
-const UNCACHED_PARAMETERS = ['jobId'];
+/**
+ * Parameters that are not in the cache key: a cache policy has ten at most. They change no byte, and no cache keeps responses to
+ * requests with them.
+ */
+const UNCACHED_PARAMETERS = ['jobId', 'name'];
 
 /**
- * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and `jobId`, so
- * that the cache key contains everything that changes the response of the origin.
+ * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and
+ * those that are not in the cache key, so that the cache key contains everything that changes the response of the origin.
  */
 export const STREAM_PARAMETERS: readonly string[] = [
   ...new Set(
@@ -54,7 +57,13 @@ export interface ViewerRequestOptions {
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];
+  /** Whether pages may frame the player. @default false */
+  readonly isEmbeddable?: boolean;
 }
+
+/** Patterns of paths that documents answer, without the behind that they ignore. */
+const PROBLEM_DOCUMENTS = String.raw`\/problems\/[a-z-]+$`;
+const EMBED_DOCUMENT = String.raw`\/embed(?=\/[\w.-]+$)`;
 
 /** CloudFront's limit of a function. */
 export const MAX_FUNCTION_BYTES = 10_240;
@@ -78,9 +87,12 @@ const sendSecurityText = (contacts: readonly string[]): string => `
  * keys where it is open, none for a contact where it has none.
  * @throws Error when settings make it too long
  */
-export function viewerRequestSource({ mode, access, securityContacts = [] }: ViewerRequestOptions): string {
+export function viewerRequestSource(options: ViewerRequestOptions): string {
+  const { mode, access, securityContacts = [], isEmbeddable } = options;
+  const documents = [PROBLEM_DOCUMENTS, ...(isEmbeddable ? [EMBED_DOCUMENT] : [])];
   const source = readSource('viewer-request.js')
     .replace('__MODE__', mode)
+    .replace('__DOCUMENTS__', () => documents.join('|'))
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.

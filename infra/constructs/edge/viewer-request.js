@@ -14,7 +14,8 @@ const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
-const PROBLEM_PAGE = /^(\/problems\/[a-z-]+)$/;
+// Set at deployment: of each path the part whose document answers it.
+const DOCUMENTS = /^(__DOCUMENTS__).*/;
 
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
 // Media ranges read of an Accept header; further ones are ignored.
@@ -39,7 +40,7 @@ async function handler(event) {
   const route = routeOf(request.uri);
   // __ADMIT__
   if (route.origin === 'page') {
-    request.uri = PAGES[request.uri] || request.uri.replace(PROBLEM_PAGE, '$1.html');
+    request.uri = PAGES[request.uri] || request.uri.replace(DOCUMENTS, '$1.html');
   } else {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;

@@ -1,8 +1,22 @@
-import { getOperation, type Selection, selectionQuery, toQuery } from '../../../core/api/index.ts';
-import { conversions } from '../../../core/conversions/index.ts';
-import { ACCESS_PARAMETER, type SignKey } from '../../../core/http/index.ts';
-import { normalizeLink, type Resolved, selectQuality } from '../../../core/resolve/index.ts';
-import { type Chapter, keyOf, type PlaylistEntry, type Resource } from '../../../core/state/index.ts';
+import {
+  type EntryEncoding,
+  type EntrySelection,
+  encodingQuery,
+  getOperation,
+  isSelected,
+  mediaQuery,
+  toQuery,
+} from '../../../core/api/index.ts';
+import { type ConversionName, conversions } from '../../../core/conversions/index.ts';
+import { ACCESS_PARAMETER, listFileNames, type SignKey } from '../../../core/http/index.ts';
+import {
+  type ListItem,
+  normalizeLink,
+  numberEntries,
+  type Resolved,
+  selectQuality,
+} from '../../../core/resolve/index.ts';
+import { type Chapter, keyOf, type Resource } from '../../../core/state/index.ts';
 
 /** A list as podcast clients and players read it. URLs are absolute where the address of the instance is known. */
 export interface Feed {
@@ -36,14 +50,18 @@ export interface FeedItem {
 
 export interface FeedMedia {
   readonly url: string;
+  /** `List/07 - Artist - Title.mp4`, unique in the feed. Its extension is a guess while the item is not resolved. */
+  readonly path: string;
   readonly mimeType: string;
   /** Bytes, exact; 0 while they are not known, as feeds have it. */
   readonly bytes: number;
 }
 
-export interface FeedOptions extends Selection {
+export interface FeedOptions extends EntryEncoding {
   /** The link as the client sent it. */
   readonly link: string;
+  /** Which items of the list. @default all */
+  readonly entries?: EntrySelection;
   /** Undefined: links are relative to the feed. */
   readonly baseUrl: string | undefined;
   /** Signs URLs for clients that send no access key, where the instance is private. */
@@ -62,12 +80,13 @@ export function toFeed(
   const { link, baseUrl } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
+  const ranges = options.entries?.map((range) => range.join('-')).join(',');
   const cover = itemsOf(resolved, source).find(({ entry }) => entry.coverUrl)?.entry.coverUrl;
   return {
     title: title ?? source,
     author,
     link: source,
-    selfUrl: baseUrl && urlOf('Feed', { ...options, format: 'rss' }),
+    selfUrl: baseUrl && urlOf('Feed', { ...options, format: 'rss' }) + (ranges ? `&entries=${ranges}` : ''),
     imageUrl: coverUrl ?? cover ?? null,
     items: [...items].filter((item) => item !== undefined),
   };
@@ -77,12 +96,15 @@ export function toFeed(
 export function* feedItems(resolved: Resolved, options: FeedOptions): Generator<FeedItem | undefined> {
   const source = normalizeLink(options.link.trim());
   const items = itemsOf(resolved, source);
-  for (const item of items) yield toItem(item, items.length === 1 || item.entry.url !== source, options);
-}
-
-interface ListItem {
-  readonly entry: PlaylistEntry;
-  readonly resource?: Resource;
+  const numbered = [...numberEntries(items, resolved.type === 'PlayList' ? resolved.unavailable : [])];
+  const list = resolved.type === 'Media' ? resolved.resource : resolved;
+  const { pathOf } = listFileNames(list, numbered.at(-1)?.[0] ?? 0);
+  for (const [number, item] of numbered) {
+    if (!isSelected(number, options.entries)) continue;
+    const hasOwnLink = items.length === 1 || item.entry.url !== source;
+    const nameFile = (extension: string) => pathOf(number, item.resource ?? item.entry, extension);
+    yield toItem(item, { hasOwnLink, nameFile }, options);
+  }
 }
 
 function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
@@ -92,14 +114,17 @@ function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
   return [{ entry: { url, title, author, coverUrl, resourceId: id }, resource }];
 }
 
-/**
- * @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys
- * live
- */
-function toItem(item: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
+interface ItemPlace {
+  /** Not so for items that come with the page of their list: their streams are linked, as long as keys live. */
+  readonly hasOwnLink: boolean;
+  readonly nameFile: (fileExtension: string) => string;
+}
+
+function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedItem | undefined {
   const { entry, resource } = item;
   const { url } = entry;
-  const media = mediaOf(item, hasOwnLink, options);
+  const { hasOwnLink } = place;
+  const media = mediaOf(item, place, options);
   if (!media) return undefined;
   const { details, durationSeconds, isLive = false } = resource ?? {};
   return {
@@ -120,25 +145,35 @@ function toItem(item: ListItem, hasOwnLink: boolean, options: FeedOptions): Feed
 }
 
 /** What most sources have, for an item that is not resolved yet. */
-const GUESSED_TYPES: Readonly<Record<string, string>> = { mp3: conversions.mp3.mimeType, audio: 'audio/mp4' };
+const GUESSED_TYPES: Readonly<Record<string, { readonly mimeType: string; readonly fileExtension: string }>> = {
+  mp3: conversions.mp3,
+  audio: { mimeType: 'audio/mp4', fileExtension: '.m4a' },
+};
+const GUESSED_VIDEO = { mimeType: 'video/mp4', fileExtension: '.mp4' };
 
 function mediaOf(
   { entry: { url }, resource }: ListItem,
-  hasOwnLink: boolean,
+  { hasOwnLink, nameFile }: ItemPlace,
   options: FeedOptions,
 ): FeedMedia | undefined {
-  const { quality } = options;
+  const { quality, bitrateKbps, hasTags } = options;
   const oneShot = urlOf('Get', { ...options, link: url });
-  if (!resource)
-    return { url: oneShot, mimeType: (typeof quality === 'string' && GUESSED_TYPES[quality]) || 'video/mp4', bytes: 0 };
+  if (!resource) {
+    const { mimeType, fileExtension } = (typeof quality === 'string' && GUESSED_TYPES[quality]) || GUESSED_VIDEO;
+    return { url: oneShot, path: nameFile(fileExtension), mimeType, bytes: 0 };
+  }
   const selected = selectQuality(resource, options);
   if (!selected) return undefined;
   const { rendition, format } = selected;
   const key = keyOf(resource.id, rendition.id);
+  const { mimeType, fileExtension } = format ? conversions[format] : rendition;
+  const bytes = format ? resource[format]?.sizeBytes : exactBytes(resource, rendition);
   return {
-    url: hasOwnLink ? oneShot : streamUrl(options.signing?.key(key) ?? key, format, options.baseUrl),
-    mimeType: format ? conversions[format].mimeType : rendition.mimeType,
-    bytes: (format ? resource[format]?.sizeBytes : exactBytes(resource, rendition)) ?? 0,
+    url: hasOwnLink ? oneShot : streamUrl(options.signing?.key(key) ?? key, format, options),
+    path: nameFile(fileExtension),
+    mimeType,
+    // What is known is the size of the file without options.
+    bytes: (bitrateKbps || hasTags ? undefined : bytes) ?? 0,
   };
 }
 
@@ -150,12 +185,18 @@ function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'
 
 function urlOf(
   operationId: 'Get' | 'Feed',
-  { baseUrl = '', link, format, signing, ...selection }: FeedOptions & { readonly format?: string },
+  { baseUrl = '', link, format, signing, ...encoding }: FeedOptions & { readonly format?: string },
 ): string {
   const access = { [ACCESS_PARAMETER]: signing?.link?.(link) };
-  const query = toQuery({ url: link, format, ...selectionQuery(selection), ...access });
+  const query = toQuery({ url: link, format, ...encodingQuery(encoding), ...access });
   return `${baseUrl}${getOperation(operationId).path}?${query}`;
 }
 
-const streamUrl = (key: string, format: string | undefined, baseUrl = ''): string =>
-  `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${format ? `?format=${format}` : ''}`;
+function streamUrl(
+  key: string,
+  format: ConversionName | undefined,
+  { baseUrl = '', bitrateKbps, hasTags }: FeedOptions,
+): string {
+  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags });
+  return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
+}

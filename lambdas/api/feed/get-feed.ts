@@ -7,7 +7,7 @@ import { type PublicBaseUrlOptions, publicBaseUrl } from '../public-base-url.ts'
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { feedItems, toFeed } from './feed.ts';
 import { writeRss } from './rss.ts';
-import { writeChapters, writeM3u8 } from './write-lists.ts';
+import { writeChapters, writeM3u8, writeMetalink, writeUrls } from './write-lists.ts';
 
 export interface GetFeedOptions extends ResolveOptions, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {}
 
@@ -16,10 +16,14 @@ const MAX_AGE_SECONDS = 900;
 const TYPES = {
   rss: 'application/rss+xml; charset=utf-8',
   m3u8: 'audio/x-mpegurl; charset=utf-8',
+  metalink: 'application/metalink4+xml',
+  urls: 'text/plain; charset=utf-8',
   chapters: 'application/json+chapters',
 } as const;
 
-/** GET /api/Feed: a list as a podcast, or as a playlist for players; the chapters of an item. */
+const WRITERS = { rss: writeRss, m3u8: writeM3u8, metalink: writeMetalink, urls: writeUrls };
+
+/** GET /api/Feed: a list as a podcast, or as a playlist for players, or as files for download managers; the chapters of an item. */
 export const createGetFeed = (options: GetFeedOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   const isBehindEdge = options.originSecret !== undefined;
@@ -31,7 +35,7 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     const signing = { key: signKeyFor(event), link: linkSignerFor(headerOf(event, ACCESS_HEADER)) };
     const feedOptions = { ...wanted, link, baseUrl, signing };
     const feed = toFeed(resolved, feedOptions, await collectInSlices(feedItems(resolved, feedOptions)));
-    return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
+    return { type: TYPES[format], body: WRITERS[format](feed) };
   };
 
   return createHandler(

@@ -68,7 +68,7 @@ export function chooseSubtitle({ subtitles = [], tracks }: Resource, language?: 
   if (found) return found;
   const languages = [...new Set(subtitles.map((each) => each.language))].join(', ');
   throw problems.badRequest(
-    languages ? `There are no subtitles in ${language}. There are: ${languages}.` : 'The media has no subtitles.',
+    languages ? `No subtitles in ${language}. Available: ${languages}.` : 'The media has no subtitles.',
   );
 }
 

@@ -1,7 +1,8 @@
-import { toProblem } from '../../../core/api/index.ts';
+import { isSelected, toProblem } from '../../../core/api/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
+import { type ListFileNames, listFileNames } from '../../../core/http/index.ts';
+import { numberEntries } from '../../../core/resolve/index.ts';
 import type { ArchivedList, PlaylistEntry } from '../../../core/state/index.ts';
-import { fileName, type Naming } from '../file-name.ts';
 
 /** The path of an entry within the archive, or the reason why it is missing. */
 export type EntryResult = { readonly number: number } & ({ readonly path: string } | { readonly reason: string });
@@ -14,47 +15,32 @@ export interface IndexFile {
   readonly text: string;
 }
 
-/** What an archive contains: the entries of a list from a number on, and an index of them. */
-export interface ArchiveContents {
+/** What an archive contains: entries of a list, and an index of them. */
+export interface ArchiveContents extends Pick<ListFileNames, 'pathOf'> {
   readonly list: ArchivedList;
   /** By their one-based place in the list, in order. */
   readonly entries: ReadonlyMap<number, PlaylistEntry>;
-  /** `List/007 - Artist - Title.mp4`. */
-  pathOf(number: number, naming: Naming, fileExtension: string): string;
   /** The entries with their links, and the reasons of missing ones. */
   indexFile(results: readonly EntryResult[]): IndexFile;
 }
-
-/** Bytes of the two names in a path. Windows refuses paths of more than 260 characters, with those of the folders above. */
-const MAX_FOLDER_BYTES = 80;
-const MAX_ENTRY_BYTES = 120;
 
 /** The first date that ZIP can express: the bytes of an archive do not depend on the clock. */
 export const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
 
 /**
- * All files are in one folder, so that extracting adds one name to the present folder. Its name and theirs have no
- * separators, and begin with no dot: no entry leaves it. Numbers make the names unique. They count entries that are not
- * available, too.
- * @throws InvalidParameter when the list has no entry of the number `from` or a higher one
+ * Numbers count entries that are not available, too.
+ * @throws InvalidParameter when none of the entries has the number `from` or a higher one
  */
 export function listContents(list: ArchivedList, from: number): ArchiveContents {
-  const unavailable = new Set(list.unavailable);
-  let last = 0;
-  const all = list.entries.map((entry) => {
-    do last += 1;
-    while (unavailable.has(last));
-    return [last, entry] as const;
-  });
-  if (last < from) throw new InvalidParameter(`The last entry of the list is number ${last}.`);
-  const entries = new Map(all.filter(([number]) => number >= from));
-  const folder = fileName(list, '', MAX_FOLDER_BYTES);
-  const digits = Math.max(2, String(last).length);
+  const all = [...numberEntries(list.entries, list.unavailable)];
+  const last = all.at(-1)?.[0] ?? 0;
+  const entries = new Map(all.filter(([number]) => number >= from && isSelected(number, list.selected)));
+  if (entries.size === 0) throw new InvalidParameter(`The last entry of the list is number ${last}.`);
+  const { folder, pathOf } = listFileNames(list, last);
   return {
     list,
     entries,
-    pathOf: (number, naming, fileExtension) =>
-      `${folder}/${String(number).padStart(digits, '0')} - ${fileName(naming, fileExtension, MAX_ENTRY_BYTES)}`,
+    pathOf,
     indexFile(results) {
       const text = indexText(list, entries, results);
       return { path: `${folder}/index.txt`, size: Buffer.byteLength(text), modifiedAt: UNKNOWN_DATE, text };

@@ -25,7 +25,7 @@ export interface PlannedArchive extends PlannedOutput {
   readonly jobId?: string;
 }
 
-/** @throws InvalidParameter when the list has no entry of the number `from` */
+/** @throws InvalidParameter when there is no entry of the number `from` or a higher one */
 export const planArchive = (
   { list }: { readonly list: ArchivedList },
   { jobId, ...parameters }: ArchiveParameters,

@@ -154,7 +154,7 @@ function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxP
 }
 
 function refusePresentation(reason: UnsupportedMp4): never {
-  throw new UnsupportedRendition(`There is no playlist for this: ${reason.message}.`, { cause: reason });
+  throw new UnsupportedRendition(`An HLS playlist cannot be made of this item: ${reason.message}.`, { cause: reason });
 }
 
 /** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */

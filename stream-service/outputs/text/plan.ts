@@ -20,8 +20,8 @@ export function selectSubtitle({ subtitles = [], tracks }: Resource, language: s
   const track = tracks.find(({ formatId }) => formatId === subtitle?.formatId);
   if (subtitle && track) return { subtitle, track };
   const languages = [...new Set(subtitles.map((each) => each.language))];
-  const present = languages.length > 0 ? `There are: ${languages.join(', ')}.` : 'There are none.';
-  throw new InvalidParameter(`There are no subtitles in ${language}. ${present}`);
+  const present = languages.length > 0 ? `Available: ${languages.join(', ')}.` : 'The item has none at all.';
+  throw new InvalidParameter(`No subtitles in ${language}. ${present}`);
 }
 
 /** A subtitle file, converted. */

@@ -12,7 +12,7 @@ const READABLE = {
   vary: 'Origin',
   'access-control-allow-origin': PAGE,
   'access-control-expose-headers':
-    'Content-Disposition, Content-Location, Content-Length, Content-Range, Accept-Ranges, ETag, Estimated-Content-Length, Retry-After, X-Argon-Start, X-Playlist, X-Request-Count, X-Tools',
+    'Content-Disposition, Content-Location, Content-Length, Content-Range, Accept-Ranges, ETag, Estimated-Content-Length, Retry-After, X-Argon-Start, X-Maintenance, X-Playlist, X-Request-Count, X-Tools',
 };
 
 describe('corsHeaders', () => {

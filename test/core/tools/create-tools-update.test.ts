@@ -13,7 +13,7 @@ describe('update', () => {
       expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
       expect(tools.ytDlp()?.version).toBe(version);
     }
-    expect(fakes.activities.at(-2)).toEqual({ name: 'Updating yt-dlp to 4.0' });
+    expect(fakes.activities.at(-3)).toEqual({ name: 'Updating yt-dlp to 4.0', tool: 'yt-dlp', step: 'fetch' });
     expect(fakes.records.at(-1)?.ytDlp).toBe('4.0');
     expect(await fakes.storedVersions()).toEqual(['2.0', '3.0', '4.0', 'current']);
   });

@@ -33,9 +33,10 @@ describe('ensure', () => {
     expect(tools.ytDlp()).toMatchObject({ version: '2026.08.19', source: 'pypi' });
     expect(tools.ffmpeg()).toMatchObject({ version: '7.1' });
     expect(fakes.activities).toEqual([
-      { name: 'Downloading FFmpeg' },
-      { name: 'Downloading yt-dlp' },
-      { name: 'Downloading yt-dlp', bytes: 3_000_000, totalBytes: 4_000_000 },
+      { name: 'Downloading FFmpeg', tool: 'FFmpeg', step: 'fetch' },
+      { name: 'Downloading yt-dlp', tool: 'yt-dlp', step: 'fetch' },
+      { name: 'Downloading yt-dlp', tool: 'yt-dlp', step: 'fetch', bytes: 3_000_000, totalBytes: 4_000_000 },
+      { name: 'Checking yt-dlp', tool: 'yt-dlp', step: 'check' },
     ]);
     expect(fakes.records).toEqual([
       {

@@ -1,4 +1,4 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inspectFfmpeg } from '../../../core/tools/ffmpeg/ffmpeg-check.ts';
@@ -93,6 +93,37 @@ describe('findPython', () => {
     expect(given).toMatch(/^PIP_INDEX_URL=.*registry\.example/m);
     expect(given).toMatch(/^https_proxy=/m);
     expect(given).not.toMatch(/secret|PYTHONPATH|NODE_OPTIONS/);
+  });
+});
+
+describe('an install by pip', () => {
+  // Ends once the file `enough` is there.
+  const pip = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; exit; fi
+case "$*" in *compileall*) exit;; esac
+mkdir "$TMPDIR/pip-unpack-1" "$TMPDIR/pip-target-1"
+echo "Downloading package.whl (2.0 kB)"
+head -c 1500 /dev/zero > "$TMPDIR/pip-unpack-1/package.whl"
+head -c 9000 /dev/zero > "$TMPDIR/pip-target-1/unpacked"
+until [ -e "${dir}/enough" ]; do sleep 0.05; done
+echo "Installing collected packages: package"`;
+
+  it.each([
+    [true, 2000],
+    [false, undefined],
+  ])('reports the bytes of downloads, and the total of a single one (%s)', async (hasNoDependencies, total) => {
+    const python = await findPython(await script('python-for-bytes', `#!/bin/sh\n${pip}\n`));
+    const target = await temporaryFolder();
+    const { promise, resolve } = Promise.withResolvers<unknown[]>();
+    const onInstall = vi.fn();
+    const onBytes = (...bytes: unknown[]) => resolve(bytes);
+    const installed = python.install('package', target, { hasNoDependencies, onBytes, onInstall });
+    expect(await promise).toEqual([1500, total]);
+    expect(onInstall).not.toHaveBeenCalled();
+    await script('enough', '');
+    await installed;
+    expect(onInstall).toHaveBeenCalledOnce();
+    expect(await readdir(target)).toEqual([]);
+    await rm(join(dir, 'enough'));
   });
 });
 

@@ -1,3 +1,4 @@
+import { fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
 import { tarHeader } from '../../../core/media/tar/index.ts';
 import { localHeader } from '../../../core/media/zip/index.ts';
@@ -5,7 +6,7 @@ import { toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
 import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
-import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';
+import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });
@@ -49,7 +50,13 @@ export const output: FuzzTargets = {
       const feedOf = (title: string) =>
         toFeed(
           { type: 'PlayList', title, author: title, coverUrl: null, items: [{ entry: feedEntry(title) }] },
-          { link: 'https://a.example/', baseUrl: 'https://b.example', quality: 'mp3', codec: 'compatible' },
+          {
+            link: 'https://a.example/',
+            baseUrl: 'https://b.example',
+            quality: 'mp3',
+            codec: 'compatible',
+            hasTags: false,
+          },
         );
       const rss = writeRss(feedOf(text));
       check(!/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(rss), 'A character that XML excludes');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import type { Activity } from '../../../core/tools/tools.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
 import { createLocalTableClient } from '../../support/dynamodb.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
@@ -36,6 +37,52 @@ describe('GET /api/App', () => {
     const answer = await ask(fakesWith({ tools }), '/api/App');
     expect(answer.headers?.['x-tools']).toBe(header);
     expect((await ask(fakesWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
+  });
+
+  it.each([
+    ['localhost:8080', 'http://192.168.1.20:8080'],
+    ['127.0.0.1', 'http://192.168.1.20:8080'],
+    ['[::1]:8080', 'http://192.168.1.20:8080'],
+    ['localhost.example', undefined],
+    ['media.example', undefined],
+  ])('tells a page at %s that other devices reach the instance at %s', async (host, expected) => {
+    const handler = createGetAppInfo({
+      state: { getTools: async () => undefined, getMaintenance: async () => undefined },
+      version: '1.2.3',
+      environment: 'Production',
+      origins: [],
+      log: silentLog,
+      reachableUrl: () => 'http://192.168.1.20:8080',
+    });
+    const answer = await handler(eventOf('/api/App', { headers: { host } }), {} as never);
+    expect(answer.headers?.['x-public-url']).toBe(expected);
+  });
+
+  it.each<[Activity | undefined, string | undefined]>([
+    [{ name: 'Downloading yt-dlp', tool: 'yt-dlp', step: 'fetch' }, 'step=fetch, tool="yt-dlp"'],
+    [
+      { name: 'Downloading yt-dlp', tool: 'yt-dlp', step: 'fetch', bytes: 12, totalBytes: 34 },
+      'step=fetch, tool="yt-dlp", received=12, total=34',
+    ],
+    [{ name: 'Waiting for another process' }, undefined],
+    [undefined, undefined],
+  ])('tells in X-Maintenance how far it is: %j', async (activity, header) => {
+    const handler = createGetAppInfo({
+      state: { getTools: async () => undefined, getMaintenance: async () => lease },
+      activity: () => activity,
+      ...{ version: '1.2.3', environment: 'Production', origins: [], log: silentLog },
+    });
+    expect((await handler(eventOf('/api/App'), {} as never)).headers?.['x-maintenance']).toBe(header);
+  });
+
+  it('tells nothing of a step when there is no maintenance', async () => {
+    const activity = (): Activity => ({ name: 'Downloading yt-dlp', tool: 'yt-dlp', step: 'fetch' });
+    const handler = createGetAppInfo({
+      state: { getTools: async () => undefined, getMaintenance: async () => undefined },
+      activity,
+      ...{ version: '1.2.3', environment: 'Production', origins: [], log: silentLog },
+    });
+    expect((await handler(eventOf('/api/App'), {} as never)).headers).not.toHaveProperty('x-maintenance');
   });
 
   it('answers while the table does not respond', async () => {

@@ -76,6 +76,26 @@ describe('GET /api/Get', () => {
     expect(list?.expiresAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
   });
 
+  it('redirects to the archive of selected entries, which has a key of its own', async () => {
+    const entry = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
+    fakes.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items: [{ entry }] };
+    const selections: Record<string, string>[] = [{}, { entries: '1-3,7' }, { entries: '1-3,8' }];
+    for (const more of selections) await ask(fakes, query({ format: 'zip', ...more }));
+    expect(fakes.lists.map(({ selected }) => selected)).toEqual([
+      undefined,
+      [
+        [1, 3],
+        [7, 7],
+      ],
+      [
+        [1, 3],
+        [8, 8],
+      ],
+    ]);
+    expect(new Set(fakes.lists.map(({ id }) => id)).size).toBe(3);
+    expect((await ask(fakes, query({ format: 'zip', entries: '3-' }))).statusCode).toBe(400);
+  });
+
   it('stores a single item as a list of one, without userinfo in its link', async () => {
     await ask(fakes, query({ url: 'https://me:secret@media.example/v#x', format: 'zip' }));
     expect(fakes.lists).toMatchObject([

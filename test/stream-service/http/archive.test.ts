@@ -90,6 +90,19 @@ describe('an archive of entries with lengths', () => {
     });
   });
 
+  it('has selected entries alone, with their numbers', async () => {
+    const selected = [
+      [1, 1],
+      [3, 9],
+    ] as const;
+    const { url } = await start([{}, {}, {}], { list: { selected } });
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBe(String(body.length));
+    expect((await extract(body, 'zip')).names).toEqual([THREE[0], THREE[2], 'A list/index.txt']);
+    const { url: without } = await start([{}], { list: { selected: [[2, 3]] } });
+    expect((await sendRequest(without())).status).toBe(400);
+  });
+
   it('breaks when an entry turns out different, and has no length afterwards', async () => {
     const { url } = await start([{}, { source: fileSource(bytesOf(1, 1000)) }, {}]);
     await expect(sendRequest(url())).rejects.toThrow();

@@ -218,7 +218,7 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
   });
 
   it.each([
-    ['subtitles=fr', 400, 'There are no subtitles in fr. There are: de, pt-BR.'],
+    ['subtitles=fr', 400, 'No subtitles in fr. Available: de, pt-BR.'],
     ['subtitles=..%2F', 400, 'subtitles must be a language, such as en'],
     ['subtitles=de&subtitles=de', 400, 'subtitles is given more than once'],
     ['subtitles=de&format=mp3', 400, 'subtitles cannot be combined with format.'],

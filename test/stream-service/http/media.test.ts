@@ -40,6 +40,19 @@ describe('a direct file', () => {
     );
   });
 
+  it.each(['GET', 'HEAD'])('has the name that the client chooses, outside of shared caches: %s', async (method) => {
+    const { headers } = await sendRequest(`${url}?name=${encodeURIComponent('../A "b": 1080p.exe')}&name=other`, {
+      method,
+    });
+    expect(headers['content-disposition']).toBe(
+      `attachment; filename="A b 1080p.exe.mp4"; filename*=UTF-8''A%20b%201080p.exe.mp4`,
+    );
+    expect(headers['cache-control']).toMatch(/^private, max-age=3600/);
+    const blank = await sendRequest(`${url}?name=+`);
+    expect(blank.headers['content-disposition']).toContain('filename="Someone - A clip.mp4"');
+    expect(blank.headers['cache-control']).toMatch(/^public/);
+  });
+
   it('answers HEAD without reading', async () => {
     const before = source.reading.size;
     expect((await sendRequest(url, { method: 'HEAD' })).headers['content-length']).toBe('300000');

@@ -1,7 +1,8 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentDisposition, fileName } from '../../../stream-service/outputs/file-name.ts';
+import { fileName } from '../../../core/http/file-name.ts';
+import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
 
 describe('fileName', () => {
   it.each([

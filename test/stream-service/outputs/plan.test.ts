@@ -140,7 +140,7 @@ describe('planOutput', () => {
   });
 
   it.each([
-    ['subtitles in a language that it has not', { route: 'Media', subtitles: 'fr' }, 'There are: en.'],
+    ['subtitles in a language that it has not', { route: 'Media', subtitles: 'fr' }, 'Available: en.'],
     ['subtitles in a conversion', { route: 'Media', subtitles: 'en', format: 'mp3' }, 'combined with format'],
     [
       'a clip after the end',

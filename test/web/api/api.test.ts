@@ -3,7 +3,7 @@ import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
 import { parseRetryAfter } from '../../../web/src/api/responses.ts';
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
-import { serve } from '../fakes/byte-sources.ts';
+import { serve } from '../fakes/serve.ts';
 
 interface Said {
   readonly status?: number;
@@ -142,7 +142,7 @@ it.each([
   ['5', 5],
   [' 7 ', 7],
   ['0', 1],
-  ['99999999', 3600],
+  ['99999999', 2_592_000],
   ['Thu, 01 Jan 1970 00:01:30 GMT', 90],
   ['Thu, 01 Jan 1970 00:00:00 GMT', 1],
   ['soon', undefined],
@@ -166,19 +166,28 @@ function patience() {
 const BUSY = { status: 503, headers: { 'retry-after': '5' }, body: { title: 'Downloading FFmpeg' } };
 
 describe('resolveWhenAvailable', () => {
-  it('polls during maintenance, reports the activity and resolves afterwards', async () => {
-    const during = (maintenance: string) => ({ body: { ...APP, maintenance } });
+  it('polls during maintenance, reports its progress and resolves afterwards', async () => {
+    const during = (header: string) => ({
+      headers: { 'x-maintenance': header },
+      body: { ...APP, maintenance: 'Downloading yt-dlp' },
+    });
     const { api, asked } = await instance({
       '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
-      '/api/App': [during('Downloading FFmpeg'), during('Downloading yt-dlp'), { body: APP }],
+      '/api/App': [
+        during('anything'),
+        during('step=fetch, tool="yt-dlp", received=12, total=34'),
+        during('step=check, tool="yt-dlp"'),
+        { body: APP },
+      ],
     });
     const { seen, slept, options } = patience();
     expect(await resolveWhenAvailable(api, LINK, options)).toEqual(RESOURCE);
-    expect(slept).toEqual([1, 2, 3]);
-    expect(seen.map(({ activity }) => activity)).toEqual([
-      'Downloading FFmpeg',
-      'Downloading FFmpeg',
-      'Downloading yt-dlp',
+    expect(slept).toEqual([1, 2, 2, 2]);
+    expect(seen.map(({ progress }) => progress)).toEqual([
+      undefined,
+      undefined,
+      { step: 'fetch', tool: 'yt-dlp', receivedBytes: 12, totalBytes: 34 },
+      { step: 'check', tool: 'yt-dlp' },
     ]);
     expect(new Set(seen.map(({ reason }) => reason))).toEqual(new Set(['maintenance']));
     expect(asked.filter((path) => path.includes('GetResource'))).toHaveLength(2);
@@ -192,7 +201,6 @@ describe('resolveWhenAvailable', () => {
     const { slept, options } = patience();
     expect(await failureOf(resolveWhenAvailable(api, LINK, { ...options, maxWaitSeconds: 60 }))).toMatchObject({
       kind: 'maintenance',
-      title: 'Forever',
     });
     expect(slept).toEqual([1, 2, 3, 5, 10, 15, 15]);
   });
@@ -245,7 +253,7 @@ describe('untilStreamable', () => {
     const { base } = await instance({ '/stream': [waking, waking, { status: 206, body: 'x' }] });
     const { seen, options } = patience();
     await untilStreamable(`${base}/stream`, options);
-    expect(seen).toEqual(Array(2).fill({ reason: 'waking', activity: 'Starting', retrySeconds: 4 }));
+    expect(seen).toEqual(Array(2).fill({ reason: 'waking', retrySeconds: 4 }));
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRangeSupport } from '../../../web/src/api/range-support.ts';
-import { serve } from '../fakes/byte-sources.ts';
+import { serve } from '../fakes/serve.ts';
 
 /** A stream that responds with these headers in turn and repeats the last. */
 async function stream(...heads: (readonly [status: number, headers: Record<string, string>])[]) {

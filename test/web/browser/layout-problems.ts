@@ -30,7 +30,7 @@ export function findLayoutProblems(): string[] {
     }
     if (isLeftOut) continue;
     const badge = parent.closest('.badge');
-    const isLaidOver = parent.closest('.player, .media-stage, .actions, dialog') !== null;
+    const isLaidOver = parent.closest('.player, .media-stage, .actions, .menu-panel, dialog') !== null;
     if (!isLaidOver)
       places.push({ said, boxes: badge ? [badge.getBoundingClientRect()] : [...range.getClientRects()] });
     const holder = parent.closest('button, .badge, .button, select');

@@ -18,8 +18,8 @@ beforeAll(() => {
   state = createState({ storage: service.storage, log: silentLog });
 });
 /** Settles when resolves are refused: the service remembers for a moment that it is not in maintenance. */
-const begin = async (activity = ACTIVITY) => {
-  await state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
+const begin = async () => {
+  await state.takeMaintenance({ activity: ACTIVITY, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
   const resolve = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(service.origin.url('/site/combined/ready'))}`;
   await eventually(async () => (await fetch(resolve)).status).toBe(503);
 };
@@ -31,19 +31,25 @@ afterEach(async () => {
 const see = (path: string) => open(proxy.baseUrl + service.pageFor(path));
 
 describe('during maintenance', () => {
-  it('shows the activity and continues afterwards', async () => {
+  it('shows how much of a tool has been fetched, in the language of the page, and continues afterwards', async () => {
     await begin();
-    const { page, resolves } = await see('/site/combined/patient');
-    await page.getByRole('heading', { name: 'Getting ready' }).waitFor();
-    await page.getByText(ACTIVITY).waitFor();
-    // The current activity replaces the first one.
-    await begin('Checking yt-dlp 2099.01.01');
-    await page.getByText('Checking yt-dlp 2099.01.01').waitFor();
+    const { page, resolves } = await open(proxy.baseUrl, { locale: 'de' });
+    const progress = { 'x-maintenance': 'step=fetch, tool="yt-dlp", received=12000000, total=34000000' };
+    await page.route('**/api/App', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), ...progress } });
+    });
+    await page.goto(proxy.baseUrl + service.pageFor('/site/combined/patient'));
+    await page.getByRole('heading', { name: 'Wird vorbereitet' }).waitFor();
+    await page.getByText(/^yt-dlp wird geladen: 12,0\sMB von 34,0\sMB \(35\s%\)$/).waitFor();
+    const bar = page.getByRole('progressbar');
+    expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['12000000', '34000000']);
+    expect(await page.getByText(ACTIVITY).count()).toBe(0);
     expect(resolves()).toBe(1);
     await state.endMaintenance(OWNER);
     await page.getByRole('article').waitFor();
     expect(resolves()).toBe(2);
-    expect(await page.getByText('Getting ready').count()).toBe(0);
+    expect(await page.getByText('Wird vorbereitet').count()).toBe(0);
   });
 
   it('stops waiting on request', async () => {
@@ -59,7 +65,7 @@ describe('during maintenance', () => {
     await begin();
     const { page } = await open(`${proxy.baseUrl}/status`);
     await page.getByRole('status').getByText('Maintenance').waitFor();
-    expect(await page.locator('dl').innerText()).toContain(ACTIVITY);
+    expect(await page.locator('dl [lang=en]').innerText()).toBe(ACTIVITY);
     await state.endMaintenance(OWNER);
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('All systems working').waitFor();
@@ -88,7 +94,17 @@ describe('while the stream host starts', () => {
     await page.getByText('Starting the server').waitFor();
     proxy.refuse('/api/Stream/');
     await (await coming).path();
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^In your browser/ }).waitFor();
+  });
+});
+
+describe('when a site serves something only later', () => {
+  it('counts down to the start', async () => {
+    proxy.refuse('/api/Fetch/', { status: 503, type: '/problems/delayed', title: 'Not served yet', retryAfter: 5 });
+    const { page } = await see('/site/combined/advertised');
+    await page.getByText(/^The site lets this video start in \d s$/).waitFor();
+    proxy.refuse('/api/Fetch/');
+    await page.getByRole('article').waitFor();
   });
 });
 

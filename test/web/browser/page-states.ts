@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Health } from '../fakes/instance.ts';
+import { menuOf, selectFormat } from '../fixtures/browser.ts';
 
 /** A state of the page and how to reach it. */
 export interface PageState {
@@ -33,15 +34,10 @@ const play = async (page: Page): Promise<void> => {
 };
 const HEADLINE = 'Paste a link. Watch, listen, download.';
 
-/** Removes the native file pickers. */
-const withoutPicker = (page: Page) =>
-  page.evaluate(() => Object.assign(globalThis, { showSaveFilePicker: undefined, showDirectoryPicker: undefined }));
-
 async function download(page: Page): Promise<void> {
-  await withoutPicker(page);
-  await page.getByRole('radio', { name: /360p/ }).check();
+  await selectFormat(page, /360p/);
   await button(page, /^Download /).click();
-  await page.getByText(/MB\/s/).first().waitFor();
+  await button(page, /^In your browser/).waitFor();
 }
 
 const visit = async (page: Page, names: readonly string[]) => {
@@ -83,14 +79,14 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
-    name: 'mp3',
+    name: 'sound',
     leavesTraces: true,
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
-      await page.getByRole('tab', { name: 'MP3' }).click();
-      await button(page, 'All formats (4)').click();
-      await page.getByRole('radio', { name: /320 kbps/ }).check();
+      await menuOf(page, 'Video or sound').selectOption('Sound');
+      await menuOf(page, 'Format').selectOption('MP3 320');
+      await menuOf(page, 'Sound language').selectOption('German (dubbed)');
     },
   },
   { name: 'long-title', hasOnlyOtherTexts: true, path: link('long'), shows: 'The Complete and Unabridged' },
@@ -107,7 +103,16 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await page.getByRole('checkbox', { name: /Part Two/ }).uncheck();
       await button(page, /formats Part One/).click();
-      await page.getByRole('radio').first().waitFor();
+      await menuOf(page, 'Quality').waitFor();
+    },
+  },
+  {
+    name: 'list-separate',
+    path: link('list'),
+    shows: 'Northern Coast, All Parts',
+    act: async (page) => {
+      await page.locator('.menu summary').click();
+      await page.getByRole('link', { name: /^Metalink/ }).waitFor();
     },
   },
   {
@@ -118,12 +123,44 @@ export const STATES: readonly PageState[] = [
     act: play,
   },
   {
+    name: 'playing-keys',
+    leavesTraces: true,
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await play(page);
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    },
+  },
+  {
+    name: 'not-shareable',
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await button(page, 'Share').click();
+      await page.getByText('Other devices can’t open').waitFor();
+    },
+  },
+  {
     name: 'details',
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
       await button(page, 'Details').click();
       await page.getByRole('heading', { name: 'Chapters' }).waitFor();
+    },
+  },
+  {
+    name: 'clip',
+    leavesTraces: true,
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await menuOf(page, 'Clip').selectOption('as a clip');
+      await page.getByRole('slider', { name: 'End' }).waitFor();
+      await page.getByRole('textbox', { name: 'End' }).fill('x');
+      await page.getByText('Enter times such as').waitFor();
     },
   },
   {
@@ -145,7 +182,7 @@ export const STATES: readonly PageState[] = [
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await page.getByRole('radio', { name: /129 kbps/ }).check();
+      await selectFormat(page, /129 kbps/);
       await button(page, 'Play').last().click();
       await page.locator('audio').waitFor();
     },
@@ -156,54 +193,21 @@ export const STATES: readonly PageState[] = [
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await selectFormat(page, /48 kbps/);
       await button(page, 'Play').last().click();
       await page.getByText('Link expired').first().waitFor();
     },
   },
   { name: 'downloading', isMain: true, leavesTraces: true, path: link('video'), shows: 'A Walk Along', act: download },
   {
-    name: 'paused',
-    leavesTraces: true,
-    path: link('video'),
-    shows: 'A Walk Along',
-    act: async (page) => {
-      await download(page);
-      await button(page, /^Pause/).click();
-      await page.getByText('Paused', { exact: true }).waitFor();
-    },
-  },
-  {
     name: 'download-failed',
     leavesTraces: true,
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
-      await withoutPicker(page);
-      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await selectFormat(page, /48 kbps/);
       await button(page, /^Download /).click();
       await page.getByText('Link expired').first().waitFor();
-    },
-  },
-  {
-    name: 'list-downloading',
-    leavesTraces: true,
-    path: link('list'),
-    shows: 'Northern Coast, All Parts',
-    act: async (page) => {
-      await withoutPicker(page);
-      await button(page, /^Download all/).click();
-      await page.getByText(/MB\/s/).first().waitFor();
-    },
-  },
-  {
-    name: 'tray-collapsed',
-    leavesTraces: true,
-    path: link('video'),
-    shows: 'A Walk Along',
-    act: async (page) => {
-      await download(page);
-      await button(page, 'Collapse downloads').click();
     },
   },
   {

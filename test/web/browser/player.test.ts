@@ -103,7 +103,7 @@ describe('player', () => {
 
   it('switches renditions and removes the element when closed', async () => {
     const { page } = await play('/site/combined/closed', /^720p/);
-    await page.getByRole('radio', { name: /^360p/ }).check();
+    await selectFormat(page, /^360p/);
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await eventually(async () => (await traits(page)).videoHeight).toBe(360);
     await page.getByRole('button', { name: 'Close the player' }).click();
@@ -121,6 +121,11 @@ describe('player', () => {
     const mini = page.getByRole('complementary', { name: /^Player: / });
     await mini.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await playsOnFrom(page, before);
+    const bar = mini.getByRole('slider', { name: 'Position' });
+    await bar.fill('200');
+    await playsOnFrom(page, 200);
+    await bar.press('ArrowLeft');
+    await eventually(() => bar.getAttribute('aria-valuetext')).toMatch(/^3:(19|2\d) of 5:00$/);
     await eventually(() => first?.evaluate((media) => media.isConnected && !(media as HTMLMediaElement).paused)).toBe(
       true,
     );
@@ -168,6 +173,50 @@ describe('player', () => {
     expect(await media('paused')).toBe(false);
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('1.5');
     expect(await media('playbackRate')).toBe(1.5);
+    await page.getByRole('textbox').first().press('?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('shows its keys on ?, which do nothing while they are shown', async () => {
+    const { page } = await play('/files/long.mp4');
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keys' });
+    await dialog.getByText('Back or forward by 10 s').waitFor();
+    await page.keyboard.press('k');
+    expect((await traits(page)).paused).toBe(false);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    // Escape has closed the dialog alone.
+    expect((await traits(page)).paused).toBe(false);
+  });
+
+  it('plays on another device once the browser knows one', async () => {
+    const { page } = await open(service.baseUrl);
+    await page.addInitScript(() => {
+      const prompts: unknown[] = [];
+      const remote = {
+        watchAvailability: async (tell: (isAvailable: boolean) => void) => {
+          tell(true);
+          return 1;
+        },
+        cancelWatchAvailability: async () => undefined,
+        prompt: async () => {
+          prompts.push(document.querySelector('video')?.currentSrc);
+          throw new DOMException('Closed', 'NotAllowedError');
+        },
+      };
+      Object.assign(globalThis, { prompts });
+      Object.defineProperty(HTMLMediaElement.prototype, 'remote', { get: () => remote });
+    });
+    await page.goto(service.baseUrl + service.pageFor('/site/combined/cast'));
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.getByRole('button', { name: 'Play on another device' }).click();
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'prompts'))).toEqual([
+      expect.stringContaining('/api/Stream/Media/'),
+    ]);
   });
 
   it('says where a stream cannot be sought, without a scrubber', async () => {
@@ -200,6 +249,18 @@ describe('player', () => {
     await page.getByRole('heading', { name: 'Chapters' }).waitFor();
     await page.locator('.chapters button').last().click();
     await eventually(() => clock(page)).toBeGreaterThan(1);
+    const menu = page.getByRole('combobox', { name: 'Chapter' });
+    const names = await menu.getByRole('option').allTextContents();
+    expect(names.length).toBeGreaterThan(1);
+    await menu.selectOption(names[0] ?? '');
+    await eventually(() => clock(page)).toBeLessThan(1);
+    const marks = await page
+      .locator('datalist option')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
+    expect(marks).toHaveLength(names.length);
+    expect(await page.getByRole('slider', { name: 'Position' }).getAttribute('aria-valuetext')).toContain(
+      names[0]?.replace(/^\S+ /, ''),
+    );
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.locator('.subtitles a').filter({ hasText: '.srt' }).first().click(),

@@ -26,7 +26,9 @@ describe('sticky playlist toolbar', () => {
     await page.locator('.entry-actions [aria-expanded]').first().click();
     const stage = page.locator('.entry .media-stage').first();
     await stage.waitFor();
-    await page.locator('.entry .panel.download-panel').first().waitFor();
+    // Higher than the player, which could not stay in view otherwise.
+    await page.locator('.entry .download-panel [aria-expanded]:has(+ .choices)').first().click();
+    await page.locator('.entry .download-panel .choices:not([hidden])').waitFor();
     // Scrolls until both are sticky.
     await page.evaluate(() => {
       const panel = document.querySelector('.entry .panel.download-panel');
@@ -41,7 +43,7 @@ describe('sticky playlist toolbar', () => {
     const page = await see('list', 1280);
     await page.getByRole('button', { name: /^Show formats Part One/ }).click();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-    await page.getByRole('button', { name: /^Load Part five/ }).focus();
+    await page.getByRole('button', { name: /^Try again Part five/ }).focus();
     const bar = await bottomOf(page.locator('.toolbar'));
     for (let step = 0; step < 12; step++) {
       await page.keyboard.press('Shift+Tab');
@@ -57,14 +59,15 @@ describe('a long playlist', () => {
     const page = await see('feed', 1280);
     const head = page.locator('.playlist-head');
     await head.getByText('197 of 500 entries').waitFor();
-    await head.getByText(/Not available: 3\. Not loaded yet: 6\..*lists up to 200 entries/).waitFor();
+    await head.getByText(/Not available: 3\..*lists up to 200 entries/).waitFor();
     const rows = page.locator('ol > li');
     await expect.poll(() => rows.count()).toBe(200);
     expect(await rows.nth(1).innerText()).toMatch(/2\s+Removed or private/);
     // The place at the source, in the file name too.
     expect(await rows.nth(2).innerText()).toMatch(/^3\s+Episode 2\b/);
+    const coming = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download Episode 2', exact: true }).click();
-    await page.getByText(/^003 - Quiet Journeys - Episode 2 /).waitFor();
+    expect(new URL((await coming).url()).searchParams.get('name')).toMatch(/^003 - Quiet Journeys - Episode 2 /);
   });
 
   it('is filtered; selecting all affects what is shown', async () => {
@@ -77,7 +80,61 @@ describe('a long playlist', () => {
     await page.getByRole('searchbox', { name: 'Filter' }).fill('no such episode');
     await page.getByText('No entries match.').waitFor();
     await page.getByRole('searchbox', { name: 'Filter' }).fill('');
-    await page.getByRole('button', { name: 'Download 6', exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Download 6 ·/ }).waitFor();
+  });
+});
+
+describe('a playlist on a phone', () => {
+  it('has one row of tools, rows of at most 88 px, and targets of 44 px', async () => {
+    const page = await see('list', 390);
+    for (const text of ['10:08', '≈ 301 MB'])
+      await page.locator('.entry').getByText(text, { exact: true }).first().waitFor();
+    await page.getByText('Nothing found').waitFor();
+    const boxes = async (selector: string) =>
+      Promise.all((await page.locator(selector).all()).map(async (one) => box(one)));
+    const tools = await boxes('.toolbar > :not(.toolbar-end), .toolbar-end > *');
+    expect(tools).toHaveLength(4);
+    expect(new Set(tools.map(({ y }) => Math.round(y))).size).toBe(1);
+    expect(Math.max(...tools.map(({ x, width }) => x + width))).toBeLessThanOrEqual(390 - 16);
+    const heights = (await boxes('ol > .entry')).map(({ height }) => height);
+    expect(heights).toHaveLength(5);
+    expect(Math.max(...heights)).toBeLessThanOrEqual(88);
+    const targets = await boxes(
+      '.toolbar > .all, .toolbar select, .toolbar-end > .button, .menu summary, .entry-select, .entry-actions .button:visible, .playlist-tools .button',
+    );
+    for (const { width, height } of targets) expect(Math.min(width, height)).toBeGreaterThanOrEqual(44);
+  });
+});
+
+describe('the selection of a playlist', () => {
+  const select = (page: Page, name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+  const states = (page: Page) =>
+    page.locator('.entry-select input').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked));
+
+  it('works by keyboard', async () => {
+    const page = await see('list', 1280);
+    await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
+    await select(page, 'Part One: The Harbour').focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toMatch(/Part Two/);
+    expect(await states(page)).toEqual([false, false, false, false, false]);
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    expect(await states(page)).toEqual([false, true, true, true, false]);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Shift+End');
+    expect(await states(page)).toEqual([false, false, false, false, false]);
+    await page.keyboard.press('Control+a');
+    expect(await states(page)).toEqual([true, true, true, true, true]);
+  });
+
+  it('extends to a click with Shift', async () => {
+    const page = await see('list', 1280);
+    await select(page, 'Part Two: Along the Cliffs').click();
+    await page.keyboard.down('Shift');
+    await page.getByRole('checkbox', { name: /^Select Part Four/ }).click();
+    expect(await states(page)).toEqual([true, false, false, false, true]);
   });
 });
 

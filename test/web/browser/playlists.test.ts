@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -11,10 +11,18 @@ const { open } = useBrowser();
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 
-/** A playlist of which only the first two entries were resolved in time. @param times how often; @default always */
-async function seeList(name: string, count: number, times?: number) {
-  const visitor = await open(`${service.baseUrl}/`);
+interface SeeOptions {
+  /** How often only the first two entries were resolved in time. @default always */
+  readonly times?: number;
+  /** @default a new one */
+  readonly visitor?: OpenedPage;
+}
+
+/** A playlist of which only the first two entries were resolved in time. */
+async function seeList(name: string, count: number, options: SeeOptions = {}): Promise<OpenedPage> {
+  const { times, visitor = await open('about:blank') } = options;
   const { page } = visitor;
+  await page.goto(`${service.baseUrl}/`);
   const cutShort = async (route: Route) => {
     const answer = await route.fetch();
     const list = await answer.json();
@@ -43,12 +51,16 @@ async function refuse(page: Page, id: string) {
   return () => page.unroute(entry, answer);
 }
 
-const saved = (page: Page) => page.getByText('Saved', { exact: true }).count();
-const rows = (page: Page) => page.locator('.download').count();
+/** File names of the downloads that the page has started. */
+function downloadsOf(page: Page): readonly string[] {
+  const names: string[] = [];
+  page.on('download', (file) => names.push(file.suggestedFilename()));
+  return names;
+}
 
 describe('entries that were not resolved in time', () => {
   it('load by themselves while the list is shown', async () => {
-    const { page, requests } = await seeList('late', 4, 1);
+    const { page, requests } = await seeList('late', 4, { times: 1 });
     await button(page, `Show formats ${titleOf('late-4')}`).waitFor();
     expect(await page.getByText(/Not loaded yet/).count()).toBe(0);
     // With the list, not by requests of their own.
@@ -66,84 +78,72 @@ describe('a list with slow entries', () => {
     const waits = requests
       .filter((request) => request.url().includes('GetResource'))
       .map((one) => one.headers().prefer);
-    expect(waits.slice(0, 2)).toEqual(['wait=3', 'wait=6']);
+    expect(waits.slice(0, 2)).toEqual(['wait=0', 'wait=2']);
   });
 });
 
 describe('an entry that must wait', () => {
-  it('shows the reason and countdown, and can be stopped and retried', async () => {
-    const { page } = await seeList('slow', 3);
+  it('says why, can be stopped and retried, and keeps the focus on its button', async () => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
     const letIn = await refuse(page, 'slow-3');
-    const act = button(page, new RegExp(`^(Load|Cancel|.* formats) ${titleOf('slow-3')}$`));
-    await act.click();
+    await seeList('slow', 3, { visitor });
+    const act = button(page, /^(Load|Cancel) Entry 3$/);
     const entry = page.getByRole('listitem').filter({ has: act });
     await entry.getByText('Too many requests').waitFor();
     await entry.getByText(/^Retrying in ./).waitFor();
-    await button(page, `Cancel ${titleOf('slow-3')}`).click();
-    await page.getByRole('button', { name: `Load ${titleOf('slow-3')}`, exact: true }).waitFor();
+    await button(page, 'Cancel Entry 3').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Load Entry 3', exact: true }).waitFor();
     expect(await entry.getByText(/^Retrying/).count()).toBe(0);
     await letIn();
-    await page.getByRole('button', { name: `Load ${titleOf('slow-3')}`, exact: true }).click();
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
-  });
-
-  it('keeps the focus on its button', async () => {
-    const { page } = await seeList('focus', 3);
-    await page.getByRole('button', { name: `Load ${titleOf('focus-3')}`, exact: true }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('radio', { name: /^720p/ }).waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('focus-3')}`);
-  });
-
-  it('does not delay resolved entries, and can be cancelled', async () => {
-    const { page } = await seeList('held', 4);
-    await refuse(page, 'held-3');
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    // The waiting entry precedes a resolved one.
-    await page.getByRole('checkbox', { name: `Select ${titleOf('held-1')}` }).uncheck();
-    await button(page, 'Download 3').click();
-    await eventually(() => saved(page)).toBe(2);
-    const row = page.locator('.download').filter({ hasText: 'Too many requests' });
-    await row.getByText(/^Retrying in ./).waitFor();
-    await row.getByRole('button', { name: `Cancel ${titleOf('held-3')}` }).click();
-    await page.getByText('Cancelled', { exact: true }).waitFor();
+    await menuOf(page, 'Quality').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('slow-3')}`);
   });
 });
 
 describe('downloads of a playlist', () => {
-  it('are queued at once and continue after navigation', async () => {
-    const { page } = await seeList('left', 6);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (6)').click();
-    await eventually(() => rows(page)).toBe(6);
-    await page.getByRole('textbox').fill(service.origin.url('/site/combined/other'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('article', { name: titleOf('other') }).waitFor();
-    await eventually(() => saved(page)).toBe(6);
-    const names = await page.locator('.download-name').allTextContents();
-    for (let number = 1; number <= 6; number++)
-      expect(names.filter((name) => name.includes(`left-${number}`))).toHaveLength(1);
+  it('are the ZIP of all of it, where all is selected', async () => {
+    const { page } = await seeList('whole', 2);
+    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
+    const started = page.waitForEvent('download');
+    await button(page, 'Download all (2)').click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
+    expect(new URL(download.url()).search).toContain('quality=mp3');
+    const content = await readFile(await download.path());
+    for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
   });
 
-  it('are queued once per selection', async () => {
-    const { page } = await seeList('twice', 2);
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (2)').dblclick();
-    await page.getByRole('status').getByText('Downloads added: 2.').waitFor({ state: 'attached' });
-    await eventually(() => saved(page)).toBe(2);
-    expect(await rows(page)).toBe(2);
-    expect(await page.getByRole('checkbox', { name: 'Select all' }).isChecked()).toBe(false);
+  it('are the ZIP of a selection, whose entries keep their numbers', async () => {
+    const { page } = await seeList('some', 4);
+    await page.getByRole('checkbox', { name: `Select ${titleOf('some-2')}` }).uncheck();
+    const started = page.waitForEvent('download');
+    await button(page, /^Download 3/).click();
+    const content = await readFile(await (await started).path());
+    expect(['/01 - ', '/02 - ', '/03 - ', '/04 - '].map((name) => content.includes(name))).toEqual([
+      ...[true, false, true, true],
+    ]);
   });
 
-  it('continue past an entry without media', async () => {
-    const { page } = await seeList('nothing', 4);
+  it('are single files of an instance that sends whole lists alone, past an entry without media', async () => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
+    await page.route('**/swagger.json', (route) => route.fulfill({ json: {} }));
     await page.route(/GetResource.*nothing-3$/, (route) =>
       route.fulfill({ status: 404, json: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } }),
     );
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download all (4)').click();
-    await eventually(() => saved(page)).toBe(3);
-    await page.getByText('Nothing to download').waitFor();
+    await seeList('nothing', 4, { visitor });
+    const names = downloadsOf(page);
+    await page.getByRole('checkbox', { name: `Select ${titleOf('nothing-1')}` }).uncheck();
+    expect(await page.getByText('Separate files').count()).toBe(0);
+    await button(page, /^Download 3/).click();
+    await eventually(() => [...names].sort()).toEqual([
+      expect.stringMatching(/^2 - .*nothing-2/),
+      expect.stringMatching(/^4 - .*nothing-4/),
+    ]);
+    await page.getByRole('alert').getByText('Nothing found').waitFor();
   });
 });
 
@@ -152,8 +152,7 @@ describe('returning to a playlist', () => {
     const { page, resolves } = await seeList('back', 3);
     await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).uncheck();
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    await page.getByRole('button', { name: `Load ${titleOf('back-3')}`, exact: true }).click();
-    await button(page, `Hide formats ${titleOf('back-3')}`).waitFor();
+    await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/aside'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('aside') }).waitFor();
@@ -168,23 +167,31 @@ describe('returning to a playlist', () => {
 });
 
 describe('a whole playlist', () => {
-  it('is downloaded as one ZIP in the selected format', async () => {
-    const { page } = await seeList('whole', 2);
-    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const started = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Whole list as ZIP' }).click();
-    const download = await started;
-    expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
-    expect(new URL(download.url()).search).toContain('quality=mp3');
-    const content = await readFile(await download.path());
-    for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
-  });
-
   it('has addresses for podcast clients and players', async () => {
     const { page } = await seeList('feed', 2);
     const link = page.getByRole('link', { name: 'Playlist file (M3U8)' });
     const playlist = await page.request.get((await link.getAttribute('href')) ?? '');
     expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
     await button(page, 'Copy podcast feed').waitFor();
+  });
+
+  it('has its selected files for download managers', async () => {
+    const { page } = await seeList('separate', 3);
+    await page.getByRole('checkbox', { name: `Select ${titleOf('separate-1')}` }).uncheck();
+    const menu = page.getByText('Separate files').first();
+    await menu.click();
+    const started = page.waitForEvent('download');
+    await page.getByRole('link', { name: /^Metalink/ }).click();
+    const file = await started;
+    expect(file.suggestedFilename()).toBe('List separate.meta4');
+    const names = (await readFile(await file.path(), 'utf8')).match(/ name="[^"]*"/g);
+    expect(names).toEqual([expect.stringContaining('/02 - '), expect.stringContaining('/03 - ')]);
+    await menu.click();
+    const addresses = page.getByRole('link', { name: /^Addresses/ });
+    const lines = await page.request.get((await addresses.getAttribute('href')) ?? '');
+    expect((await lines.text()).split('\n')).toHaveLength(3);
+    await page.keyboard.press('Escape');
+    await addresses.waitFor({ state: 'hidden' });
+    expect(await menu.evaluate((element) => document.activeElement?.contains(element))).toBe(true);
   });
 });

@@ -80,7 +80,7 @@ describe('the links of a private list', () => {
     await tab.locator('.playlist-links a[href*="access="]').first().waitFor();
     // Also across origins: X-Playlist is exposed.
     await tab.getByText('Removed or private').waitFor();
-    expect(await statusOfLinks(tab)).toEqual([302, 200, 200]);
+    expect(await statusOfLinks(tab)).toEqual([200, 200]);
   });
 });
 

@@ -7,10 +7,11 @@ describe('asMediaDetails', () => {
   it('keeps what the page shows', () => {
     const { coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles } = DETAILS;
     const dub = { key: 'dub', label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: 'audio/mp4' };
-    const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, language: 'de', isDubbed: true }];
+    const version = { language: 'de', isOriginal: false, isDubbed: true, isDescriptive: false, isDrc: false };
+    const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, ...version }];
     expect(asMediaDetails({ ...DETAILS, audio })).toEqual({
       ...{ coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles },
-      audio: [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, height: null, convertTo: null }],
+      audio: [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, height: null, convertTo: null, version }],
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
   });

@@ -119,10 +119,9 @@ const sendDetails = (response: ServerResponse, link: string) =>
 
 const SUBTITLES = 'WEBVTT\n\n00:00.000 --> 00:05.000\nThe coast in winter.\n';
 
-const SIZE = 48_200_000;
-const PIECE = Buffer.alloc(400_000);
+const ZEROS = Buffer.alloc(400_000);
 
-/** The clip for players, zeros for downloads: 4 MB/s at first, then so slow that the state lasts. Keys that start with `low` respond 404. */
+/** The clip for players, zeros for downloads. Keys that start with `low` respond 404. */
 function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
   const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
@@ -130,8 +129,8 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
     sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
     return;
   }
-  const body = key.startsWith('whole') && request.headers['sec-fetch-dest'] === 'video' ? clip : undefined;
-  const size = body?.length ?? SIZE;
+  const body = key.startsWith('whole') && request.headers['sec-fetch-dest'] === 'video' ? clip : ZEROS;
+  const size = body.length;
   const first = Number(asked?.[1] ?? 0);
   const end = asked?.[2] ? Number(asked[2]) + 1 : size;
   response.writeHead(asked ? 206 : 200, {
@@ -141,25 +140,7 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
     etag: '"one"',
     ...(asked && { 'content-range': `bytes ${first}-${end - 1}/${size}` }),
   });
-  if (request.method === 'HEAD') {
-    response.end();
-    return;
-  }
-  if (body) {
-    response.end(body.subarray(first, end));
-    return;
-  }
-  let left = end - first;
-  const timer = setInterval(() => {
-    const bytes = left > size / 2 ? PIECE.length : PIECE.length / 20;
-    const piece = PIECE.subarray(0, Math.min(left, bytes));
-    left -= piece.length;
-    response.write(piece);
-    if (left > 0) return;
-    clearInterval(timer);
-    response.end();
-  }, 100);
-  response.on('close', () => clearInterval(timer));
+  response.end(request.method === 'HEAD' ? undefined : body.subarray(first, end));
 }
 
 /** A generated landscape, its colours from the name; square for music. */

@@ -124,6 +124,8 @@ export const PLAYLIST_COUNTS: Readonly<Record<string, string>> = {
   counted: 'listed=12, total=40, cut, unavailable=(2 5)',
 };
 
+const VERSION = { language: 'de', isOriginal: false, isDubbed: false, isDescriptive: false, isDrc: false };
+
 /** The details of every item. */
 export const DETAILS: MediaDetails = {
   type: 'Media',
@@ -142,7 +144,10 @@ export const DETAILS: MediaDetails = {
     { title: 'المنارة', startSeconds: 4, endSeconds: null },
   ],
   thumbnails: [],
-  audio: [],
+  audio: [
+    ...AUDIO.map((rendition) => ({ ...rendition, ...VERSION, language: 'en', isOriginal: true })),
+    { ...rendition('dub', '129 kbps German (dubbed)', '.m4a', { bitrate: 129 }), ...VERSION, isDubbed: true },
+  ],
   subtitles: [
     { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
@@ -202,7 +207,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
     type: '/problems/unsupported',
     status: 415,
     title: 'Unsupported Media Type',
-    detail: 'Link not supported: there is no media on the page.',
+    detail: 'This kind of link is not supported: the page has no media.',
   },
   failed: { type: '/problems/site-error', status: 502, title: 'Fetch Failed' },
   'too-many': { type: '/problems/too-many', status: 429, title: 'Too Many Requests', retryAfter: 20 },

@@ -1,42 +1,98 @@
 import { describe, expect, it } from 'vitest';
-import { PROBLEM_TYPES } from '../../../core/api/problem-types.ts';
-import first from '../../../web/locales/en.json' with { type: 'json' };
-import type { FailureKind } from '../../../web/src/api/index.ts';
-import type { Texts } from '../../../web/src/lib/index.ts';
-import { failureText, isWorthRetrying } from '../../../web/src/ui/failure-text.ts';
+import { PROBLEM_TYPES, type ProblemName } from '../../../core/api/problem-types.ts';
+import { failureOf } from '../../../web/src/api/responses.ts';
+import { createTexts, LOCALES, loadTexts } from '../../../web/src/lib/texts.ts';
+import { failureText, isWorthRetrying, progressText, streamFailureText } from '../../../web/src/ui/failure-text.ts';
 
-const texts = { locale: 'en', t: (key: string) => key } as unknown as Texts;
+/** Types that the page never meets: it sends no such request, or is gone. */
+const NEVER_MET: readonly string[] = ['method-not-allowed', 'disconnected'];
+/** Types whose words are those of the general ones of their status. */
+const GENERAL: readonly string[] = ['not-found', 'refused', 'site-error'];
+const GENERAL_KEYS = ['failure.not-found', 'failure.refused', 'failure.failed'];
 
-const KINDS: Readonly<Record<number, FailureKind>> = { 404: 'not-found', 415: 'refused', 502: 'failed' };
-/** Types whose words are those of their status. */
-const GENERAL = ['not-found', 'refused', 'site-error'];
+const types = (Object.keys(PROBLEM_TYPES) as ProblemName[]).filter((name) => !NEVER_MET.includes(name));
+const LINK = 'https://www.example.com/video';
 
-const problems = Object.entries(PROBLEM_TYPES).flatMap(([problem, { status }]) => {
-  const kind = KINDS[status];
-  return kind ? [{ problem, kind }] : [];
-});
+/** The failure as the page reads it from a response of this type. @param title that no text may repeat */
+const failureFor = (name: string, status: number, headers: Record<string, string> = {}) => {
+  const body = JSON.stringify({ type: `/problems/${name}`, title: 'Raw title', detail: 'Raw detail', status });
+  return failureOf(new Response(body, { status, headers }), 'resolve');
+};
+const keys = createTexts('en', {});
+const texts = await Promise.all(LOCALES.map(loadTexts));
+const [english = keys] = texts;
 
 describe('failureText', () => {
-  it.each(problems)('has words for $problem', ({ problem, kind }) => {
-    const { title, what } = failureText(texts, { problem, kind });
-    expect(Object.keys(first)).toEqual(expect.arrayContaining([title, what]));
-    expect(title === `failure.${kind}`).toBe(GENERAL.includes(problem));
+  it.each(types)('has words of its own for %s, in every language', async (name) => {
+    const failure = await failureFor(name, PROBLEM_TYPES[name].status);
+    expect(GENERAL_KEYS.includes(failureText(keys, failure).title)).toBe(GENERAL.includes(name));
+    const said = texts.map((language) => Object.values(failureText(language, failure, LINK)).join(' '));
+    for (const text of said) expect(text).not.toMatch(/failure\.|[{}]|Raw/);
+    expect(new Set(said).size).toBe(LOCALES.length);
   });
 
-  it('falls back on the kind for a type that it does not know', () =>
-    expect(failureText(texts, { kind: 'refused', problem: 'constructor' }).title).toBe('failure.refused'));
+  it('keeps the words of the type where a stream answers 502 instead of 415', async () =>
+    expect(failureText(keys, await failureFor('drm', 502)).title).toBe('failure.protected'));
 
-  it('keeps the words of a stream that failed for what the type says', () =>
-    expect(failureText(texts, { kind: 'failed', problem: 'drm' }).title).toBe('failure.protected'));
+  it.each(['constructor', 'unheard-of'])('falls back on the status for the type %s', async (name) => {
+    expect(failureText(keys, await failureFor(name, 415)).title).toBe('failure.refused');
+    expect(failureText(keys, await failureFor(name, 503)).title).toBe('failure.maintenance');
+  });
 
-  it('names the time after which a site accepts requests again', () =>
-    expect(failureText(texts, { kind: 'failed', problem: 'rate-limited', retryAfterSeconds: 300 }).what).toBe(
-      'failure.later.what',
-    ));
+  it.each([
+    [10_800, 'It starts in 3 hours.'],
+    [200_000, 'It starts in 2 days.'],
+    [1, 'Try again once it has started.'],
+    [99_999_999, 'Try again once it has started.'],
+  ])('tells when it starts, %d s from now', async (seconds, what) => {
+    const failure = await failureFor('not-started', 404, { 'retry-after': String(seconds) });
+    expect(failureText(english, failure)).toEqual({ title: 'Not started yet', what });
+  });
 
-  it('offers another attempt after a bot check, not after other refusals', () =>
-    expect(['bot-check', 'drm'].map((problem) => isWorthRetrying({ kind: 'refused', problem }))).toEqual([
-      true,
-      false,
-    ]));
+  it.each([
+    [undefined, 'example.com is limiting this server. Try again later.'],
+    ['300', 'example.com is limiting this server. Try again in 5 min.'],
+  ])('names the site that limits the server (Retry-After %s)', async (after, what) => {
+    const failure = await failureFor('rate-limited', 502, after === undefined ? {} : { 'retry-after': after });
+    expect(failureText(english, failure, LINK).what).toBe(what);
+    expect(failureText(english, failure).what).toBe(what.replace('example.com', 'The site'));
+  });
+
+  it('isolates the name of a site from a text that runs from right to left', async () => {
+    const arabic = texts.find(({ direction }) => direction === 'rtl') ?? keys;
+    const failure = await failureFor('rate-limited', 502);
+    expect(failureText(arabic, failure, LINK).what).toContain('\u2068example.com\u2069');
+  });
+});
+
+describe('streamFailureText', () => {
+  it.each([
+    ['not-found', 404, 'failure.gone'],
+    ['link-refused', 403, 'failure.gone'],
+    ['not-started', 404, 'failure.not-started'],
+  ])('says of %s that its key has expired, or what its type says', async (name, status, title) =>
+    expect(streamFailureText(keys, await failureFor(name, status)).title).toBe(title),
+  );
+});
+
+describe('isWorthRetrying', () => {
+  it.each([
+    ['bot-check', 415, true],
+    ['drm', 415, false],
+    ['private-address', 404, false],
+    ['unknown-host', 404, true],
+    ['site-timeout', 502, true],
+  ])('%s: %s', async (name, status, isWorth) =>
+    expect(isWorthRetrying(await failureFor(name, status as number))).toBe(isWorth),
+  );
+});
+
+describe('progressText', () => {
+  it.each([
+    [{ step: 'fetch' }, 'Fetching yt-dlp'],
+    [{ step: 'fetch', receivedBytes: 12_000_000 }, 'Fetching yt-dlp: 12.0 MB'],
+    [{ step: 'fetch', receivedBytes: 12_000_000, totalBytes: 34_000_000 }, 'Fetching yt-dlp: 12.0 MB of 34.0 MB (35%)'],
+    [{ step: 'install' }, 'Installing yt-dlp'],
+    [{ step: 'check' }, 'Checking yt-dlp'],
+  ] as const)('of %j', (progress, text) => expect(progressText(english, { tool: 'yt-dlp', ...progress })).toBe(text));
 });

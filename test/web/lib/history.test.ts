@@ -12,13 +12,41 @@ const entry = (number: number) => ({
 describe('createHistory', () => {
   it('keeps each link once, newest first, up to the limit', () => {
     let now = 0;
-    const history = createHistory({ storage: createMemoryStore(), limit: 3, now: () => ++now });
-    for (const number of [1, 2, 3, 1, 4]) history.add(entry(number));
+    const history = createHistory({ storage: createMemoryStore(), limit: 3, now: () => now });
+    for (const number of [1, 2, 3, 1, 4]) {
+      now++;
+      history.add(entry(number));
+    }
     expect(history.entries.get().map(({ link, at }) => [link.at(-1), at])).toEqual([
       ['4', 5],
       ['1', 4],
       ['3', 3],
     ]);
+  });
+
+  it('keeps entries for 30 days', () => {
+    const storage = createMemoryStore();
+    const at = (days: number) => createHistory({ storage, now: () => days * 24 * 3600_000 });
+    at(100).add(entry(1));
+    at(110).add(entry(2));
+    expect(at(129).entries.get()).toHaveLength(2);
+    expect(at(131).entries.get()).toMatchObject([entry(2)]);
+    at(131).add(entry(3));
+    expect(storage.kept.get('reelay.history')).not.toContain(entry(1).link);
+  });
+
+  it('keeps the file that was downloaded last when a link is resolved again', () => {
+    const storage = createMemoryStore();
+    const file = { url: 'https://b.example/api/Stream/Media/k', fileName: 'a.mp4' };
+    createHistory({ storage }).add(entry(1), file);
+    createHistory({ storage }).add(entry(1));
+    expect(createHistory({ storage }).entries.get()).toMatchObject([{ ...entry(1), file }]);
+    createHistory({ storage }).add(entry(1), { ...file, fileName: 'b.mp4' });
+    expect(createHistory({ storage }).entries.get()).toMatchObject([{ file: { fileName: 'b.mp4' } }]);
+    createHistory({ storage }).add({ ...entry(2), link: null }, file);
+    createHistory({ storage }).add(entry(3), { ...file, url: 'javascript:alert(1)' });
+    expect(createHistory({ storage }).entries.get()).toMatchObject([{ ...entry(3) }, entry(1)]);
+    expect(createHistory({ storage }).entries.get()[0]).not.toHaveProperty('file');
   });
 
   it('persists until cleared', () => {

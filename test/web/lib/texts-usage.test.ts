@@ -9,13 +9,12 @@ const SOURCES = resolve(import.meta.dirname, '../../../web/src');
 
 /** Keys composed at run time, by the template literal that composes them. */
 const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
-  ['`choices.${', /^choices\.(video|audio|mp3)$/],
-  ['`clip.${', /^clip\.(start|end)(Here)?$/],
+  ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
+  ['`waiting.tools.${', /^waiting\.tools\.(install|check)$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
   ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
-  ['`downloads.${', /^downloads\.(ready|paused|cancelled)$/],
   ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],
   ['`status.${', /^status\.(checking|good|maintenance|bad|unreachable)$/],
 ];

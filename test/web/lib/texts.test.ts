@@ -40,6 +40,14 @@ describe('locale files', () => {
     for (const [key, text] of Object.entries(english)) expect(valuesOf(texts[key]), key).toEqual(valuesOf(text));
   });
 
+  it('has plural forms in English wherever a word follows a number', () => {
+    const counted = Object.entries(english).filter(([, text]) =>
+      formsOf(text).some((form) => /\{count\} \w{3}/.test(form)),
+    );
+    expect(counted.filter(([, text]) => typeof text === 'string')).toEqual([]);
+    expect(counted.length).toBeGreaterThan(0);
+  });
+
   it.each(others)('%s has plurals where English has, and is translated', (locale) => {
     const texts = read(locale);
     for (const [key, text] of Object.entries(english)) expect(typeof texts[key], key).toBe(typeof text);

@@ -3,7 +3,7 @@ import { countNotesOf, matches, rowsOfPlaylist } from '../../../web/src/ui/playl
 
 describe('rowsOfPlaylist', () => {
   it('numbers entries as the source does, with gaps for unavailable ones', () => {
-    expect(rowsOfPlaylist(3, [2, 5])).toEqual([
+    expect(rowsOfPlaylist([{}, {}, {}], [2, 5])).toEqual([
       { number: 1, index: 0 },
       { number: 2 },
       { number: 3, index: 1 },
@@ -12,15 +12,23 @@ describe('rowsOfPlaylist', () => {
     ]);
   });
 
+  it('has a gap for an entry that turns out to be gone', () => {
+    expect(rowsOfPlaylist([{}, { isGone: true }, {}])).toEqual([
+      { number: 1, index: 0 },
+      { number: 2 },
+      { number: 3, index: 2 },
+    ]);
+  });
+
   it('numbers entries in their order without counts', () => {
-    expect(rowsOfPlaylist(2)).toEqual([
+    expect(rowsOfPlaylist([{}, {}])).toEqual([
       { number: 1, index: 0 },
       { number: 2, index: 1 },
     ]);
   });
 
   it('lists every entry, whatever places a server names', () => {
-    const rows = rowsOfPlaylist(2, [1, 2, 900]);
+    const rows = rowsOfPlaylist([{}, {}], [1, 2, 900]);
     expect(rows.flatMap(({ index }) => index ?? [])).toEqual([0, 1]);
   });
 });

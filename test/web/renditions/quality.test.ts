@@ -47,12 +47,24 @@ describe('createFormatStore', () => {
 
   it('keeps what was selected of each group', () => {
     const store = createMemoryStore();
-    createFormatStore(store).set({ group: 'video', height: 720 });
-    createFormatStore(store).set({ group: 'mp3', bitrateKbps: 320 });
-    createFormatStore(store).set({ group: 'audio', convertTo: 'wav' });
-    expect(createFormatStore(store).get()).toEqual({ group: 'audio', height: 720, bitrateKbps: 320, convertTo: 'wav' });
-    createFormatStore(store).set({ group: 'mp3', bitrateKbps: undefined });
-    expect(createFormatStore(store).get()?.bitrateKbps).toBeUndefined();
+    createFormatStore(store).set({ group: 'video', height: 720, subtitles: 'de' });
+    createFormatStore(store).set({ group: 'mp3', audioGroup: 'mp3', bitrateKbps: 320, hasTags: false });
+    createFormatStore(store).set({ group: 'audio', audioGroup: 'audio', container: 'WAV', language: 'fr' });
+    expect(createFormatStore(store).get()).toEqual({
+      ...{ group: 'audio', audioGroup: 'audio', height: 720, bitrateKbps: 320, container: 'WAV' },
+      ...{ language: 'fr', subtitles: 'de', hasTags: false },
+    });
+    createFormatStore(store).set({ group: 'mp3', bitrateKbps: undefined, language: undefined });
+    expect(createFormatStore(store).get()).toMatchObject({ bitrateKbps: undefined, language: undefined });
+  });
+
+  it.each(['{', '7', '{"group":"radio"}', 'null', '[]'])('ignores %s of another version', (text) =>
+    expect(createFormatStore(createMemoryStore({ 'reelay.format': text })).get()).toBeUndefined(),
+  );
+
+  it('ignores fields of another shape', () => {
+    const text = '{"group":"video","height":"x","language":7,"audioGroup":"video","subtitles":null}';
+    expect(createFormatStore(createMemoryStore({ 'reelay.format': text })).get()).toEqual({ group: 'video' });
   });
 
   it('prefers what the visitor selects after opening the link', () => {

@@ -2,7 +2,7 @@ import type { AppInfo, MediaRendition } from './contract.ts';
 import { ApiFailure } from './failure.ts';
 import { parsePlaylistCounts, type ResolvedLink } from './playlist-counts.ts';
 import { type Fetch, fetchResponse, readJson } from './responses.ts';
-import { asAppInfo, asResource } from './validate.ts';
+import { asAppInfo, asResource, asWebUrl } from './validate.ts';
 
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { Fetch } from './responses.ts';
@@ -11,7 +11,7 @@ export type { Fetch } from './responses.ts';
 export interface Api {
   /** Origin and path without a trailing slash, such as `https://reelay.example`. */
   readonly base: string;
-  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
+  getAppInfo(signal?: AbortSignal): Promise<InstanceInfo>;
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
@@ -41,12 +41,24 @@ export interface StreamOptions {
   readonly bitrateKbps?: number;
   /** With title, artist and cover in the file. */
   readonly hasTags?: boolean;
+  /** Of the file, without extension. */
+  readonly name?: string;
+  /** Language of subtitles to embed. */
+  readonly subtitles?: string;
 }
 
 /** A part of a rendition. */
 export interface ClipTimes {
   readonly startSeconds: number;
   readonly endSeconds: number;
+}
+
+export interface InstanceInfo extends AppInfo {
+  readonly tools?: InstalledTools | undefined;
+  /** Where other devices reach an instance that was asked by a name of its own machine; absent where they cannot. */
+  readonly publicUrl?: string | undefined;
+  /** What it does during maintenance, where it says so. */
+  readonly progress?: ToolProgress;
 }
 
 /** Tool versions of an instance. */
@@ -56,6 +68,14 @@ export interface InstalledTools {
   readonly ffmpeg: string;
   /** Epoch milliseconds. */
   readonly installedAt: number;
+}
+
+/** How far an instance is with installing or updating a tool. */
+export interface ToolProgress {
+  readonly step: 'fetch' | 'install' | 'check';
+  readonly tool: string;
+  readonly receivedBytes?: number;
+  readonly totalBytes?: number;
 }
 
 const APP_TIMEOUT_MS = 15_000;
@@ -88,7 +108,13 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
       const tools = readTools(response.headers.get('x-tools') ?? '');
-      return { ...validated(asAppInfo, info), tools };
+      const progress = readProgress(response.headers.get('x-maintenance') ?? '');
+      return {
+        ...validated(asAppInfo, info),
+        tools,
+        ...(progress && { progress }),
+        publicUrl: asWebUrl(response.headers.get('x-public-url')) ?? undefined,
+      };
     },
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
@@ -101,7 +127,13 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal, { maxEntryWaitSeconds: wait } = {}) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const response = await get(path, RESOLVE_TIMEOUT_MS, signal, true, wait ? `wait=${wait}` : undefined);
+      const response = await get(
+        path,
+        RESOLVE_TIMEOUT_MS,
+        signal,
+        true,
+        wait === undefined ? undefined : `wait=${wait}`,
+      );
       const counts = parsePlaylistCounts(response.headers.get('x-playlist'));
       const resource = validated(asResource, await readJson(response, 'resolve'));
       return counts ? { ...resource, counts } : resource;
@@ -109,11 +141,13 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
-    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags } = {}) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, subtitles, name } = {}) {
       const query = new URLSearchParams();
+      if (name) query.set('name', name);
       if (convertTo) query.set('format', convertTo);
       if (bitrateKbps) query.set('bitrate', String(bitrateKbps));
       if (hasTags) query.set('tags', 'true');
+      if (subtitles) query.set('subtitles', subtitles);
       if (clip) {
         query.set('start', String(clip.startSeconds));
         query.set('end', String(clip.endSeconds));
@@ -128,6 +162,18 @@ function readTools(header: string): InstalledTools | undefined {
   const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
   if (ytDlp === undefined || ffmpeg === undefined) return undefined;
   return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
+}
+
+function readProgress(header: string): ToolProgress | undefined {
+  const [, step, tool, received, total] =
+    /^step=(fetch|install|check), tool="([^"]*)"(?:, received=(\d+))?(?:, total=(\d+))?$/.exec(header) ?? [];
+  if (step === undefined || tool === undefined) return undefined;
+  return {
+    step: step as ToolProgress['step'],
+    tool,
+    ...(received !== undefined && { receivedBytes: Number(received) }),
+    ...(total !== undefined && { totalBytes: Number(total) }),
+  };
 }
 
 const isLink = (link: string): boolean =>

@@ -16,8 +16,6 @@ export type FailureKind =
   | 'delayed'
   /** The instance is at its stream limit. */
   | 'busy'
-  /** The connection was lost in the middle of a stream. */
-  | 'interrupted'
   /** Rate limited. */
   | 'too-many'
   /** This device has no connection. */

@@ -7,8 +7,8 @@ export type Endpoint = 'app' | 'resolve' | 'stream';
 
 /** Bounds the body: a wrong address may send an endless one. */
 const MAX_BODY_CHARACTERS = 8_000_000;
-/** Bounds of Retry-After. */
-const MAX_RETRY_AFTER_SECONDS = 3600;
+/** Bounds of Retry-After: a premiere may be announced weeks before. */
+const MAX_RETRY_AFTER_SECONDS = 30 * 86_400;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -72,14 +72,22 @@ export async function failureOf(response: Response, asked: Endpoint): Promise<Ap
   return new ApiFailure('failed', facts);
 }
 
+const UNAVAILABLE_KINDS = {
+  delayed: 'delayed',
+  busy: 'busy',
+  starting: 'waking',
+  maintenance: 'maintenance',
+} as const;
+
 /** What a 503 means. */
-function unavailableKind({ title, problem }: FailureFacts = {}, asked: Endpoint): FailureKind {
-  if (problem === 'delayed') return problem;
+function unavailableKind({ title, problem = '' }: FailureFacts = {}, asked: Endpoint): FailureKind {
+  if (Object.hasOwn(UNAVAILABLE_KINDS, problem)) return UNAVAILABLE_KINDS[problem as keyof typeof UNAVAILABLE_KINDS];
+  // An instance of an earlier version, or what stands in front of it.
   if (asked !== 'stream') return 'maintenance';
   return title === 'No Capacity' ? 'busy' : 'waking';
 }
 
-/** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date, at most an hour. */
+/** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date, at most 30 days. */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000;

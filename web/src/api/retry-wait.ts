@@ -1,29 +1,21 @@
-import type { Api, ResolveOptions } from './api.ts';
+import type { Api, ResolveOptions, ToolProgress } from './api.ts';
 import { ApiFailure } from './failure.ts';
 import type { ResolvedLink } from './playlist-counts.ts';
 import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
 
 /** Why a request waits, and until when. */
 export interface Waiting {
-  /** `interrupted`: the connection was lost; `failed`: the source failed. */
   readonly reason: (typeof REASONS)[number];
-  /** The maintenance activity the instance reports, in English. */
-  readonly activity?: string;
+  /** What the instance does during maintenance, where it says so. */
+  readonly progress?: ToolProgress;
   /** Whole seconds until the next attempt. */
   readonly retrySeconds: number;
 }
 
-const REASONS = [
-  'maintenance',
-  'waking',
-  'delayed',
-  'busy',
-  'too-many',
-  'offline',
-  'unreachable',
-  'interrupted',
-  'failed',
-] as const;
+/** Failures that come with a Retry-After. */
+const REASONS = ['maintenance', 'waking', 'delayed', 'busy', 'too-many'] as const;
+
+type RetryableFailure = ApiFailure & { readonly kind: Waiting['reason'] };
 
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
@@ -41,6 +33,8 @@ export interface WaitOptions {
 const MAX_WAIT_SECONDS = 600;
 /** Seconds between two polls of an instance in maintenance; the last one repeats. */
 const POLL_DELAYS_SECONDS = [1, 2, 3, 5, 10, 15];
+/** The same while it reports bytes. */
+const PROGRESS_DELAY_SECONDS = 2;
 const STREAM_TIMEOUT_MS = 60_000;
 
 /** Settles after a delay. @throws the signal's reason when it aborts first */
@@ -96,20 +90,20 @@ export async function untilStreamable(url: string, options: WaitOptions = {}): P
   }
 }
 
-/** Polls the instance until its maintenance ends and reports each activity. */
+/** Polls the instance until its maintenance ends and reports its progress. */
 async function untilMaintenanceEnds(
   api: Api,
-  failure: ApiFailure,
+  failure: RetryableFailure,
   patience: WaitBudget,
   { signal }: WaitOptions,
 ): Promise<void> {
-  let current = failure;
+  let current: ToolProgress | undefined;
   for (;;) {
-    await patience.poll(current);
+    await patience.poll(failure, current);
     try {
-      const { maintenance } = await api.getAppInfo(signal);
+      const { maintenance, progress } = await api.getAppInfo(signal);
       if (!maintenance) return;
-      current = new ApiFailure('maintenance', { ...failure, title: maintenance });
+      current = progress;
     } catch (error) {
       // An instance that restarts is briefly unreachable: the next resolve decides.
       if (!(error instanceof ApiFailure)) throw error;
@@ -128,8 +122,8 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
       cache: 'no-store',
       signal: all,
     });
-    // A combined stream ignores Range and sends everything: only its status matters.
-    if (!response.ok) throw await failureOf(response, 'stream');
+    // A stream without ranges sends everything: only its status matters. A link is resolved before it redirects to one.
+    if (!response.ok) throw await failureOf(response, isGet(response.url) ? 'resolve' : 'stream');
   } catch (error) {
     throw error instanceof ApiFailure ? error : connectionFailure(error, all);
   } finally {
@@ -137,11 +131,13 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
   }
 }
 
+const isGet = (url: string): boolean => /\/api\/Get$/i.test(URL.parse(url)?.pathname ?? '');
+
 interface WaitBudget {
   /** @throws the failure when the budget is used up */
-  wait(failure: ApiFailure, seconds?: number): Promise<void>;
+  wait(failure: RetryableFailure, seconds?: number): Promise<void>;
   /** Waits for the next poll interval. */
-  poll(failure: ApiFailure): Promise<void>;
+  poll(failure: RetryableFailure, progress?: ToolProgress): Promise<void>;
 }
 
 function createWaitBudget({
@@ -152,33 +148,23 @@ function createWaitBudget({
 }: WaitOptions): WaitBudget {
   let left = patienceSeconds;
   let looks = 0;
-  const wait = async (failure: ApiFailure, seconds = 5) => {
+  const wait = async (failure: RetryableFailure, seconds = 5, progress?: ToolProgress) => {
     if (seconds > left) throw failure;
     left -= seconds;
-    onWaiting?.(waitingOf(failure, seconds));
+    onWaiting?.({ reason: failure.kind, retrySeconds: seconds, ...(progress && { progress }) });
     await rest(seconds * 1000, signal);
   };
   return {
     wait,
-    poll: (failure) => wait(failure, POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)]),
+    poll(failure, progress) {
+      const delay = POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)];
+      return wait(failure, progress ? PROGRESS_DELAY_SECONDS : delay, progress);
+    },
   };
 }
 
-/** Describes the wait for a temporary failure. */
-export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Waiting => ({
-  reason: isReason(kind) ? kind : 'unreachable',
-  retrySeconds,
-  activity: title,
-});
-
-const isReason = (kind: string): kind is Waiting['reason'] => REASONS.some((reason) => reason === kind);
-
 /** Narrows to a temporary failure. @throws any other error */
-function asRetryable(error: unknown): ApiFailure {
-  if (error instanceof ApiFailure && isRetryable(error)) return error;
+function asRetryable(error: unknown): RetryableFailure {
+  if (error instanceof ApiFailure && REASONS.some((reason) => reason === error.kind)) return error as RetryableFailure;
   throw error;
 }
-
-/** Whether the failure comes with a Retry-After. */
-export const isRetryable = ({ kind }: ApiFailure): boolean =>
-  kind === 'maintenance' || kind === 'waking' || kind === 'delayed' || kind === 'busy' || kind === 'too-many';

@@ -18,6 +18,8 @@ export interface Format {
   date(isoDate: string): string;
   /** `5 minutes ago`. Epoch milliseconds. */
   ago(at: number, now: number): string;
+  /** `in 3 hours`. Seconds. */
+  until(seconds: number): string;
 }
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
@@ -82,11 +84,17 @@ export function createFormat(locale: string): Format {
     },
     ago(at, now) {
       const seconds = Math.max(Math.round((now - at) / 1000), 0);
-      const [name, length] = SPANS.find(([, span]) => seconds >= span) ?? ['second', 1];
+      const [name, length] = spanOf(seconds);
       return relative.format(-Math.floor(seconds / length), name);
+    },
+    until(seconds) {
+      const [name, length] = spanOf(seconds);
+      return relative.format(Math.round(finite(seconds) / length), name);
     },
   };
 }
+
+const spanOf = (seconds: number) => SPANS.find(([, span]) => seconds >= span) ?? (['second', 1] as const);
 
 function split(seconds: number): [name: string, amount: number][] {
   let left = Math.max(Math.ceil(finite(seconds)), 0);

@@ -1,19 +1,32 @@
 import { createSubject, type Observable } from './observable.ts';
 import { readStored, type Store, store } from './store.ts';
 
-export interface HistoryEntry {
-  readonly link: string;
+export interface HistoryItem {
+  readonly link: string | null;
   readonly title: string | null;
   readonly author: string | null;
   readonly coverUrl: string | null;
+}
+
+/** A file that was downloaded. */
+export interface HistoryFile {
+  readonly url: string;
+  readonly fileName: string;
+}
+
+export interface HistoryEntry extends HistoryItem {
+  readonly link: string;
+  /** What was downloaded of it last. */
+  readonly file?: HistoryFile;
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
-/** Links resolved on this device, newest first, each once. Stored only in this browser. */
+/** Links resolved on this device in the last 30 days, newest first, each once. Stored only in this browser. */
 export interface History {
   readonly entries: Observable<readonly HistoryEntry[]>;
-  add(entry: Omit<HistoryEntry, 'at'>): void;
+  /** An item without a link is not added. @param file downloaded; by default the one that the entry has */
+  add(item: HistoryItem, file?: HistoryFile): void;
   remove(link: string): void;
   clear(): void;
   /** Adds entries of a cleared list, such as after `clear`. */
@@ -31,12 +44,18 @@ export interface HistoryOptions {
 }
 
 const NAME = 'reelay.history';
+const MAX_AGE_MS = 30 * 24 * 3600_000;
 /** Longer texts are cut; longer URLs are dropped. */
 const MAX_TEXT_CHARACTERS = 300;
 const MAX_URL_CHARACTERS = 4096;
 
 export function createHistory({ storage, events, limit = 50, now = Date.now }: HistoryOptions): History {
-  const read = () => parse(readStored(storage, NAME)).slice(0, limit);
+  const read = () => {
+    const oldest = now() - MAX_AGE_MS;
+    return parse(readStored(storage, NAME))
+      .filter(({ at }) => at > oldest)
+      .slice(0, limit);
+  };
   const entries = createSubject<readonly HistoryEntry[]>(read());
   let isKept = storage !== undefined;
   /** Another tab may have changed them. */
@@ -54,10 +73,10 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   });
   return {
     entries,
-    add({ link, title, author, coverUrl }) {
-      if (link.length > MAX_URL_CHARACTERS) return;
-      const entry = { link, title: cut(title), author: cut(author), coverUrl: address(coverUrl), at: now() };
-      keep([entry, ...without(link)]);
+    add({ link, title, author, coverUrl }, file) {
+      if (!link || link.length > MAX_URL_CHARACTERS) return;
+      const known = file ?? current().find((entry) => entry.link === link)?.file;
+      keep([...entryOf({ link, title, author, coverUrl, file: known, at: now() }), ...without(link)]);
     },
     remove: (link) => keep(without(link)),
     clear: () => keep([]),
@@ -80,9 +99,17 @@ function parse(text: string | null): HistoryEntry[] {
 
 function entryOf(value: unknown): HistoryEntry[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { link, title, author, coverUrl, at } = value as Record<string, unknown>;
+  const { link, title, author, coverUrl, file, at } = value as Record<string, unknown>;
   if (typeof link !== 'string' || !/^https?:\/\//i.test(link) || typeof at !== 'number') return [];
-  return [{ link, title: cut(title), author: cut(author), coverUrl: address(coverUrl), at }];
+  const downloaded = fileOf(file);
+  const texts = { title: cut(title), author: cut(author), coverUrl: address(coverUrl) };
+  return [{ link, ...texts, ...(downloaded && { file: downloaded }), at }];
+}
+
+function fileOf(value: unknown): HistoryFile | undefined {
+  const { url, fileName } = (value ?? {}) as Record<string, unknown>;
+  const [usable, name] = [address(url), cut(fileName)];
+  return usable && name ? { url: usable, fileName: name } : undefined;
 }
 
 const cut = (text: unknown): string | null =>

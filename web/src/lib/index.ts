@@ -1,6 +1,6 @@
 export { bookmarklet } from './bookmarklet.ts';
 export { createFormat, type Format } from './format.ts';
-export { createHistory, type History, type HistoryEntry } from './history.ts';
+export { createHistory, type History, type HistoryEntry, type HistoryFile, type HistoryItem } from './history.ts';
 export {
   batchLocation,
   isTooLong,

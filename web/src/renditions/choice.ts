@@ -2,6 +2,22 @@ import type { ClipTimes, MediaRendition } from '../api/index.ts';
 
 export type ChoiceGroup = 'video' | 'audio' | 'mp3';
 
+/** What the audio of a rendition is, as GetDetails describes it. */
+export interface AudioVersion {
+  /** BCP 47. */
+  readonly language: string | null;
+  readonly isOriginal: boolean;
+  readonly isDubbed: boolean;
+  /** With a narrator who describes the picture. */
+  readonly isDescriptive: boolean;
+  /** With compressed dynamic range. */
+  readonly isDrc: boolean;
+}
+
+export interface DetailedAudio extends MediaRendition {
+  readonly version: AudioVersion;
+}
+
 /** One downloadable rendition as shown in the page. */
 export interface Choice {
   /** Stable for the same rendition; unique within an item. */
@@ -33,7 +49,6 @@ export interface Choice {
   readonly isMuxed: boolean;
   /** The element that plays it. */
   readonly element: 'video' | 'audio';
-  readonly mimeType: string;
   /** `Artist - Title (1080p).mp4`, valid on every file system. */
   readonly fileName: string;
   /** The part of it; absent: the whole. */
@@ -42,6 +57,10 @@ export interface Choice {
   readonly bitrateKbps?: number;
   /** Downloads have title, artist and cover in the file. */
   readonly hasTags?: boolean;
+  /** Language of the subtitles in the file. */
+  readonly subtitles?: string;
+  /** Of the audio, where details are known. */
+  readonly version?: AudioVersion;
   /** For `api.streamUrl`. */
   readonly rendition: MediaRendition;
 }
@@ -58,10 +77,18 @@ export interface Choices {
 /** What a visitor selected last, in terms that fit other items too. */
 export interface FormatPreference {
   readonly group: ChoiceGroup;
+  /** The group of audio that was selected last. @default audio */
+  readonly audioGroup?: 'audio' | 'mp3';
   /** Video: pixels. */
   readonly height?: number;
   /** MP3, where it is not the listed one. */
   readonly bitrateKbps?: number;
-  /** Audio: a conversion. */
-  readonly convertTo?: string;
+  /** Audio, in upper case: `WAV`. */
+  readonly container?: string;
+  /** Of the audio; absent: the original. */
+  readonly language?: string;
+  /** Of the subtitles; absent: without. */
+  readonly subtitles?: string;
+  /** @default true */
+  readonly hasTags?: boolean;
 }

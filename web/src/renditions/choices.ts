@@ -1,5 +1,5 @@
 import type { MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
-import type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
+import type { AudioVersion, Choice, ChoiceGroup, Choices, DetailedAudio, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
 import { type ChoiceSource, copiedSources, encodedSources, mp3Sources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
@@ -17,6 +17,8 @@ export interface ChoicesOptions {
   readonly place?: { readonly number: number; readonly count: number };
   /** What the instance converts to besides what it lists. @default nothing */
   readonly offers?: ConversionOffers;
+  /** All audio of the item with what GetResource leaves out, such as dubs, as GetDetails lists it. */
+  readonly audio?: readonly DetailedAudio[];
 }
 
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
@@ -24,29 +26,81 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   const { title, author } = item;
   const { canPlay, place, preference, pattern, offers = NO_OFFERS } = options;
   const naming = { title, author, place, pattern };
-  const video = renditionsOf(item.video);
-  const all = renditionsOf(item.audio);
-  const audio = all.filter(({ convertTo }) => !convertTo);
-  const mp3 = all.filter(({ convertTo }) => convertTo);
+  const versions = new Map(options.audio?.map((rendition) => [unsigned(rendition), rendition.version]));
+  const listed = renditionsOf(item.audio);
+  const mp3 = listed.filter(({ convertTo }) => convertTo);
+  const listedKeys = new Set(listed.map(unsigned));
+  const added = options.audio?.filter((rendition) => rendition.key && !listedKeys.has(unsigned(rendition))) ?? [];
+  const audio = [...listed.filter(({ convertTo }) => !convertTo), ...added];
+  const byVersion = [...Map.groupBy(audio, (rendition) => versionKey(versions.get(unsigned(rendition)))).values()];
+  const sets = (byVersion.length > 0 ? byVersion : [[]]).map((renditions, index) => ({
+    renditions,
+    index,
+    mp3: index === 0 ? mp3[0] : conversionOf(mp3[0], renditions),
+  }));
+
+  const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
+    const choices = sources.map((source) => ({
+      ...toChoice(name, source, naming, canPlay),
+      version: versions.get(unsigned(source.rendition)),
+    }));
+    return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
+  };
+  const groups = {
+    video: group('video', asListed(renditionsOf(item.video))),
+    audio: group(
+      'audio',
+      sets.flatMap((set) =>
+        set.renditions.length > 0 ? named(audioSources(set.renditions, set.mp3, offers), set) : [],
+      ),
+    ),
+    mp3: group(
+      'mp3',
+      sets.flatMap((set) => (set.mp3 ? named(mp3Sources(set.mp3, offers), set) : [])),
+    ),
+  };
+  return { ...groups, preselected: selectPreferred(groups, preference) };
+}
+
+/** Keys of a private instance have a signature appended, which differs from response to response. */
+const unsigned = ({ key }: MediaRendition): string | undefined => key?.split('.', 1)[0];
+
+/** The same for versions that a visitor takes for one. */
+export const versionKey = (version: AudioVersion | undefined): string => {
+  const { language = '', isDubbed = false, isDescriptive = false, isDrc = false } = version ?? {};
+  return JSON.stringify([language, isDubbed, isDescriptive, isDrc]);
+};
+
+interface AudioSet {
+  readonly renditions: readonly MediaRendition[];
+  readonly index: number;
+}
+
+/** The listed MP3, made of other audio. */
+const conversionOf = (mp3: MediaRendition | undefined, [best]: readonly MediaRendition[]) =>
+  mp3?.convertTo === 'mp3' && best ? { ...mp3, key: best.key } : undefined;
+
+/** Conversions of other versions than the first have the name of theirs in their labels: `192 kbps German (dubbed)`. */
+function named(sources: readonly ChoiceSource[], { renditions: [best], index }: AudioSet): readonly ChoiceSource[] {
+  const name = (best?.label ?? '').replace(/^(?:\d+ kbps|\S+) */, '');
+  if (index === 0) return sources;
+  return sources.map((source) => {
+    const label = source.rendition.label ?? '';
+    return label.endsWith(name) ? source : { ...source, rendition: { ...source.rendition, label: `${label} ${name}` } };
+  });
+}
+
+/** @param mp3 the conversion of the first */
+function audioSources(
+  audio: readonly MediaRendition[],
+  mp3: MediaRendition | undefined,
+  offers: ConversionOffers,
+): ChoiceSource[] {
   const copied = copiedSources(audio, offers);
   // Without files of audio alone, those with video are listed for their audio.
   const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
   const withCopied = isVideoListed ? [...copied, ...asListed(audio)] : [...asListed(audio), ...copied];
-  const audioSources = [...withCopied, ...encodedSources(mp3[0], offers)];
-
-  const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
-    const choices = sources.map((source) => toChoice(name, source, naming, canPlay));
-    return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
-  };
-  const groups = {
-    video: group('video', asListed(video)),
-    audio: group('audio', audio.length > 0 ? audioSources : []),
-    mp3: group(
-      'mp3',
-      mp3.flatMap((rendition) => mp3Sources(rendition, offers)),
-    ),
-  };
-  return { ...groups, preselected: selectPreferred(groups, preference) };
+  return [...withCopied, ...encodedSources(mp3, offers)];
 }
 
 const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>
@@ -85,7 +139,6 @@ function toChoice(
     ...(hasTags && { hasTags }),
     isMuxed,
     element,
-    mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),
     fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension, pattern),
     rendition,
   };
@@ -107,7 +160,3 @@ const noteOf = ({ rendition: { description } }: Choice): string | undefined => d
 
 const isFigure = (value: number | null | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
-
-/** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
-export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
-  canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));

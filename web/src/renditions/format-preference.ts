@@ -6,9 +6,9 @@ type Groups = Pick<Choices, ChoiceGroup>;
 const DEFAULT_HEIGHT = 1080;
 
 /** The preference that a selected choice expresses, without those of the other groups. */
-export function preferenceOf({ group, height, bitrateKbps, rendition }: Choice): FormatPreference {
-  if (group === 'mp3') return { group, bitrateKbps };
-  return group === 'audio' ? { group, convertTo: rendition.convertTo ?? undefined } : { group, height };
+export function preferenceOf({ group, height, bitrateKbps, container }: Choice): FormatPreference {
+  if (group === 'video') return { group, height };
+  return { group, audioGroup: group, ...(group === 'mp3' ? { bitrateKbps } : { container }) };
 }
 
 /** A preference as a word in a link: `1080p`, `audio` or `mp3`; undefined for a video without a height. */
@@ -27,14 +27,16 @@ export function preferenceFromQuality(text: string | null): FormatPreference | u
 
 /**
  * The choice closest to a preference: of videos the tallest up to the preferred height (default 1080) that plays here,
- * of audio the best that plays everywhere, of MP3 the listed bit rate. Falls back to the other groups.
+ * of audio the best that plays everywhere, of MP3 the listed bit rate. Of each what has the preferred language, where any
+ * has. Falls back to the other groups.
  */
 export function selectPreferred(groups: Groups, preference?: FormatPreference): Choice | undefined {
-  const { group = 'video', height = DEFAULT_HEIGHT, bitrateKbps, convertTo } = preference ?? {};
+  const { group = 'video', height = DEFAULT_HEIGHT, bitrateKbps, container, language } = preference ?? {};
+  const spoken = (choices: readonly Choice[]) => inLanguage(choices, language);
   const select = {
-    video: () => selectVideo(groups.video, height),
-    audio: () => selectAudio(groups.audio, convertTo),
-    mp3: () => selectMp3(groups.mp3, bitrateKbps),
+    video: () => selectVideo(spoken(groups.video), height),
+    audio: () => selectAudio(spoken(groups.audio), container),
+    mp3: () => selectMp3(spoken(groups.mp3), bitrateKbps),
   };
   const order: readonly ChoiceGroup[] = [group, 'video', 'audio', 'mp3'];
   for (const name of order) {
@@ -42,6 +44,14 @@ export function selectPreferred(groups: Groups, preference?: FormatPreference): 
     if (choice) return choice;
   }
   return undefined;
+}
+
+/** What has the language, without audio descriptions; all where nothing has. */
+function inLanguage(choices: readonly Choice[], language: string | undefined): readonly Choice[] {
+  const found = language
+    ? choices.filter(({ version }) => version?.language === language && !version.isDescriptive)
+    : [];
+  return found.length > 0 ? found : choices;
 }
 
 function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | undefined {
@@ -61,40 +71,40 @@ function withoutInferior(choices: readonly Choice[]): readonly Choice[] {
   return choices.filter(({ isFlawed }, index) => !isFlawed || sound < 0 || index < sound);
 }
 
-/** @param convertTo of a conversion that the visitor selected last */
-export function selectAudio(choices: readonly Choice[], convertTo?: string): Choice | undefined {
+/** @param container that the visitor selected last */
+export function selectAudio(choices: readonly Choice[], container?: string): Choice | undefined {
+  const sound = withoutInferior(choices);
   // PCM is ten times as large, and never better than its source.
-  const compressed = withoutInferior(choices).filter(({ rendition }) => rendition.convertTo !== 'wav');
+  const compressed = sound.filter(({ rendition }) => rendition.convertTo !== 'wav');
   return (
-    (convertTo ? choices.find(({ rendition }) => rendition.convertTo === convertTo) : undefined) ??
+    (container ? sound.find((choice) => choice.container === container) : undefined) ??
     compressed.find(({ playsEverywhere }) => playsEverywhere) ??
     compressed.find(({ playsHere }) => playsHere) ??
     choices[0]
   );
 }
 
-/** @param bitrateKbps absent: the listed one */
+/** @param bitrateKbps absent: the listed one, which the instance lists rather than converting to it on request */
 export const selectMp3 = (choices: readonly Choice[], bitrateKbps?: number): Choice | undefined =>
-  choices.find((choice) => choice.bitrateKbps === bitrateKbps) ?? choices.find(isListed) ?? choices[0];
-
-/** Whether the instance lists it, rather than converting to it on request. */
-const isListed = ({ bitrateKbps }: Choice): boolean => bitrateKbps === undefined;
+  choices.find((choice) => choice.bitrateKbps === bitrateKbps) ??
+  choices.find((choice) => choice.bitrateKbps === undefined) ??
+  choices[0];
 
 /**
- * One choice per label, best first: of several with the same label a sound one, then the one that plays everywhere, else
- * here, else the first; a stream with ranges before a combined one. Of MP3 the listed bit rate.
+ * One choice per row, best first: of several of a row a sound one, then the one that plays everywhere, else here, else the
+ * first; a stream with ranges before a combined one.
+ * @param rowOf `1080p` for `1080p60` and `1080p (HDR)` too, by default
  */
-export function rowsOf(choices: readonly Choice[]): readonly Choice[] {
+export function rowsOf(choices: readonly Choice[], rowOf: (choice: Choice) => string = rowLabel): readonly Choice[] {
   const best = new Map<string, Choice>();
-  for (const choice of choices.filter(isListed)) {
-    const row = rowLabel(choice);
+  for (const choice of choices) {
+    const row = rowOf(choice);
     const current = best.get(row);
     if (!current || rank(choice) > rank(current)) best.set(row, choice);
   }
   return [...best.values()];
 }
 
-/** `1080p` for `1080p60` and `1080p (HDR)` too. */
 const rowLabel = ({ label, height }: Choice): string => (height === undefined ? label : String(height));
 
 const rank = ({ isFlawed, playsEverywhere, playsHere, isMuxed }: Choice): number =>

@@ -4,12 +4,16 @@ export interface ConversionOffers {
   readonly bitratesKbps: readonly number[];
   /** Whether `tags=true` puts title, artist and cover into a file. */
   readonly hasTags: boolean;
+  /** Whether `subtitles=` puts those of a language into a video. */
+  readonly hasSubtitles: boolean;
   /** Values of `format`. */
   readonly formats: readonly string[];
+  /** Whether parts of a list can be selected, and lists are there for download managers. */
+  readonly hasEntries?: boolean;
 }
 
 /** What is offered while the instance's offers are unknown, or its version differs. */
-export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, formats: [] };
+export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, hasSubtitles: false, formats: [] };
 
 /** More are not shown. */
 const MAX_BITRATES = 8;
@@ -35,7 +39,9 @@ export function readOffers(description: unknown): ConversionOffers {
     return {
       bitratesKbps: bitrates.sort((a, b) => b - a).slice(0, MAX_BITRATES),
       hasTags: find('tags') !== undefined,
+      hasSubtitles: find('subtitles') !== undefined,
       formats,
+      ...(paths['/api/Feed']?.get.parameters.some(({ name }) => name === 'entries') && { hasEntries: true }),
     };
   } catch (error) {
     // It has another shape.

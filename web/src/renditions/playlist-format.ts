@@ -1,3 +1,4 @@
+import type { MediaInformation } from '../api/index.ts';
 import type { Choice, Choices } from './choice.ts';
 import { selectAudio, selectMp3 } from './format-preference.ts';
 
@@ -23,4 +24,10 @@ export function selectForPlaylist(
       // The source audio may be MP3 already; then there is no conversion.
       return mp3Choice ?? audio.find(({ container }) => container === 'MP3') ?? audio[0] ?? preselected;
   }
+}
+
+/** Seconds of an item by its MP3, whose bit rate is constant: a list says nothing else of durations. Undefined without it. */
+export function secondsOf({ audio }: MediaInformation): number | undefined {
+  const { fileSizeBytes, bitrate } = audio?.renditions?.find(({ convertTo }) => convertTo === 'mp3') ?? {};
+  return fileSizeBytes && bitrate ? (fileSizeBytes * 8) / (bitrate * 1000) : undefined;
 }

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api, BaseUrl } from '../api/index.ts';
 import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
-import type { Downloads } from './downloads-state.ts';
+import type { Downloads } from './downloads.ts';
 import type { FileNameStore } from './file-name-store.ts';
 import type { FormatStore } from './format-store.ts';
 import type { PlaybackState } from './playback.ts';
@@ -17,8 +17,6 @@ export interface Page {
   readonly format: Format;
   readonly session: Session;
   readonly downloads: Downloads;
-  /** An earlier page left downloads. */
-  readonly hasUnendedDownloads: boolean;
   readonly history: History;
   readonly formats: FormatStore;
   readonly fileNames: FileNameStore;
@@ -26,8 +24,8 @@ export interface Page {
   readonly playback: PlaybackState;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
-  /** Whether the next result starts its preselected download. */
-  readonly startsDownload: { current: boolean };
+  /** Whether the next result, or that of a link, starts its preselected download. */
+  readonly startsDownload: { current: boolean | string };
   /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
   /** Returns to the instance that served this page. */

@@ -1,4 +1,5 @@
-import type { DownloadFailureKind } from '../download/index.ts';
+import type { FailureKind, ToolProgress } from '../api/index.ts';
+
 import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 
 /** A failure in the page's language: what happened and what to do. */
@@ -8,13 +9,11 @@ export interface FailureText {
 }
 
 export interface FailureLike {
-  readonly kind: DownloadFailureKind;
+  readonly kind: FailureKind;
   /** Name of the type of the problem. */
   readonly problem?: string;
   /** Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** A download that continues where it stopped. */
-  readonly canResume?: boolean;
 }
 
 /** The words of each problem that its kind does not tell apart, by the name of its type. */
@@ -35,6 +34,12 @@ const WORDS = {
   'bot-check': 'bot-check',
   unsupported: 'unhandled',
   'unsupported-rendition': 'format',
+  'bad-parameter': 'format',
+  'range-not-satisfiable': 'format',
+  'headers-too-large': 'bad-link',
+  'link-refused': 'gone',
+  'cross-site': 'unreachable',
+  'unknown-instance': 'unreachable',
   'too-large': 'too-large',
   'rate-limited': 'rate-limited',
   'site-timeout': 'site-timeout',
@@ -44,39 +49,74 @@ const WORDS = {
   internal: 'service-failed',
 } as const;
 
-type Word = DownloadFailureKind | (typeof WORDS)[keyof typeof WORDS];
+type Word = FailureKind | (typeof WORDS)[keyof typeof WORDS];
 
 const isNamed = (name: string): name is keyof typeof WORDS => Object.hasOwn(WORDS, name);
 
 /** Kinds of several types of problems. */
-const AMBIGUOUS_KINDS: readonly DownloadFailureKind[] = ['not-found', 'refused', 'failed'];
+const AMBIGUOUS_KINDS: readonly FailureKind[] = ['not-found', 'refused', 'failed'];
 
 const wordOf = ({ kind, problem = '' }: FailureLike): Word =>
   AMBIGUOUS_KINDS.includes(kind) && isNamed(problem) ? WORDS[problem] : kind;
 
 /** Failures that come with a Retry-After. */
-const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
-/** A shorter delay has been waited out already and did not help. */
+const RETRY_LATER_KINDS: readonly FailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
+/** A shorter delay has been waited out already and did not help, or the start that was announced has passed. */
 const MIN_ANNOUNCED_SECONDS = 60;
+/** What the client of the API reads of a Retry-After at most: the true time may be later. */
+const MAX_ANNOUNCED_SECONDS = 30 * 86_400;
 
-export function failureText({ t, locale }: Texts, failure: FailureLike): FailureText {
+/** @param link that failed, whose site is named where it matters */
+export function failureText(texts: Texts, failure: FailureLike, link?: string): FailureText {
+  const { t } = texts;
   const word = wordOf(failure);
   const title = t(`failure.${word}` satisfies TextKey);
-  const { kind, retryAfterSeconds = 0 } = failure;
-  if (kind === 'interrupted' && failure.canResume) return { title, what: t('failure.interrupted.resume') };
-  const isLater = RETRY_LATER_KINDS.includes(kind) || word === 'rate-limited';
-  if (!isLater || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
-    return { title, what: t(`failure.${word}.what` satisfies TextKey) };
-  const duration = createFormat(locale).duration(retryAfterSeconds);
-  return { title, what: t('failure.later.what', { duration }) };
+  const site = siteOf(texts, link);
+  return { title, what: laterText(texts, failure, site) ?? t(`failure.${word}.what` satisfies TextKey, { site }) };
 }
+
+/** What to do after a time that the instance names. */
+function laterText({ t, locale }: Texts, failure: FailureLike, site: string): string | undefined {
+  const { kind, problem, retryAfterSeconds: seconds = 0 } = failure;
+  if (seconds < MIN_ANNOUNCED_SECONDS || seconds >= MAX_ANNOUNCED_SECONDS) return undefined;
+  const format = createFormat(locale);
+  if (problem === 'not-started') return t('failure.not-started.when', { when: format.until(seconds) });
+  const duration = format.duration(seconds);
+  if (problem === 'rate-limited') return t('failure.rate-limited.later', { site, duration });
+  return RETRY_LATER_KINDS.includes(kind) ? t('failure.later.what', { duration }) : undefined;
+}
+
+/** The host name of a link, as a subject. */
+function siteOf({ t, direction }: Texts, link: string | undefined): string {
+  const host = URL.parse(link ?? '')?.hostname.replace(/^www\./, '');
+  if (!host) return t('failure.site');
+  // Isolated from the text around it, which runs the other way.
+  return direction === 'rtl' ? `\u2068${host}\u2069` : host;
+}
+
+/** What a 404 of a stream says of its key rather than of the media. */
+const EXPIRED: readonly (string | undefined)[] = [undefined, 'not-found', 'gone', 'link-refused'];
 
 /** The same for a stream, where not-found means an expired key. */
 export const streamFailureText = (texts: Texts, failure: FailureLike): FailureText =>
-  failure.kind === 'not-found'
+  failure.kind === 'not-found' && EXPIRED.includes(failure.problem)
     ? { title: texts.t('failure.gone'), what: texts.t('failure.gone.what') }
     : failureText(texts, failure);
 
+/** What an instance in maintenance does: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
+export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, totalBytes }: ToolProgress): string {
+  if (step !== 'fetch') return t(`waiting.tools.${step}` satisfies TextKey, { tool });
+  if (receivedBytes === undefined) return t('waiting.tools.fetch', { tool });
+  const format = createFormat(locale);
+  const received = format.bytes(receivedBytes);
+  if (!totalBytes) return t('waiting.tools.received', { tool, received });
+  const share = format.percent(receivedBytes / totalBytes);
+  return t('waiting.tools.share', { tool, received, total: format.bytes(totalBytes), share });
+}
+
+/** Types that stay as they are whatever the kind says. */
+const LASTING: readonly (string | undefined)[] = ['private-address', 'ended', 'headers-too-large'];
+
 /** Whether a retry may succeed. */
 export const isWorthRetrying = ({ kind, problem }: FailureLike): boolean =>
-  problem === 'bot-check' || (kind !== 'bad-link' && kind !== 'refused');
+  problem === 'bot-check' || (kind !== 'bad-link' && kind !== 'refused' && !LASTING.includes(problem));

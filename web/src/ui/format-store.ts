@@ -30,13 +30,18 @@ export function createFormatStore(storage: Store | undefined): FormatStore {
 
 function parse(text: string | null): FormatPreference | undefined {
   try {
-    const { group, height, bitrateKbps, convertTo } = JSON.parse(text ?? 'null') ?? {};
-    if (group !== 'video' && group !== 'audio' && group !== 'mp3') return undefined;
+    const stored = JSON.parse(text ?? 'null') ?? {};
+    const { group, audioGroup, height, bitrateKbps, container, language, subtitles, hasTags } = stored;
+    if (!GROUPS.includes(group)) return undefined;
     return {
       group,
-      height: isFigure(height) ? height : undefined,
-      bitrateKbps: isFigure(bitrateKbps) ? bitrateKbps : undefined,
-      convertTo: typeof convertTo === 'string' ? convertTo : undefined,
+      audioGroup: GROUPS.includes(audioGroup) && audioGroup !== 'video' ? audioGroup : undefined,
+      height: asFigure(height),
+      bitrateKbps: asFigure(bitrateKbps),
+      container: asWord(container),
+      language: asWord(language),
+      subtitles: asWord(subtitles),
+      hasTags: hasTags === false ? false : undefined,
     };
   } catch {
     // Storage may hold data of another version.
@@ -44,4 +49,6 @@ function parse(text: string | null): FormatPreference | undefined {
   }
 }
 
-const isFigure = (value: unknown): value is number => typeof value === 'number' && value > 0;
+const GROUPS: readonly unknown[] = ['video', 'audio', 'mp3'];
+const asFigure = (value: unknown) => (typeof value === 'number' && value > 0 ? value : undefined);
+const asWord = (value: unknown) => (typeof value === 'string' ? value : undefined);

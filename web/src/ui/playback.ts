@@ -1,3 +1,4 @@
+import type { ClipTimes } from '../api/index.ts';
 import { createSubject, type Subject } from '../lib/index.ts';
 import type { Choice } from '../renditions/index.ts';
 
@@ -11,6 +12,8 @@ export interface Playback {
   readonly link: string | null;
   /** Position to start at. */
   readonly startSeconds?: number;
+  /** The part that is to be downloaded, once it is being selected. */
+  readonly clip?: ClipTimes;
 }
 
 /** The one player of the page. It outlives the result that started it. */

@@ -25,8 +25,8 @@ export interface SessionOptions {
 /** Results restored on back navigation. */
 const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
-/** A list is shown after this time; it is then continued while it is shown. */
-export const FIRST_ENTRY_WAIT_SECONDS = 3;
+/** A list is shown as soon as it is known to be one; its entries are resolved while it is shown. */
+const FIRST_ENTRY_WAIT_SECONDS = 0;
 
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
   const outcome = createSubject<Outcome>({ phase: 'idle' });

@@ -83,7 +83,7 @@ export function parseCommand(
   const [link, another] = positionals;
   if (link === undefined) throw new UsageError('The URL is missing');
   if (another !== undefined) throw new UsageError(`One URL at a time: ${another} is a second one`);
-  if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is no http or https URL`);
+  if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is not an http or https URL`);
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
   const chosen = Object.keys(SELECTION).flatMap((name) => {

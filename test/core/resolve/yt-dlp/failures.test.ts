@@ -127,6 +127,7 @@ describe('toError', () => {
     [failure('expected', { message: 'Try again later. The session has been rate-limited for up to an hour' }), '3600'],
     [failure('expected', { message: 'Premieres in 2 hours' }), '7200'],
     [failure('upcoming', { retryAfterSeconds: 90 }), '90'],
+    [failure('upcoming', { retryAfterSeconds: 999_999 }), '999999'],
     [failure('upcoming'), undefined],
     [failure('http', { httpStatus: 500, retryAfterSeconds: 7 }), undefined],
   ])('answers %j with Retry-After %s', (worker, seconds) =>

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../../core/errors/errors.ts';
+import type { Resolved } from '../../../../core/resolve/index.ts';
 import { publicBaseUrl } from '../../../../lambdas/api/public-base-url.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../../fakes.ts';
 import { HOSTILE, itemOf, LIST_URL, listOf } from './fixture.ts';
@@ -130,6 +131,56 @@ describe('GET /api/Feed as M3U8', () => {
   });
 });
 
+describe('GET /api/Feed for download managers', () => {
+  it('is a Metalink with unique names, and sizes where they are exact', async () => {
+    const resources = [itemOf('Same'), itemOf('Same'), itemOf('Live', { isLive: true })].map((resource) => ({
+      resource,
+    }));
+    fakes.outcome = { ...listOf([...resources, {}]), unavailable: [2] } as Resolved;
+    const { headers, body } = await read({ format: 'metalink', quality: 'mp3' });
+    expect(headers?.['content-type']).toBe('application/metalink4+xml');
+    const url = (index: number) =>
+      `<url>http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&amp;quality=mp3</url>`;
+    expect(body).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?>\n' +
+        '<metalink xmlns="urn:ietf:params:xml:ns:metalink"><generator>Reelay</generator>' +
+        `<file name="The author - A list/01 - Someone - Same.mp3"><size>1234567</size>${url(0)}</file>` +
+        `<file name="The author - A list/03 - Someone - Same.mp3"><size>1234567</size>${url(1)}</file>` +
+        `<file name="The author - A list/05 - Someone - Entry 3.mp3">${url(3)}</file></metalink>\n`,
+    );
+  });
+
+  it('states no size of a file with options', async () => {
+    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', bitrate: '320', tags: 'true' });
+    expect(body).toContain('&amp;quality=mp3&amp;bitrate=320&amp;tags=true</url>');
+    expect(body).not.toContain('<size>');
+  });
+
+  it('has the addresses alone, of selected entries with their numbers', async () => {
+    const { headers, body = '' } = await read({ format: 'urls', entries: '1,3-9' });
+    expect(headers?.['content-type']).toBe('text/plain; charset=utf-8');
+    const indexes = [...body.matchAll(/^http:\/\/reelay\.example:8080\/api\/Get\?url=\S+%2F(\d)\S+$/gm)];
+    expect(indexes.map(([, index]) => index)).toEqual(['0', '2']);
+    expect(body.split('\n')).toHaveLength(3);
+    const metalink = (await read({ format: 'metalink', entries: '3' })).body;
+    expect(metalink?.match(/name="[^"]*"/g)).toEqual(['name="The author - A list/03 - Someone - Three.mp4"']);
+  });
+
+  it.each(HOSTILE)('keeps the title %j in its folder', async (title) => {
+    fakes.outcome = listOf([{ resource: itemOf(title) }], title);
+    const [, name = ''] = /<file name="([^"]*)"/.exec((await read({ format: 'metalink' })).body ?? '') ?? [];
+    expect(name).toMatch(/^[^/.<][^/<]*\/01 - [^/<]*\.mp4$/);
+  });
+
+  it.each(['0', '1-', 'x', '1, 2', '1;2'])('refuses the entries %j', async (entries) => {
+    const answer = await read({ format: 'urls', entries });
+    expect([answer.statusCode, jsonOf(answer)]).toEqual([
+      400,
+      expect.objectContaining({ detail: 'entries must be numbers of entries, such as 1-3,7' }),
+    ]);
+  });
+});
+
 describe('GET /api/Feed as chapters', () => {
   it('has the chapters of an item', async () => {
     fakes.outcome = { type: 'Media', resource: itemOf('One', { details: DETAILS }) };
@@ -165,7 +216,7 @@ describe('a conditional request', () => {
 
 describe('bad input', () => {
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'atom' }, 'format must be rss, m3u8, chapters, or absent'],
+    [{ format: 'atom' }, 'format must be rss, m3u8, metalink, urls, chapters, or absent'],
     [{ quality: '8k' }, expect.stringMatching(/^quality must be /)],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
   ])('%j is 400 without a resolve', async (more, detail) => {

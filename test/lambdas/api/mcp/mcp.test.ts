@@ -266,7 +266,7 @@ describe('get_transcript', () => {
   it('fails in words where there are none, and for a list', async () => {
     expect(await transcript('fr')).toMatchObject({
       isError: true,
-      text: 'Invalid parameter. There are no subtitles in fr. There are: de, pt-BR, pt.',
+      text: 'Invalid parameter. No subtitles in fr. Available: de, pt-BR, pt.',
     });
     fakes.outcome = { type: 'Media', resource: RESOURCE };
     expect(await transcript()).toMatchObject({ isError: true, text: expect.stringMatching(/has no subtitles/) });

@@ -3,6 +3,7 @@ const PATHS = {
   all: 'm5 8 5 5 5-5',
   alert: 'M10 6v5m0 3v.01M10 2.5l8 14.5H2Z',
   bookmark: 'M5 3h10v14l-5-4-5 4Z',
+  cast: 'M3 8V4h14v12h-5M3 11a5 5 0 0 1 5 5m-5-2a2 2 0 0 1 2 2',
   check: 'm4 10.5 4 4 8-9',
   close: 'm5 5 10 10M15 5 5 15',
   clock: 'M10 5.5V10l3 2m4.5-2a7.5 7.5 0 1 1-15 0 7.5 7.5 0 0 1 15 0Z',
@@ -13,6 +14,7 @@ const PATHS = {
   download: 'M10 3v10m-4.5-4L10 13.5 14.5 9M3 17h14',
   fullscreen: 'M3 7V3h4m6 0h4v4m0 6v4h-4m-6 0H3v-4',
   go: 'M4 10h12m-5-5 5 5-5 5',
+  keys: 'M2 5h16v10H2Zm3 3v.01M8 8v.01M11 8v.01M14 8v.01M6 12h8',
   less: 'm5 12 5-5 5 5',
   link: 'M8.5 11.5a3.5 3.5 0 0 0 5 0l3-3a3.5 3.5 0 0 0-5-5l-1 1m1 4a3.5 3.5 0 0 0-5 0l-3 3a3.5 3.5 0 0 0 5 5l1-1',
   lock: 'M5 9h10v8H5Zm2 0V6a3 3 0 0 1 6 0v3',
@@ -25,7 +27,6 @@ const PATHS = {
   play: 'M6 3.5v13L16.5 10Z',
   retry: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 2v4h-4',
   sound: 'M3 8v4h3l4 4V4L6 8Zm10-1a4 4 0 0 1 0 6m2-8.5a7.5 7.5 0 0 1 0 11',
-  stop: 'M5 5h10v10H5Z',
   share: 'M10 12V2.5M6.5 6 10 2.5 13.5 6M5 9.5H3.5v8h13v-8H15',
   search: 'm17 17-4-4m1.5-4.5a6 6 0 1 1-12 0 6 6 0 0 1 12 0Z',
 } as const;

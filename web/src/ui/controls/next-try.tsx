@@ -12,9 +12,11 @@ export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
   if (seconds === 0) return null;
   return (
     <span class="figures">
-      {seconds < MINUTE_SECONDS
-        ? texts.t('waiting.next', { count: seconds })
-        : texts.t('waiting.nextIn', { duration: format.duration(seconds) })}
+      {waiting.reason === 'delayed'
+        ? texts.t('waiting.starts', { count: seconds })
+        : seconds < MINUTE_SECONDS
+          ? texts.t('waiting.next', { count: seconds })
+          : texts.t('waiting.nextIn', { duration: format.duration(seconds) })}
     </span>
   );
 };

@@ -1,2 +1,3 @@
 export { ItemDetails, type ItemDetailsProps } from './item-details.tsx';
-export { subtitleName, useDetails } from './use-details.ts';
+export type { Chapter, SubtitleInformation } from './media-details.ts';
+export { languageName, subtitleName, useDetails } from './use-details.ts';

@@ -8,9 +8,9 @@ import {
   asText,
   asWebUrl,
   MAX_RENDITIONS,
-  type MediaRendition,
   UnexpectedShape,
 } from '../../api/index.ts';
+import type { AudioVersion, DetailedAudio } from '../../renditions/index.ts';
 
 export interface Chapter {
   readonly title: string | null;
@@ -39,13 +39,15 @@ export interface MediaDetails {
   readonly uploadDate: string | null;
   readonly chapters: readonly Chapter[];
   /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
-  readonly audio: readonly MediaRendition[];
+  readonly audio: readonly DetailedAudio[];
   readonly subtitles: readonly SubtitleInformation[];
 }
 
 /** More are not shown. */
 const MAX_CHAPTERS = 500;
 const MAX_SUBTITLES = 500;
+
+const asFlag = (value: unknown): boolean => value === true;
 
 const asRequiredText = (value: unknown): string => {
   const text = asText(value);
@@ -61,20 +63,31 @@ const asSubtitle = (value: unknown): SubtitleInformation =>
     key: asRequiredText,
     language: asRequiredText,
     name: asText,
-    isAutomatic: (field) => field === true,
+    isAutomatic: asFlag,
   });
+
+const asAudio = (value: unknown): DetailedAudio => ({
+  ...asRendition(value),
+  version: asFields<AudioVersion>(value, {
+    language: asText,
+    isOriginal: asFlag,
+    isDubbed: asFlag,
+    isDescriptive: asFlag,
+    isDrc: asFlag,
+  }),
+});
 
 /** Details as the contract describes them. @throws UnexpectedShape */
 export const asMediaDetails = (value: unknown): MediaDetails =>
   asFields<MediaDetails>(value, {
     coverUrl: asWebUrl,
     durationSeconds: asNumber,
-    isLive: (field) => field === true,
+    isLive: asFlag,
     availableInSeconds: asNumber,
     description: asText,
     uploadDate: asText,
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
-    audio: (field) => asList(field, MAX_RENDITIONS, asRendition),
+    audio: (field) => asList(field, MAX_RENDITIONS, asAudio),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
   });
 

@@ -50,7 +50,8 @@ export function subtitleName({ language, name, isAutomatic }: SubtitleInformatio
   return isAutomatic ? t('details.automatic', { language: text }) : text;
 }
 
-function languageName(language: string, locale: string): string {
+/** In the visitor's language; the tag itself where it names none. */
+export function languageName(language: string, locale: string): string {
   try {
     return new Intl.DisplayNames(locale, { type: 'language' }).of(language) ?? language;
   } catch {

@@ -1,28 +1,29 @@
 import { useId, useState } from 'preact/hooks';
-import type { MediaInformation } from '../../api/index.ts';
+import type { HistoryItem } from '../../lib/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import { CommandLines } from './command-lines.tsx';
 import { DownloadButton } from './download-button.tsx';
+import { DownloadNote } from './download-note.tsx';
 import { ShareButton } from './share-button.tsx';
 
 export interface ActionsProps {
   readonly choice: Choice;
-  readonly item: MediaInformation;
+  readonly item: HistoryItem;
   readonly onPlay: () => void;
 }
 
 /** Actions of the selected rendition. */
 export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
-  const { texts, api } = usePage();
+  const { texts, api, downloads } = usePage();
   const { t } = texts;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (
     <>
       <div class="actions">
-        <DownloadButton choice={choice} />
+        <DownloadButton choice={choice} item={item} />
         <button
           type="button"
           class="button square"
@@ -33,8 +34,8 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
           <Icon name="play" />
         </button>
       </div>
+      <DownloadNote url={downloads.fileOf(choice).url} />
       <div class="actions-more">
-        {item.requestedUrl && <ShareButton link={item.requestedUrl} title={item.title} choice={choice} />}
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
         <button
           type="button"
@@ -46,6 +47,7 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
           <Icon name="code" />
           {t('action.commands')}
         </button>
+        {item.link && <ShareButton link={item.link} title={item.title} choice={choice} />}
       </div>
       <div id={id} class="commands" hidden={!isOpen}>
         {isOpen && <CommandLines choice={choice} />}

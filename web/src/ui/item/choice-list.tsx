@@ -1,64 +1,52 @@
 import { useId, useState } from 'preact/hooks';
-import { type Choice, type ChoiceGroup, type Choices, rowsOf } from '../../renditions/index.ts';
+import { type Choice, type Choices, versionKey } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
-import { Tabs } from './tabs.tsx';
 
 export interface ChoiceListProps {
   readonly choices: Choices;
   readonly selected: Choice;
   readonly onSelect: (choice: Choice) => void;
-  /** Selects the preferred choice of another group. */
-  readonly onSelectGroup: (group: ChoiceGroup) => void;
 }
 
-const GROUPS: readonly ChoiceGroup[] = ['video', 'audio', 'mp3'];
-
-/** The renditions of one group, one row per height, with a tab for each group. */
-export const ChoiceList = ({ choices, selected, onSelect, onSelectGroup }: ChoiceListProps) => {
+/** Every format of an item, on request. */
+export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
   const { t } = usePage().texts;
-  const name = useId();
-  const panelId = useId();
-  const [showsAll, setShowsAll] = useState(false);
-  const { group } = selected;
-  const all = choices[group];
-  const rows = rowsOf(all);
-  const shown = showsAll ? all : withSelected(rows, selected, all);
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  // Conversions of one version of the audio alone: there may be dozens.
+  const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
+  const isListed = ({ rendition, version }: Choice) => !rendition.convertTo || versionKey(version) === spoken;
+  const groups = [
+    { name: t('choices.video'), rows: choices.video },
+    { name: t('choices.audio'), rows: [...choices.mp3, ...choices.audio].filter(isListed) },
+  ].filter(({ rows }) => rows.length > 0);
   return (
     <>
-      <Tabs
-        label={t('choices.legend')}
-        panelId={panelId}
-        tabs={GROUPS.filter((one) => choices[one].length > 0).map((one) => ({ id: one, name: t(`choices.${one}`) }))}
-        selected={group}
-        onSelect={onSelectGroup}
-      />
-      <div id={panelId} role="tabpanel" aria-labelledby={`${panelId}-${group}`}>
-        <fieldset class="choices">
-          <legend class="visually-hidden">{t(`choices.${group}`)}</legend>
-          {shown.map((choice) => (
-            <Row key={choice.id} {...{ name, choice, onSelect }} isSelected={choice.id === selected.id} />
+      <button
+        type="button"
+        class="button plain small"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name={isOpen ? 'less' : 'all'} />
+        {t('choices.all', { count: groups.reduce((sum, { rows }) => sum + rows.length, 0) })}
+      </button>
+      <div id={id} class="choices" hidden={!isOpen}>
+        {isOpen &&
+          groups.map(({ name, rows }) => (
+            <fieldset key={name}>
+              <legend>{name}</legend>
+              {rows.map((choice) => (
+                <Row key={choice.id} {...{ name: id, choice, onSelect }} isSelected={choice.id === selected.id} />
+              ))}
+            </fieldset>
           ))}
-        </fieldset>
-        {all.length > rows.length && (
-          <button
-            type="button"
-            class="button plain small choice-more"
-            aria-expanded={showsAll}
-            onClick={() => setShowsAll(!showsAll)}
-          >
-            <Icon name={showsAll ? 'less' : 'all'} />
-            {showsAll ? t('choices.fewer') : t('choices.all', { count: all.length })}
-          </button>
-        )}
       </div>
     </>
   );
 };
-
-/** The rows, and the selected choice in its order when it is none of them. */
-const withSelected = (rows: readonly Choice[], selected: Choice, all: readonly Choice[]): readonly Choice[] =>
-  all.filter(({ id }) => id === selected.id || rows.some((row) => row.id === id));
 
 interface RowProps {
   readonly name: string;

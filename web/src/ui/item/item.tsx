@@ -1,17 +1,28 @@
 import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
-import { openWithoutPicker } from '../../download/index.ts';
-import { type Choice, type ChoiceGroup, choicesOf, preferenceOf, withAllAudio } from '../../renditions/index.ts';
+import {
+  type Choice,
+  choicesOf,
+  clipOf,
+  type FormatPreference,
+  holdsSubtitles,
+  isClippable,
+  languageChange,
+  preferenceOf,
+  selectPreferred,
+  withExtras,
+} from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
-import { useDetails } from '../details/index.ts';
+import { type SubtitleInformation, useDetails } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
 import { DetailsButton } from './details-button.tsx';
 import { MediaStage } from './media-stage.tsx';
+import { Sentence } from './sentence.tsx';
 
 export interface ItemProps {
   readonly item: MediaInformation;
@@ -23,38 +34,56 @@ export interface ItemProps {
   readonly place?: { readonly number: number; readonly count: number };
 }
 
+/** The first of each language: by people before automatic ones, as the service embeds them. */
+const oneByLanguage = (subtitles: readonly SubtitleInformation[]): readonly SubtitleInformation[] =>
+  [...subtitles]
+    .sort((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic))
+    .filter(({ language }, index, all) => all.findIndex((other) => other.language === language) === index);
+
 const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
   const { t } = texts;
+  const { author, coverUrl, requestedUrl: link } = item;
+  const listed = { link, title: item.title, author, coverUrl };
+  const title = item.title ?? t('item.untitled');
   const pattern = useObservable(fileNames.pattern);
   const offers = useOffers();
-  const options = { place, pattern, offers, preference: formats.get() };
+  const [wish, setWish] = useState(() => formats.get());
   const [selectedId, setSelectedId] = useState<string>();
   // From the resolve that the service has stored; the result does not wait for it.
   const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
-  const full = useMemo(() => withAllAudio(item, details?.audio), [item, details]);
-  const choices = useMemo(() => choicesOf(full, options), [full, pattern, offers]);
+  const audio = details?.audio;
+  const choices = useMemo(
+    () => choicesOf(item, { place, pattern, offers, audio, preference: formats.get() }),
+    [item, audio, pattern, offers],
+  );
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.
-  const selected = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
+  const whole = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
   const current = useObservable(playback.current);
   const playing = current && all.find(({ id }) => id === current.choice.id);
-  const select = (choice: Choice) => {
+  const durationSeconds = details?.isLive ? null : details?.durationSeconds;
+  const hasParts = whole !== undefined && Boolean(durationSeconds) && isClippable(whole);
+  const clip = hasParts && playing ? current.clip : undefined;
+  const subtitles = whole && durationSeconds && offers?.hasSubtitles && holdsSubtitles(whole) ? details?.subtitles : [];
+  const byLanguage = oneByLanguage(subtitles ?? []);
+  const embedded = byLanguage.find(({ language }) => language === wish?.subtitles)?.language;
+  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, subtitles: embedded });
+  const selected = extended && clip ? clipOf(extended, clip) : extended;
+  const remember = (choice: Choice, more: Partial<FormatPreference> = {}) => {
     setSelectedId(choice.id);
-    formats.set(preferenceOf(choice));
-  };
-  const selectGroup = (group: ChoiceGroup) => {
-    const { preselected } = choicesOf(full, { ...options, preference: { ...formats.get(), group } });
-    if (preselected) select(preselected);
+    formats.set({ ...preferenceOf(choice), ...(whole && languageChange(choices, whole, choice)), ...more });
+    setWish(formats.get());
   };
   useEffect(() => {
     if (isNested || !selected) return;
     primaryAction.current = () => {
-      if (!downloads.find(selected, downloads.list.get())) downloads.start(selected);
+      const file = downloads.fileOf(selected);
+      if (downloads.states.get().get(file.url)?.phase !== 'started') void downloads.start(file, listed);
     };
     return () => {
       primaryAction.current = undefined;
@@ -62,24 +91,29 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   }, [selected, isNested]);
   useEffect(() => {
     // With the tags and the bit rate that the instance offers.
-    if (isNested || !offers || !startsDownload.current) return;
+    if (isNested || !offers || (startsDownload.current !== true && startsDownload.current !== link)) return;
     startsDownload.current = false;
-    // Without a click the browser shows no file picker.
-    if (choices.preselected) downloads.enqueue(choices.preselected, openWithoutPicker);
+    if (selected) void downloads.start(downloads.fileOf(selected), listed);
   }, [offers]);
-  const title = item.title ?? t('item.untitled');
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
-    const { author, coverUrl, requestedUrl: link } = item;
-    playback.current.set({ choice, title, author, coverUrl, link, startSeconds: startSeconds ?? position });
+    const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
+    playback.current.set({ choice, title, author, coverUrl, link, ...now });
+  };
+  const toggleClip = (isClip: boolean) => {
+    if (!playing && whole && isClip) play(whole);
+    const { current: started } = playback;
+    const part = { startSeconds: 0, endSeconds: Math.ceil(durationSeconds ?? 0) };
+    const playingNow = started.get();
+    if (playingNow) started.set({ ...playingNow, clip: isClip ? (playingNow.clip ?? part) : undefined });
   };
   const seek = (seconds: number) => {
     const { current: media } = playback.media;
     if (playing && media) {
       media.currentTime = seconds;
       media.play().catch(() => undefined);
-    } else if (selected) play(selected, seconds);
+    } else if (whole) play(whole, seconds);
   };
   useEffect(() => {
     if (startsPlaying && choices.preselected) play(choices.preselected);
@@ -94,7 +128,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
           isLive={details?.isLive}
           isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
           isPlaying={playing !== undefined}
-          onPlay={selected && (() => play(selected))}
+          onPlay={whole && (() => play(whole))}
         />
         {!isNested && <ItemHead title={title} author={item.author} link={item.requestedUrl} />}
         {item.requestedUrl && (
@@ -106,9 +140,22 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         )}
       </div>
       <div class="panel download-panel">
-        {selected ? (
+        {selected && whole ? (
           <>
-            <ChoiceList choices={choices} selected={selected} onSelect={select} onSelectGroup={selectGroup} />
+            <Sentence
+              {...{ choices, wish, embedded, clip }}
+              selected={whole}
+              subtitles={byLanguage}
+              onSelect={remember}
+              onSelectGroup={(group) => {
+                const choice = selectPreferred(choices, { ...wish, group });
+                if (choice) remember(choice);
+              }}
+              onWish={(more) => remember(whole, more)}
+              onClip={hasParts ? toggleClip : undefined}
+            />
+            <Actions choice={selected} item={listed} onPlay={() => play(whole)} />
+            <ChoiceList choices={choices} selected={whole} onSelect={remember} />
             {selected.canSeek === false && (
               <p class="note">
                 <Icon name="clock" />
@@ -116,7 +163,6 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
               </p>
             )}
             {details?.availableInSeconds && <StartNote availableAtMs={details.availableAtMs} />}
-            <Actions choice={selected} item={item} onPlay={() => play(selected)} />
           </>
         ) : (
           <p>{t('item.nothing')}</p>
@@ -135,7 +181,7 @@ const StartNote = ({ availableAtMs }: { readonly availableAtMs: number }) => {
   return (
     <p class="note figures">
       <Icon name="clock" />
-      {texts.t('item.startsIn', { count: seconds })}
+      {texts.t('waiting.starts', { count: seconds })}
     </p>
   );
 };

@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
+import type { Api } from '../../api/index.ts';
 import { shareableLocation } from '../../lib/index.ts';
 import { type Choice, preferenceOf, qualityOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
@@ -12,31 +13,56 @@ export interface ShareButtonProps {
 
 /** Shares this page's address with the choice in it: the share sheet on touch screens, else a QR code and a copy. */
 export const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
-  const { t } = usePage().texts;
+  const { api, texts } = usePage();
+  const { t } = texts;
   const [isOpen, setOpen] = useState(false);
+  /** Null: other devices cannot open the page. Undefined: not known yet. */
+  const [base, setBase] = useState<string | null>();
   const id = useId();
-  const url = new URL(shareableLocation(link, qualityOf(preferenceOf(choice))), location.origin).href;
-  const share = () => {
-    if (hasShareSheet()) void navigator.share({ title: title ?? undefined, url }).catch(ignoreDismissal);
+  const location = shareableLocation(link, qualityOf(preferenceOf(choice)));
+  const share = async () => {
+    const found = base === undefined ? await reachableBase(api) : base;
+    setBase(found);
+    if (found !== null && hasShareSheet())
+      await navigator.share({ title: title ?? undefined, url: found + location }).catch(ignoreDismissal);
     else setOpen(!isOpen);
   };
   return (
     <>
-      <button type="button" class="button plain small" aria-expanded={isOpen} aria-controls={id} onClick={share}>
+      <button
+        type="button"
+        class="button plain small"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => void share()}
+      >
         <Icon name="share" />
         {t('action.share')}
       </button>
       <div id={id} class="share-panel" hidden={!isOpen}>
-        {isOpen && (
+        {isOpen && base === null && <p role="status">{t('share.none')}</p>}
+        {isOpen && base && (
           <>
-            <QrCode text={url} name={t('share.qr')} />
-            <CopyButton text={url} label={t('share.copy')} />
+            <QrCode text={base + location} name={t('share.qr')} />
+            <CopyButton text={base + location} label={t('share.copy')} />
           </>
         )}
       </div>
     </>
   );
 };
+
+/** Names of the machine itself. */
+const isOwnName = (base: string): boolean =>
+  /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(base).hostname);
+
+/** Where other devices open the page: here, at the instance, or where the instance says; null where they cannot. */
+async function reachableBase(api: Api): Promise<string | null> {
+  const known = [location.origin, api.base].find((base) => !isOwnName(base));
+  if (known) return known;
+  const { publicUrl } = await api.getAppInfo().catch(() => ({ publicUrl: undefined }));
+  return publicUrl && !isOwnName(publicUrl) ? new URL(publicUrl).origin : null;
+}
 
 const hasShareSheet = (): boolean => 'share' in navigator && matchMedia('(pointer: coarse)').matches;
 

@@ -1,21 +1,28 @@
 import type { RefObject } from 'preact';
 import { usePage } from '../context.ts';
 import { Icon, type IconName, Select } from '../controls/index.ts';
+import { type Chapter, useDetails } from '../details/index.ts';
+import { ChapterMenu, SeekBar } from './seek-bar.tsx';
+import { useCast } from './use-cast.ts';
 import { type MediaState, toggleFullscreen, togglePictureInPicture, togglePlay } from './use-media-state.ts';
 
 export interface PlayerBarProps {
   readonly media: RefObject<HTMLMediaElement | null>;
   readonly state: MediaState;
   readonly isVideo: boolean;
-  /** Whether the media element shows its own controls. */
-  readonly hasControls: boolean;
+  readonly canSeek: boolean;
   readonly isMini: boolean;
+  /** The page that is played, whose chapters are shown. */
+  readonly link: string | null;
+  readonly onHelp: () => void;
 }
 
+/** In the place of those that are not known. */
+const NO_CHAPTERS: readonly Chapter[] = [];
 const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2'] as const;
 
 /** Controls besides those of the media element, or in their place. */
-export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: PlayerBarProps) => {
+export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp }: PlayerBarProps) => {
   const { texts, format } = usePage();
   const { t } = texts;
   const { isPaused, isMuted, seconds } = state;
@@ -23,9 +30,16 @@ export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: Player
   const setSpeed = (next: string) => {
     if (media.current) media.current.playbackRate = Number(next);
   };
+  const cast = useCast(media);
+  const { details } = useDetails(link, canSeek);
+  const chapters = details?.chapters ?? NO_CHAPTERS;
+  const hasChapters = canSeek && chapters.length > 1;
+  // The media element shows its own.
+  const hasControls = canSeek && !isMini;
   const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
   return (
     <div class="player-bar">
+      {hasControls && hasChapters && <SeekBar {...{ media, state, chapters }} />}
       {!hasControls && (
         <>
           <BarButton
@@ -34,6 +48,7 @@ export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: Player
             onClick={() => togglePlay(media.current)}
           />
           <span class="figures">{format.clock(seconds)}</span>
+          {canSeek && <SeekBar {...{ media, state, chapters }} />}
         </>
       )}
       {!hasControls && !isMini && (
@@ -55,6 +70,7 @@ export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: Player
           <span class="muted">{t('player.noSeek')}</span>
         </>
       )}
+      {!isMini && hasChapters && <ChapterMenu {...{ media, state, chapters }} />}
       {!isMini && (
         <Select
           label={t('player.speed')}
@@ -71,6 +87,8 @@ export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: Player
           onClick={() => void togglePictureInPicture(media.current)}
         />
       )}
+      {cast && <BarButton icon="cast" name={t('player.cast')} onClick={cast} />}
+      {!isMini && <BarButton icon="keys" name={t('keys.title')} onClick={onHelp} />}
     </div>
   );
 };

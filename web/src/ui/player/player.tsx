@@ -6,10 +6,11 @@ import { Cover, Icon } from '../controls/index.ts';
 import type { Playback } from '../playback.ts';
 import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
-import { ClipEditor } from './clip-editor.tsx';
+import { KeysDialog } from './keys-dialog.tsx';
 import { PlayerBar } from './player-bar.tsx';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
 import { SubtitleTracks } from './subtitle-tracks.tsx';
+import { Trimmer } from './trimmer.tsx';
 import { useMediaSession } from './use-media-session.ts';
 import { useMediaState } from './use-media-state.ts';
 import { useShortcuts } from './use-shortcuts.ts';
@@ -35,6 +36,8 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
+  const [isHelping, setHelping] = useState(false);
+  const help = () => setHelping(true);
   const close = () => player.current.set(undefined);
 
   useEffect(() => {
@@ -49,7 +52,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     };
   }, []);
   useMediaSession(playback, media, canSeek);
-  useShortcuts(media, canSeek);
+  useShortcuts(media, canSeek, help);
 
   const again = () => {
     const { current } = media;
@@ -82,11 +85,10 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     again();
   };
 
-  const hasControls = canSeek && !isMini;
   const common = {
     ref: media,
     src: url,
-    controls: hasControls,
+    controls: canSeek && !isMini,
     autoplay: true,
     preload: 'metadata',
     tabIndex: 0,
@@ -102,7 +104,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
     <div
       class={`player${isMini ? ' mini' : ''}${isVideo ? '' : ' audio'}`}
-      onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && close()}
+      onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && !isHelping && close()}
     >
       <div class={isVideo ? 'media-stage playing' : 'player-audio'}>
         {isVideo ? (
@@ -133,12 +135,15 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
         </p>
       )}
       <div class="player-tools">
-        <PlayerBar {...{ media, state, isVideo, hasControls, isMini }} />
-        {!isMini && isClippable(choice) && <ClipEditor choice={choice} media={media} />}
+        <PlayerBar {...{ media, state, isVideo, canSeek, isMini, link }} onHelp={help} />
+        {!isMini && isClippable(choice) && Number.isFinite(state.durationSeconds) && (
+          <Trimmer playback={playback} media={media} durationSeconds={state.durationSeconds} />
+        )}
       </div>
       <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
         <Icon name="close" />
       </button>
+      {isHelping && <KeysDialog onClose={() => setHelping(false)} />}
     </div>
   );
 };

@@ -2,21 +2,22 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { seekBy, toggleFullscreen, togglePlay } from './use-media-state.ts';
 
-const SHORT_SECONDS = 5;
-const LONG_SECONDS = 10;
-const TYPING = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]';
+/** Steps of the arrow keys, and of J and L. */
+export const SHORT_SECONDS = 5;
+export const LONG_SECONDS = 10;
+const TYPING = 'input:not([type=radio], [type=checkbox], [type=range]), textarea, select, [contenteditable]';
 /** Elements with uses of their own for space and arrows. */
 const INTERACTIVE = 'a, button, input, select, textarea, summary, [role=tab]';
 
-/** Keys of the player: space, K, J, L, arrows, M and F, wherever the focus is except in a text field. */
-export function useShortcuts(media: RefObject<HTMLMediaElement | null>, canSeek: boolean): void {
+/** Keys of the player, wherever the focus is except in a text field and in a dialog. `?`: calls `onHelp`. */
+export function useShortcuts(media: RefObject<HTMLMediaElement | null>, canSeek: boolean, onHelp: () => void): void {
   useEffect(() => {
     const act = (event: KeyboardEvent) => {
       const { key, target, ctrlKey, metaKey, altKey, defaultPrevented } = event;
-      if (ctrlKey || metaKey || altKey || defaultPrevented) return;
+      if (ctrlKey || metaKey || altKey || defaultPrevented || document.querySelector('dialog:modal')) return;
       const element = target instanceof Element ? target : undefined;
       if (element?.closest(TYPING)) return;
-      const action = actionOf(key, media.current, canSeek);
+      const action = key === '?' ? onHelp : actionOf(key, media.current, canSeek);
       const isOwnKey = key === ' ' || key.startsWith('Arrow');
       if (!action || (isOwnKey && element?.closest(INTERACTIVE))) return;
       // The media element has its own use for some of them.

@@ -2,19 +2,23 @@ import { useEffect, useRef } from 'preact/hooks';
 import {
   ApiFailure,
   type MediaInformation,
-  type ResourceInformation,
+  type ResolvedLink,
   resolveWhenAvailable,
   type Waiting,
   type WaitOptions,
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
-import { FIRST_ENTRY_WAIT_SECONDS, toFailure } from '../session.ts';
+import { toFailure } from '../session.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
 /** An entry of a playlist. One that missed the playlist's deadline is resolved by itself. */
 export interface Entry {
   readonly item: MediaInformation;
   readonly isLooking?: boolean;
+  /** It will be resolved, with the list or by itself. */
+  readonly isQueued?: boolean;
+  /** It turned out to be gone, private or protected while the list was resolved. */
+  readonly isGone?: boolean;
   /** Why its resolve waits. */
   readonly waiting?: Waiting;
   readonly failure?: ApiFailure;
@@ -22,42 +26,50 @@ export interface Entry {
 
 export interface Entries {
   readonly all: readonly Entry[];
-  /** Resolves an entry and shows the progress. Aborted when the playlist unmounts. */
-  lookUp(index: number): Promise<void>;
+  /**
+   * The entry with its renditions, resolved if necessary with its progress shown. Aborted when the playlist unmounts. Undefined
+   * when it fails, which is shown.
+   */
+  lookUp(index: number): Promise<MediaInformation | undefined>;
+  /** Shows a failure of the entry. */
+  fail(index: number, failure: ApiFailure): void;
   /** Aborts `lookUp`. */
   stop(index: number): void;
-  /** The entry with its renditions, resolved if necessary; continues after unmounting. @throws ApiFailure */
-  find(index: number, options?: WaitOptions): Promise<MediaInformation>;
 }
 
 /** Whether the entry has been resolved with renditions. */
 export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
+interface Looking {
+  readonly asking: AbortController;
+  readonly found: Promise<MediaInformation | undefined>;
+}
+
+/** Whether it is to be resolved yet. */
+export const isPending = ({ item, isGone, failure }: Entry): boolean => !hasVersions(item) && !isGone && !failure;
+
 export interface EntriesOptions {
-  /** Resolves every entry when the list is shown, a few at a time. */
-  readonly resolvesAll?: boolean;
-  /** The list's link, resolved again while entries are missing: the service continues where it stopped. */
+  /** The list's link, absent for links entered together: while entries are missing, the service continues with it where it stopped. */
   readonly link?: string;
 }
 
-/** Concurrent resolves of `resolvesAll`. */
+/** Concurrent resolves of entries by themselves. */
 const MAX_RESOLVING = 3;
-/** Further resolves ask for an answer after this time; later ones wait for the service's deadline. */
+/** How long further resolves of a list wait for its entries, at first and at most; later ones wait for the service's deadline. */
+const SECOND_ENTRY_WAIT_SECONDS = 2;
 const MAX_ENTRY_WAIT_SECONDS = 15;
 /** Further resolves of one list. */
 const MAX_ROUNDS = 20;
-/** Lists that were resolved again, or are being. */
-const continued = new WeakSet<ResourceInformation>();
 
-export function useEntries(resource: ResourceInformation, { resolvesAll, link }: EntriesOptions = {}): Entries {
+export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}): Entries {
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
-    (resource.mediaItems ?? []).map((item) => ({ item })),
+    (resource.mediaItems ?? []).map((item) => ({ item, isQueued: !hasVersions(item) })),
   );
   const latest = useRef(all);
   latest.current = all;
-  const looking = useRef(new Map<number, AbortController>()).current;
-  const stop = (index: number) => looking.get(index)?.abort();
+  const looking = useRef(new Map<number, Looking>()).current;
+  const stop = (index: number) => looking.get(index)?.asking.abort();
   const isUnmounted = useRef(false);
   useEffect(
     () => () => {
@@ -75,65 +87,75 @@ export function useEntries(resource: ResourceInformation, { resolvesAll, link }:
   const find = async (index: number, options: WaitOptions = {}) => {
     const item = latest.current[index]?.item;
     if (!item) throw new ApiFailure('not-found');
-    if (hasVersions(item)) return item;
     const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', options);
     const complete = { ...item, ...found?.[0] };
     change(index, { item: complete });
     return complete;
   };
 
-  const lookUp = async (index: number) => {
-    const item = latest.current[index]?.item;
-    if (!item || looking.has(index)) return;
-    const asking = new AbortController();
-    const { signal } = asking;
-    looking.set(index, asking);
+  const resolveEntry = async (index: number, item: MediaInformation, { signal }: AbortController) => {
     change(index, { item, isLooking: true });
     try {
-      await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
+      return await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
     } catch (error) {
       change(index, signal.aborted ? { item } : { item, failure: toFailure(error) });
     } finally {
       looking.delete(index);
     }
   };
-  useEffect(() => {
-    if (!resolvesAll) return;
-    const pending = latest.current.flatMap(({ item }, index) => (hasVersions(item) ? [] : [index]));
+  const lookUp = async (index: number) => {
+    const item = latest.current[index]?.item;
+    if (!item || isUnmounted.current) return;
+    if (hasVersions(item)) return item;
+    const current = looking.get(index);
+    if (current) return current.found;
+    const asking = new AbortController();
+    const found = resolveEntry(index, item, asking);
+    looking.set(index, { asking, found });
+    return found;
+  };
+  /** What does not resolve with the list may do so by itself, or says why not. */
+  const resolveRest = async () => {
+    const pending = latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : []));
     const next = async (): Promise<void> => {
       const index = pending.shift();
       if (index === undefined || isUnmounted.current) return;
       await lookUp(index);
       return next();
     };
-    for (let worker = 0; worker < MAX_RESOLVING; worker++) void next();
-  }, []);
-  const pendingCount = () => latest.current.filter(({ item }) => !hasVersions(item)).length;
+    await Promise.all(Array.from({ length: MAX_RESOLVING }, next));
+  };
+  const pendingCount = () => latest.current.filter(isPending).length;
+  const placeCount = latest.current.length + (resource.counts?.unavailable.length ?? 0);
   const continueList = async (url: string, signal: AbortSignal) => {
     for (let round = 0; round < MAX_ROUNDS && pendingCount() > 0; round++) {
       const before = pendingCount();
       // Short at first, so that entries appear; longer each time, because an entry that takes longer starts over.
-      const wait = FIRST_ENTRY_WAIT_SECONDS * 2 ** (round + 1);
+      const wait = SECOND_ENTRY_WAIT_SECONDS * 2 ** round;
       const isBounded = wait <= MAX_ENTRY_WAIT_SECONDS;
       const startedAt = performance.now();
-      const { mediaItems } = await api.resolve(url, signal, isBounded ? { maxEntryWaitSeconds: wait } : {});
+      const { mediaItems, counts } = await api.resolve(url, signal, isBounded ? { maxEntryWaitSeconds: wait } : {});
       const isEarly = isBounded && performance.now() - startedAt >= wait * 1000;
+      // An entry that is a list itself becomes several: then places say nothing.
+      const areSame = mediaItems.length + (counts?.unavailable.length ?? 0) === placeCount;
       for (const [index, { item, isLooking }] of latest.current.entries()) {
         const found = mediaItems.find(({ requestedUrl }) => requestedUrl === item.requestedUrl);
-        if (!isLooking && !hasVersions(item) && item.requestedUrl && found && hasVersions(found))
-          change(index, { item: { ...item, ...found } });
+        if (isLooking || hasVersions(item) || !item.requestedUrl) continue;
+        if (found && hasVersions(found)) change(index, { item: { ...item, ...found } });
+        else if (!found && areSame) change(index, { item, isGone: true });
       }
-      // What is left does not resolve with the list, but maybe by itself.
       if (!isEarly && pendingCount() === before) return;
     }
   };
   useEffect(() => {
-    if (!link || continued.has(resource)) return;
-    continued.add(resource);
     const left = new AbortController();
-    // Each entry can be loaded by itself, and says then why that fails.
-    continueList(link, left.signal).catch(() => undefined);
+    const rounds = link ? continueList(link, left.signal).catch(() => undefined) : Promise.resolve();
+    void rounds.then(resolveRest);
     return () => left.abort();
   }, []);
-  return { all, lookUp, stop, find };
+  const fail = (index: number, failure: ApiFailure) => {
+    const item = latest.current[index]?.item;
+    if (item) change(index, { item, failure });
+  };
+  return { all, lookUp, fail, stop };
 }

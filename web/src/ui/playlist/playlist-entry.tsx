@@ -1,25 +1,56 @@
+import { Component } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { TextKey } from '../../lib/index.ts';
+import { type Choice, secondsOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon, NextTry } from '../controls/index.ts';
 import { failureText } from '../failure-text.ts';
-import { Item } from '../item/index.ts';
+import { DownloadNote, Item } from '../item/index.ts';
 import { type Entry, hasVersions } from './entries.ts';
 
 export interface PlaylistEntryProps {
+  readonly index: number;
   readonly entry: Entry;
+  /** The file of the list's format; undefined while it is not known. */
+  readonly choice: Choice | undefined;
   /** One-based place in the playlist and its length. */
-  readonly place?: { readonly number: number; readonly count: number };
+  readonly place?: { readonly number: number; readonly count: number } | undefined;
+  /** Of the file whose download was started. */
+  readonly url: string | undefined;
   readonly isPicked: boolean;
-  readonly onPick: (isPicked: boolean) => void;
-  readonly onDownload: () => void;
-  readonly onLookUp: () => Promise<unknown>;
-  /** Stops a resolve that waits. */
-  readonly onStop: () => void;
+  readonly actions: EntryActions;
 }
 
-/** One entry of a playlist; expanded, its renditions. */
-export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLookUp, onStop }: PlaylistEntryProps) => {
+/** By the index of an entry; the same object in every rendering. */
+export interface EntryActions {
+  pick(index: number, isPicked: boolean, isRange: boolean): void;
+  download(index: number): void;
+  lookUp(index: number): void;
+  /** Stops a resolve that waits. */
+  stop(index: number): void;
+}
+
+/** One entry of a playlist; expanded, its renditions. Rendered again for changes alone: lists are long. */
+export class PlaylistEntry extends Component<PlaylistEntryProps> {
+  override shouldComponentUpdate(next: Readonly<PlaylistEntryProps>): boolean {
+    const { place } = this.props;
+    return (
+      next.entry !== this.props.entry ||
+      next.choice !== this.props.choice ||
+      next.url !== this.props.url ||
+      next.isPicked !== this.props.isPicked ||
+      next.actions !== this.props.actions ||
+      next.place?.number !== place?.number ||
+      next.place?.count !== place?.count
+    );
+  }
+
+  override render() {
+    return <Row {...this.props} />;
+  }
+}
+
+const Row = ({ index, entry, choice, place, url, isPicked, actions }: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
@@ -32,8 +63,8 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
   const act = () => {
     if (isBusy) return;
     setPlays(0);
-    if (waiting) onStop();
-    else if (!isKnown) void onLookUp();
+    if (waiting) actions.stop(index);
+    else if (!isKnown) actions.lookUp(index);
     setOpen(waiting ? false : failure ? true : !isOpen);
   };
   return (
@@ -43,30 +74,31 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
           <input
             type="checkbox"
             class="checkbox"
+            value={index}
             aria-label={t('list.pick', { title })}
             checked={isPicked}
-            onChange={({ currentTarget }) => onPick(currentTarget.checked)}
+            onClick={({ currentTarget, shiftKey }) => actions.pick(index, currentTarget.checked, shiftKey)}
           />
         </label>
         <EntryCover number={place?.number} url={item.coverUrl} />
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
-          <EntryNote entry={entry} />
+          <EntryNote entry={entry} choice={choice} />
         </div>
         <div class="entry-actions">
           <button
             type="button"
-            class="button plain small square"
+            class="button plain small square shortcut"
             aria-label={t('action.downloadNamed', { label: title })}
             title={t('action.download')}
-            onClick={onDownload}
+            onClick={() => actions.download(index)}
           >
             <Icon name="download" />
           </button>
           {isKnown && (
             <button
               type="button"
-              class="button plain small square"
+              class="button plain small square shortcut"
               aria-label={t('action.playNamed', { title })}
               title={t('action.play')}
               onClick={() => {
@@ -86,12 +118,13 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
             aria-disabled={isBusy}
             onClick={act}
           >
-            <Icon name={waiting ? 'close' : failure ? 'retry' : 'all'} />
+            <Icon name={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'} />
             <span class="word">{t(actionText(entry, isOpen))}</span>
             <span class="visually-hidden">{title}</span>
           </button>
         </div>
       </div>
+      {url && <DownloadNote url={url} />}
       <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
         {isOpen && isKnown && <Item key={plays} item={item} place={place} isNested startsPlaying={plays > 0} />}
       </div>
@@ -127,11 +160,11 @@ export const UnavailableEntry = ({ number }: { readonly number: number }) => {
   );
 };
 
-/** The author, or the state of the entry's resolve. */
-const EntryNote = ({ entry }: { readonly entry: Entry }) => {
-  const { texts } = usePage();
+/** Author, duration and size, or the state of the entry's resolve. */
+const EntryNote = ({ entry, choice }: Pick<PlaylistEntryProps, 'entry' | 'choice'>) => {
+  const { texts, format } = usePage();
   const { t } = texts;
-  const { item, isLooking, waiting, failure } = entry;
+  const { item, isQueued, isLooking, waiting, failure } = entry;
   if (failure) {
     return (
       <p class="error-text" role="alert">
@@ -141,14 +174,20 @@ const EntryNote = ({ entry }: { readonly entry: Entry }) => {
   }
   if (waiting) {
     return (
-      <>
-        <p role="status">{t(`waiting.${waiting.reason}`)}</p>
-        <p>
-          <NextTry waiting={waiting} />
-        </p>
-      </>
+      <p>
+        <span role="status">{t(`waiting.${waiting.reason}`)}</span>
+        <NextTry waiting={waiting} />
+      </p>
     );
   }
-  const known = item.author ?? (hasVersions(item) ? '' : t('list.noVersions'));
-  return <p dir="auto">{isLooking ? t('list.looking') : known}</p>;
+  if (!hasVersions(item)) return <p>{t(isLooking || isQueued ? 'list.looking' : 'list.noVersions')}</p>;
+  const seconds = secondsOf(item);
+  const size = choice?.sizeBytes && format.bytes(choice.sizeBytes);
+  return (
+    <p>
+      {seconds !== undefined && <span>{format.clock(seconds)}</span>}
+      {size && <span>{choice.isSizeEstimate ? t('choices.about', { size }) : size}</span>}
+      {item.author && <bdi>{item.author}</bdi>}
+    </p>
+  );
 };

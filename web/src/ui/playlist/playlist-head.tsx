@@ -28,7 +28,9 @@ export const PlaylistHead = ({ title, resource, count, notes, isBatch }: Playlis
         <h2 dir="auto">{title}</h2>
         <p class="byline">
           {resource.author && <bdi>{resource.author}</bdi>}
-          <span>{total === undefined ? t('list.count', { count }) : t('list.countOf', { count, total })}</span>
+          <span>
+            {total === undefined ? t('list.count', { count }) : t('list.countOf', { shown: count, count: total })}
+          </span>
         </p>
         {details.length > 0 && <p class="muted section-note">{details.join(' ')}</p>}
       </div>

@@ -1,61 +1,59 @@
-import { useEffect, useState } from 'preact/hooks';
-import { signLink } from '../../access/index.ts';
-import { hasFilePicker } from '../../download/index.ts';
-import { fileNameOf, type PlaylistFormat } from '../../renditions/index.ts';
+import { fileNameOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
-import { useOffers } from '../conversions/index.ts';
+import type { PlaylistUrls } from './playlist-urls.ts';
 
-export interface PlaylistLinksProps {
-  /** The list's link. */
-  readonly link: string;
-  /** The list's title. */
-  readonly title: string;
-  readonly author: string | null;
-  /** Places of the list. */
-  readonly count: number;
-  readonly format: PlaylistFormat;
-}
-
-/** The parameters of the API by what the toolbar selects. */
-const QUALITIES: Readonly<Record<PlaylistFormat, Readonly<Record<string, string>>>> = {
-  recommended: {},
-  highest: { codec: 'any' },
-  audio: { quality: 'audio' },
-  mp3: { quality: 'mp3' },
-};
-
-/** The whole list as one file, as a podcast, and as a playlist for players. */
-export const PlaylistLinks = ({ link, title, author, count, format }: PlaylistLinksProps) => {
-  const { api, texts, formats, downloads } = usePage();
-  const { t } = texts;
-  const [access, setAccess] = useState<string>();
-  useEffect(() => void signLink(api.base, link).then(setAccess), [api, link]);
-  const offers = useOffers();
-  const { bitrateKbps = 0 } = formats.get() ?? {};
-  const conversion: Record<string, string> = {};
-  if (format === 'mp3' && offers?.hasTags) conversion.tags = 'true';
-  if (format === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
-  const urlOf = (operation: string, options: Readonly<Record<string, string>>) =>
-    `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
-  const zip = urlOf('Get', { ...QUALITIES[format], ...conversion, format: 'zip' });
-  const downloadZip = (event: MouseEvent) => {
-    // Without a picker, the browser's storage may be too small for a whole list: the browser downloads by itself.
-    if (!hasFilePicker() || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    downloads.start({ url: zip, fileName: fileNameOf({ title, author }, '.zip'), entryCount: count });
-  };
+/** The whole list as a podcast, and as a playlist for players. */
+export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'podcast'>) => {
+  const { t } = usePage().texts;
   return (
     <p class="playlist-links">
-      <a class="button plain small" href={zip} download onClick={downloadZip}>
-        <Icon name="download" />
-        {t('list.zip')}
-      </a>
-      <a class="button plain small" href={urlOf('Feed', { ...QUALITIES[format], format: 'm3u8' })} download="list.m3u8">
+      <a class="button plain small" href={m3u8} download="list.m3u8">
         <Icon name="play" />
         {t('list.player')}
       </a>
-      <CopyButton text={urlOf('Feed', {})} label={t('list.feed')} />
+      <CopyButton text={podcast} label={t('list.feed')} />
     </p>
+  );
+};
+
+export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink' | 'addresses'> {
+  /** Of the list. */
+  readonly title: string;
+}
+
+/** The selected entries as files of their own, for download managers. */
+export const SeparateFiles = ({ metalink, addresses, title }: SeparateFilesProps) => {
+  const { t } = usePage().texts;
+  const close = (menu: HTMLDetailsElement) => {
+    menu.open = false;
+  };
+  const nameOf = (extension: string) => fileNameOf({ title, author: null }, extension);
+  return (
+    <details
+      class="menu"
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close(currentTarget);
+      }}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== 'Escape' || !currentTarget.open) return;
+        close(currentTarget);
+        currentTarget.querySelector('summary')?.focus();
+      }}
+      onClick={({ target, currentTarget }) => target instanceof HTMLAnchorElement && close(currentTarget)}
+    >
+      <summary class="button" title={t('list.separate')}>
+        <span class="word">{t('list.separate')}</span>
+        <Icon name="all" />
+      </summary>
+      <div class="menu-panel panel">
+        <a class="button plain" href={metalink} download={nameOf('.meta4')}>
+          {t('list.metalink')}
+        </a>
+        <a class="button plain" href={addresses} download={nameOf('.txt')}>
+          {t('list.addresses')}
+        </a>
+      </div>
+    </details>
   );
 };

@@ -10,13 +10,19 @@ export interface PlaylistRow {
   readonly index?: number;
 }
 
-/** The rows of a list in its order: `count` entries, with gaps at the unavailable places. */
-export function rowsOfPlaylist(count: number, unavailable: readonly number[] = []): readonly PlaylistRow[] {
+/** The rows of a list in its order: its entries, with gaps at the unavailable places. */
+export function rowsOfPlaylist(
+  entries: readonly Pick<Entry, 'isGone'>[],
+  unavailable: readonly number[] = [],
+): readonly PlaylistRow[] {
+  const { length: count } = entries;
   const gaps = new Set(unavailable.filter((number) => number <= count + unavailable.length));
   let index = 0;
   return Array.from({ length: count + gaps.size }, (_, place) => {
     const number = place + 1;
-    return gaps.has(number) ? { number } : { number, index: index++ };
+    if (gaps.has(number)) return { number };
+    const row = { number, index: index++ };
+    return entries[row.index]?.isGone ? { number } : row;
   });
 }
 
@@ -54,7 +60,7 @@ const folded = (text: string): string =>
 
 /** Rows rendered at first, and with each further frame. */
 const FIRST_ROWS = 20;
-const ROWS_PER_FRAME = 60;
+const ROWS_PER_FRAME = 30;
 
 /** How many of `count` rows to render: the first ones at once, the rest frame by frame. */
 export function useIncrementalCount(count: number): number {

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { PLAYLIST_FORMATS, type PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
@@ -6,28 +7,32 @@ import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
 export interface PlaylistToolbarProps {
   readonly count: number;
   readonly pickedCount: number;
+  /** Of what is selected, where every size is known. */
+  readonly sizeBytes: number | undefined;
   /** Whether every entry that the filter shows is selected. */
   readonly allPicked: boolean;
-  readonly filter: string;
-  readonly onFilter: (filter: string) => void;
   readonly format: PlaylistFormat;
+  /** The download is being opened. */
+  readonly isOpening: boolean;
   readonly onPickAll: (isAll: boolean) => void;
   readonly onFormat: (format: PlaylistFormat) => void;
   readonly onDownload: () => void;
+  /** Behind the download button. */
+  readonly children?: ComponentChildren;
 }
 
-/** Shorter lists are seen at a glance. */
-const MIN_FILTERED_ENTRIES = 10;
-
-/** Selection, filter, format and download of a playlist. */
+/** Selection, format and download of a playlist. */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { count, pickedCount, allPicked, filter, format, onPickAll, onFilter, onFormat, onDownload } = props;
-  const { t } = usePage().texts;
+  const { count, pickedCount, sizeBytes, allPicked, format, isOpening, onPickAll, onFormat, onDownload } = props;
+  const { texts, format: formatOf } = usePage();
+  const { t } = texts;
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
+  const size = sizeBytes && !isOpening ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
+  const isReady = pickedCount > 0 && !isOpening;
   return (
     <div class="toolbar" ref={bar}>
-      <label>
+      <label class="all">
         <input
           type="checkbox"
           class="checkbox"
@@ -35,20 +40,8 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
           indeterminate={pickedCount > 0 && !allPicked}
           onChange={({ currentTarget }) => onPickAll(currentTarget.checked)}
         />
-        {t('list.all')}
+        <span class="word">{t('list.all')}</span>
       </label>
-      {count >= MIN_FILTERED_ENTRIES && (
-        <input
-          type="search"
-          class="filter"
-          value={filter}
-          placeholder={t('list.filter')}
-          aria-label={t('list.filter')}
-          autoComplete="off"
-          enterKeyHint="done"
-          onInput={({ currentTarget }) => onFilter(currentTarget.value)}
-        />
-      )}
       <Select
         label={t('list.prefer')}
         value={format}
@@ -56,20 +49,53 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         nameOf={(one) => t(`list.prefer.${one}`)}
         onChange={onFormat}
       />
-      {/* aria-disabled: a disabled button would lose the focus. */}
-      <button
-        type="button"
-        class="button primary"
-        aria-disabled={pickedCount === 0}
-        onClick={() => pickedCount > 0 && onDownload()}
-      >
-        <Icon name="download" />
-        {pickedCount === count && count > 1
-          ? t('list.downloadAll', { count })
-          : pickedCount === 0
-            ? t('action.download')
-            : t('list.download', { count: pickedCount })}
-      </button>
+      <div class="toolbar-end">
+        {/* aria-disabled: a disabled button would lose the focus. */}
+        <button type="button" class="button primary" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
+          <Icon name="download" />
+          <span class="word">
+            {isOpening ? t('downloads.connecting') : downloadText()}
+            {size && (
+              <span class="size">
+                {' · '}
+                <bdi>{size}</bdi>
+              </span>
+            )}
+          </span>
+          <span class="short figures" aria-hidden="true">
+            {size ?? (pickedCount > 0 && formatOf.number(pickedCount))}
+          </span>
+        </button>
+        {props.children}
+      </div>
     </div>
+  );
+
+  function downloadText(): string {
+    if (pickedCount === 0) return t('action.download');
+    return pickedCount === count && count > 1
+      ? t('list.downloadAll', { count })
+      : t('list.download', { count: pickedCount });
+  }
+};
+
+export interface PlaylistFilterProps {
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
+}
+
+export const PlaylistFilter = ({ filter, onFilter }: PlaylistFilterProps) => {
+  const { t } = usePage().texts;
+  return (
+    <input
+      type="search"
+      class="filter"
+      value={filter}
+      placeholder={t('list.filter')}
+      aria-label={t('list.filter')}
+      autoComplete="off"
+      enterKeyHint="done"
+      onInput={({ currentTarget }) => onFilter(currentTarget.value)}
+    />
   );
 };

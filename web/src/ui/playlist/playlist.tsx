@@ -1,17 +1,18 @@
 import '../../styles/playlist.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiFailure, type ResolvedLink, type WaitOptions } from '../../api/index.ts';
-import { chooseFolder } from '../../download/index.ts';
-import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
-import { loadOffers, useOffers } from '../conversions/index.ts';
-import type { DeferredChoice } from '../downloads-state.ts';
-import { hasVersions, useEntries } from './entries.ts';
-import { PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ResolvedLink } from '../../api/index.ts';
+import { fileNameOf, type PlaylistFormat } from '../../renditions/index.ts';
+import { useObservable, usePage } from '../context.ts';
+import { DownloadNote } from '../item/index.ts';
+import { isPending, useEntries } from './entries.ts';
+import { useEntryFiles } from './entry-files.ts';
+import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
 import { PlaylistHead } from './playlist-head.tsx';
-import { PlaylistLinks } from './playlist-links.tsx';
-import { countNotesOf, matches, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
-import { PlaylistToolbar } from './playlist-toolbar.tsx';
+import { PlaylistLinks, SeparateFiles } from './playlist-links.tsx';
+import { countNotesOf, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
+import { PlaylistFilter, PlaylistToolbar } from './playlist-toolbar.tsx';
+import { usePlaylistUrls } from './playlist-urls.ts';
+import { useSelection } from './selection.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
 export interface PlaylistProps {
@@ -22,119 +23,104 @@ export interface PlaylistProps {
   readonly isBatch?: boolean;
 }
 
+/** Shorter lists are seen at a glance. */
+const MIN_FILTERED_ENTRIES = 10;
+
 /** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => {
-  const { api, texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
+  const { texts, downloads, primaryAction } = usePage();
   const { t } = texts;
-  const entries = useEntries(resource, { resolvesAll: isBatch, link });
-  const offers = useOffers();
-  const count = entries.all.length;
-  const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
-    resource,
-    'picked',
-    () => new Set(entries.all.keys()),
-  );
+  const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
+  const entries = useEntries(resource, { link });
   const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
-  const isChoosing = useRef(false);
   const [filter, setFilter] = useState('');
-  const allRows = rowsOfPlaylist(count, resource.counts?.unavailable);
+  const allRows = rowsOfPlaylist(entries.all, resource.counts?.unavailable);
+  const indexes = allRows.flatMap(({ index }) => index ?? []);
+  const count = indexes.length;
   const rows = allRows.filter(({ index }) => {
     const entry = index === undefined ? undefined : entries.all[index];
     return filter.trim() === '' || (entry && matches(entry, filter.trim()));
   });
-  const shownIndexes = rows.flatMap(({ index }) => index ?? []);
+  const shown = rows.flatMap(({ index }) => index ?? []);
+  const selection = useSelection(resource, entries.all.length, shown);
+  const { picked } = selection;
   const rowCount = useIncrementalCount(rows.length);
   const placeAt = (number: number) => (isBatch ? undefined : { number, count: allRows.length });
+  const numbers = allRows.flatMap(({ index, number }) => (index !== undefined && picked.has(index) ? number : []));
+  const pickedIndexes = indexes.filter((index) => picked.has(index));
+  const urls = usePlaylistUrls({ link: link ?? '', format, numbers: numbers.length === count ? undefined : numbers });
+  const zip = link && count > 1 && numbers.length > 1 ? urls.zip : undefined;
+  const files = useEntryFiles(entries, { format, placeOf: (index) => placeAt(numberOf(allRows, index)) });
 
-  const pick = (index: number, isPicked: boolean) => {
-    const next = new Set(picked);
-    if (isPicked) next.add(index);
-    else next.delete(index);
-    setPicked(next);
+  const download = () => {
+    const { author = null, coverUrl = null } = resource;
+    if (!zip || !link) return void files.downloadAll(pickedIndexes);
+    void downloads.start(
+      { url: zip, fileName: fileNameOf({ title, author }, '.zip') },
+      { link, title, author, coverUrl },
+    );
   };
-  const order = (index: number): Choice | DeferredChoice | undefined => {
-    const { item } = entries.all[index] ?? {};
-    const options = {
-      place: placeAt(allRows.find((row) => row.index === index)?.number ?? index + 1),
-      pattern: fileNames.pattern.get(),
-      preference: formats.get(),
-      offers,
-    };
-    if (item && hasVersions(item)) return selectForPlaylist(choicesOf(item, options), format);
-    const find = async (waitOptions: WaitOptions) => {
-      const found = await entries.find(index, waitOptions);
-      const choice = selectForPlaylist(choicesOf(found, { ...options, offers: await loadOffers(api) }), format);
-      if (!choice) throw new ApiFailure('not-found');
-      return choice;
-    };
-    const link = item?.requestedUrl ?? '';
-    return item && { name: item.title ?? (link || t('item.untitled')), link, format, place: options.place, find };
-  };
-  const download = async (indexes: readonly number[]) => {
-    // A second click must not open a second picker.
-    if (isChoosing.current) return;
-    isChoosing.current = true;
-    // The picker was dismissed.
-    const sink = await chooseFolder().catch(() => undefined);
-    isChoosing.current = false;
-    if (!sink) return;
-    const orders = indexes.flatMap((index) => order(index) ?? []);
-    // Unresolved entries may have to wait: resolved ones go first.
-    const [known, later] = [orders.filter((one) => !('find' in one)), orders.filter((one) => 'find' in one)];
-    for (const one of [...known, ...later]) downloads.enqueue(one, sink);
-    setPicked(new Set([...picked].filter((index) => !indexes.includes(index))));
-    announcement.set(t('say.downloadsAdded', { count: orders.length }));
-  };
-
-  const downloadPicked = () => download([...picked].sort((a, b) => a - b));
   useEffect(() => {
-    primaryAction.current = () => void (picked.size > 0 && downloadPicked());
+    primaryAction.current = () => numbers.length > 0 && download();
     return () => {
       primaryAction.current = undefined;
     };
   });
+  const latest = useRef({ pick: selection.pick, download: files.download, lookUp: entries.lookUp, stop: entries.stop });
+  latest.current = { pick: selection.pick, download: files.download, lookUp: entries.lookUp, stop: entries.stop };
+  const actions = useMemo<EntryActions>(
+    () => ({
+      pick: (...change) => latest.current.pick(...change),
+      download: (index) => void latest.current.download(index),
+      lookUp: (index) => void latest.current.lookUp(index),
+      stop: (index) => latest.current.stop(index),
+    }),
+    [],
+  );
 
-  const pendingCount = entries.all.filter(({ item, failure }) => !hasVersions(item) && !failure).length;
-  const notes = countNotesOf(count, pendingCount, resource.counts);
-  const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
+  const unavailable = allRows.flatMap(({ index, number }) => (index === undefined ? number : []));
+  const counts = { isCut: false, ...resource.counts, unavailable };
+  const notes = countNotesOf(count, entries.all.filter(isPending).length, counts);
+  const openingZip = useObservable(downloads.states).get(zip ?? '')?.phase === 'opening';
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
-      {link && count > 0 && (
-        <PlaylistLinks {...{ link, title, format }} author={resource.author ?? null} count={allRows.length} />
-      )}
+      <div class="playlist-tools">
+        {count >= MIN_FILTERED_ENTRIES && <PlaylistFilter filter={filter} onFilter={setFilter} />}
+        {link && count > 0 && <PlaylistLinks {...urls} />}
+      </div>
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (
         <div class="panel">
           <PlaylistToolbar
             count={count}
-            pickedCount={picked.size}
-            allPicked={shownIndexes.every((index) => picked.has(index))}
-            filter={filter}
-            onFilter={setFilter}
+            pickedCount={numbers.length}
+            sizeBytes={rowCount < rows.length ? undefined : files.bytesOf(pickedIndexes)}
+            allPicked={shown.every((index) => picked.has(index))}
             format={format}
-            onPickAll={(isAll) => {
-              const others = [...picked].filter((index) => !shownIndexes.includes(index));
-              setPicked(new Set(isAll ? [...others, ...shownIndexes] : others));
-            }}
+            isOpening={openingZip}
+            onPickAll={selection.pickAll}
             onFormat={setFormat}
-            onDownload={downloadPicked}
-          />
-          <ol>
+            onDownload={download}
+          >
+            {link && numbers.length > 0 && urls.metalink && <SeparateFiles {...urls} title={title} />}
+          </PlaylistToolbar>
+          <DownloadNote url={zip} />
+          <ol onKeyDown={selection.onKeyDown}>
             {rows.slice(0, rowCount).map(({ number, index }) => {
               const entry = index === undefined ? undefined : entries.all[index];
               if (index === undefined || !entry) return <UnavailableEntry key={`gone ${number}`} number={number} />;
               return (
                 <PlaylistEntry
                   key={index}
+                  index={index}
                   entry={entry}
+                  choice={files.choiceOf(index)}
                   place={placeAt(number)}
+                  url={files.urls.get(index)}
                   isPicked={picked.has(index)}
-                  onPick={(isPicked) => pick(index, isPicked)}
-                  onDownload={() => void download([index])}
-                  onLookUp={() => entries.lookUp(index)}
-                  onStop={() => entries.stop(index)}
+                  actions={actions}
                 />
               );
             })}
@@ -149,3 +135,6 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
     </article>
   );
 };
+
+const numberOf = (rows: readonly PlaylistRow[], index: number): number =>
+  rows.find((row) => row.index === index)?.number ?? index + 1;

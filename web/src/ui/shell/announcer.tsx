@@ -26,7 +26,7 @@ function describe({ texts }: Page, outcome: Outcome): string {
     case 'resolving':
       return outcome.waiting ? t(`waiting.${outcome.waiting.reason}`) : t('say.looking');
     case 'failed':
-      return spoken(failureText(texts, outcome.failure));
+      return spoken(failureText(texts, outcome.failure, outcome.link));
     case 'batch':
       return t('say.foundList', { title: t('batch.title'), count: outcome.links.length });
     case 'resolved': {

@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
 import { useFocusFallback, useLazy } from '../controls/index.ts';
-import { DownloadTray } from '../downloads/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
 import { FileNameSetting } from './file-name-setting.tsx';
@@ -30,7 +29,7 @@ const loadPlayerHost = async () => (await import('../player/index.ts')).PlayerHo
 
 const MainPage = () => {
   const page = usePage();
-  const { texts, session, downloads, playback } = page;
+  const { texts, session, playback } = page;
   const { t } = texts;
   const outcome = useObservable(session.outcome);
   const navigation = useLocation(page);
@@ -40,10 +39,6 @@ const MainPage = () => {
   useEffect(() => {
     document.title = title ? t('app.title', { title }) : t('app.name');
   }, [title, texts]);
-  useEffect(() => {
-    // Without a connection they continue on the next page.
-    if (page.hasUnendedDownloads) downloads.load().catch(() => undefined);
-  }, []);
   const goHome = (event: MouseEvent) => {
     if (opensElsewhere(event)) return;
     event.preventDefault();
@@ -75,7 +70,6 @@ const MainPage = () => {
           </div>
         )}
         {PlayerHost && <PlayerHost onOpen={navigation.reopen} />}
-        <DownloadTray />
         {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Cover, Icon, moveFocusFromRow, moveFocusFromSection } from '../controls/index.ts';
+import { CopyButton, Cover, Icon, moveFocusFromRow, moveFocusFromSection } from '../controls/index.ts';
 import { opensElsewhere } from './use-location.ts';
 
-/** Recent links of this device. */
+/** Recent links of this device, and what was downloaded of them. */
 export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => void }) => {
   const { texts, history } = usePage();
   const { t } = texts;
@@ -62,6 +62,7 @@ const Cleared = ({ onUndo }: { readonly onUndo: () => void }) => {
 
 const HistoryRow = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
   const { texts, format, history } = usePage();
+  const { t } = texts;
   const title = entry.title ?? entry.link;
   const open = (event: MouseEvent) => {
     if (opensElsewhere(event)) return;
@@ -92,14 +93,46 @@ const HistoryRow = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly 
           {format.ago(entry.at, Date.now())}
         </p>
       </div>
-      <button
-        type="button"
-        class="button plain small square"
-        aria-label={texts.t('history.remove', { title })}
-        onClick={forget}
-      >
-        <Icon name="close" />
-      </button>
+      <div class="history-actions">
+        <DownloadAgain entry={entry} onOpen={onOpen} />
+        <CopyButton text={entry.link} name={t('history.copy', { title })} />
+        <button
+          type="button"
+          class="button plain small square"
+          aria-label={t('history.remove', { title })}
+          onClick={forget}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
     </li>
+  );
+};
+
+/** Downloads the same file; the preselected format once its address has expired. */
+const DownloadAgain = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
+  const { texts, api, downloads, startsDownload } = usePage();
+  const { file } = entry;
+  const state = useObservable(downloads.states).get(file?.url ?? '');
+  // Another instance has other addresses.
+  if (!file?.url.startsWith(`${api.base}/api/`)) return null;
+  const start = async () => {
+    await downloads.start(file, entry);
+    if (downloads.states.get().get(file.url)?.phase !== 'failed') return;
+    startsDownload.current = entry.link;
+    onOpen();
+  };
+  const name = texts.t('history.again', { title: entry.title ?? entry.link });
+  return (
+    <button
+      type="button"
+      class="button plain small square"
+      aria-label={name}
+      title={name}
+      aria-disabled={state?.phase === 'opening'}
+      onClick={() => void start()}
+    >
+      <Icon name={state?.phase === 'started' ? 'check' : 'download'} />
+    </button>
   );
 };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiFailure, Waiting } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { Icon, type IconName, NextTry } from '../controls/index.ts';
-import { failureText, isWorthRetrying } from '../failure-text.ts';
+import { failureText, isWorthRetrying, progressText } from '../failure-text.ts';
 
 export interface NoticeProps {
   readonly look: 'bad' | 'waiting';
@@ -35,13 +35,15 @@ const ICONS: Readonly<Partial<Record<ApiFailure['kind'], IconName>>> = {
 
 export interface FailureNoticeProps {
   readonly failure: ApiFailure;
+  /** The link that failed. */
+  readonly link?: string;
   readonly onRetry: () => void;
 }
 
 /** A failure with its explanation and a retry button. */
-export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
+export const FailureNotice = ({ failure, link, onRetry }: FailureNoticeProps) => {
   const { texts } = usePage();
-  const { title, what } = failureText(texts, failure);
+  const { title, what } = failureText(texts, failure, link);
   return (
     <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
       <p>{what}</p>
@@ -64,17 +66,20 @@ export interface WaitingNoticeProps {
 
 /** A temporary condition that is being waited out. */
 export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
-  const { t } = usePage().texts;
-  const { reason, activity } = waiting;
+  const { texts } = usePage();
+  const { t } = texts;
+  const { reason, progress } = waiting;
   return (
-    <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
+    <Notice look="waiting" icon="clock" title={t(`waiting.${reason}`)}>
       <p>{t(`waiting.${reason}.what`)}</p>
-      {activity && reason === 'maintenance' && (
-        <p class="quote">
-          <bdi>{t('waiting.maintenance.activity', { activity })}</bdi>
-        </p>
-      )}
-      <progress aria-label={t(`waiting.${reason}`)} />
+      {progress && <p class="figures">{progressText(texts, progress)}</p>}
+      {/* With a key: an element that has had a value keeps it. */}
+      <progress
+        key={`${progress?.step} ${progress?.tool} ${progress?.totalBytes}`}
+        aria-label={t(`waiting.${reason}`)}
+        max={progress?.totalBytes}
+        value={progress?.totalBytes && progress.receivedBytes}
+      />
       <div class="notice-actions">
         <button type="button" class="button" onClick={onStop}>
           {t('waiting.stop')}

@@ -1,6 +1,5 @@
 import { ApiFailure } from '../../api/index.ts';
 import type { Outcome } from '../app-state.ts';
-import { usePage } from '../context.ts';
 import { useLazy } from '../controls/index.ts';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
 import { Skeleton } from './skeleton.tsx';
@@ -14,9 +13,7 @@ export interface ResultProps {
 /** The outcome of the link in the field. */
 export const Result = ({ outcome, navigation }: ResultProps) => {
   // Loaded while the first link is being resolved: the start page does without them.
-  const { downloads } = usePage();
-  const load = async () => (await Promise.all([import('./resolved-result.tsx'), downloads.load()]))[0].ResolvedResult;
-  const { loaded: Resolved, error, retry } = useLazy(load);
+  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult);
   switch (outcome.phase) {
     case 'idle':
       return null;
@@ -24,10 +21,14 @@ export const Result = ({ outcome, navigation }: ResultProps) => {
       if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
       return <Skeleton onCancel={navigation.close} />;
     case 'failed':
-      return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
+      return (
+        <FailureNotice failure={outcome.failure} link={outcome.link} onRetry={() => navigation.open(outcome.link)} />
+      );
     default:
       if (Resolved) return <Resolved outcome={outcome} />;
       if (error) return <FailureNotice failure={new ApiFailure('offline', {}, { cause: error })} onRetry={retry} />;
       return <Skeleton onCancel={navigation.close} />;
   }
 };
+
+const loadResolvedResult = async () => (await import('./resolved-result.tsx')).ResolvedResult;

@@ -1,6 +1,5 @@
 import { type ComponentChild, render } from 'preact';
 import { acceptBaseUrl, createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
-import { JOURNAL_NAME } from '../../download/index.ts';
 import {
   createFormat,
   createHistory,
@@ -15,7 +14,7 @@ import {
   wantedLocales,
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
-import { createLazyDownloads } from '../downloads-state.ts';
+import { createDownloads } from '../downloads.ts';
 import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
@@ -48,13 +47,9 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     theme: createThemeStore(storage),
     playback: createPlayback(),
     primaryAction: { current: undefined },
-    startsDownload: { current: takeDownloadRequest() },
+    startsDownload: { current: takeDownloadRequest() as boolean | string },
     session: createSession({ api, history }),
-    downloads: createLazyDownloads(async (subjects) => {
-      const { createDownloads, createJournal } = await import('../download-manager/index.ts');
-      return createDownloads(subjects, api, createJournal(storage), fileNames);
-    }),
-    hasUnendedDownloads: readStored(storage, JOURNAL_NAME) !== null,
+    downloads: createDownloads({ api, history }),
     announcement: createLiveRegion(),
     forgetInstance() {
       forgetBaseUrl(storage, tabStorage);

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { progressText } from '../failure-text.ts';
 import { Footer, Header } from '../shell/index.ts';
 import { useHealth } from './use-health.ts';
 
@@ -22,9 +23,11 @@ export const StatusPage = () => {
         : info.isHealthy
           ? 'good'
           : 'bad';
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  // The activity itself is in English.
+  const activity = info?.progress ? progressText(texts, info.progress) : info?.maintenance;
+  const facts: readonly (readonly [name: string, value: string | undefined, language?: string])[] = [
     [t('status.health'), info && t(info.isHealthy ? 'status.healthy' : 'status.unhealthy')],
-    [t('status.activity'), info && (info.maintenance ?? t('status.none'))],
+    [t('status.activity'), info && (activity ?? t('status.none')), activity && !info?.progress ? 'en' : undefined],
     [t('status.requests'), requests === undefined ? undefined : format.number(requests)],
     [
       t('status.answerTime'),
@@ -46,11 +49,11 @@ export const StatusPage = () => {
           {t(`status.${state}`)}
         </p>
         <dl class="panel facts">
-          {facts.map(([name, value]) => (
+          {facts.map(([name, value, language]) => (
             <div key={name} class="fact">
               <dt>{name}</dt>
               <dd>
-                <bdi>{value ?? '–'}</bdi>
+                <bdi lang={language}>{value ?? '–'}</bdi>
               </dd>
             </div>
           ))}

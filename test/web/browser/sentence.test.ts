@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { probe } from '../../support/media-tools.ts';
+import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
+
+const service = useService();
+const { open } = useBrowser();
+const at = (path: string) => service.baseUrl + service.pageFor(path);
+
+const says = (page: Page) => eventually(() => sentenceOf(page));
+
+/** Downloads what the sentence says. Returns the query of its address, besides the name of the file, as well. */
+async function download(page: Page) {
+  const coming = page.waitForEvent('download');
+  await page.getByRole('button', { name: /^Download ./ }).click();
+  const file = await coming;
+  const { pathname, searchParams: query } = new URL(file.url());
+  query.delete('name');
+  const { streams } = await probe(await file.path());
+  return { key: pathname.split('/').at(-1), query: String(query), types: streams.map(({ type }) => type) };
+}
+
+describe('the sentence', () => {
+  it('embeds subtitles, and does so for the next item that has them', async () => {
+    const { page } = await open(at('/site/detailed/subtitles'));
+    await says(page).toBe('Video in 360p, no subtitles, in full');
+    await menuOf(page, 'Subtitles').selectOption('French subtitles');
+    await says(page).toBe('Video in 360p, French subtitles, in full');
+    expect(await download(page)).toMatchObject({ query: 'subtitles=fr', types: ['video', 'audio', 'subtitle'] });
+    await page.goto(at('/site/detailed/next'));
+    await says(page).toBe('Video in 360p, French subtitles, in full');
+    await page.goto(at('/site/combined/without'));
+    await says(page).toBe('Video in 360p, no subtitles, in full');
+    expect((await download(page)).query).toBe('');
+  });
+
+  it('selects sound, its format, language and tags, and remembers them', async () => {
+    const { page } = await open(at('/site/dubbed/sound'));
+    await says(page).toBe('Video in 360p, in full');
+    await menuOf(page, 'Video or sound').selectOption('Sound');
+    await says(page).toMatch(/^Sound as M4A \d+, original sound, in full$/);
+    const { key: original } = await download(page);
+    await menuOf(page, 'Sound language').selectOption('German (dubbed)');
+    await menuOf(page, 'Format').selectOption('MP3 320');
+    await menuOf(page, 'Tags').selectOption('without tags');
+    const sentence = 'Sound as MP3 320, German (dubbed), without tags, in full';
+    await says(page).toBe(sentence);
+    const dub = await download(page);
+    expect(dub).toMatchObject({ query: 'format=mp3&bitrate=320', types: ['audio'] });
+    expect(dub.key).not.toBe(original);
+    await page.goto(at('/site/dubbed/remembered'));
+    await says(page).toBe(sentence);
+    // Without dubs the sentence says so.
+    await page.goto(at('/site/combined/undubbed'));
+    await says(page).toBe('Sound as MP3 320, original sound, without tags, in full');
+    await menuOf(page, 'Video or sound').selectOption('Video');
+    await says(page).toBe('Video in 720p, original sound, in full');
+  });
+
+  it('changes by keyboard, and keeps the focus', async () => {
+    const { page } = await open(at('/site/combined/keys'));
+    await menuOf(page, 'Quality').focus();
+    await page.keyboard.press('ArrowDown');
+    await says(page).toMatch(/^Video in 360p/);
+    await page.keyboard.press('3');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ArrowDown');
+    await says(page).toMatch(/^Sound as /);
+    expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Video or sound');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Format');
+  });
+
+  it.each([
+    ['ja', '360pの動画、字幕なし、全体'],
+    ['de', 'Video in 360p, ohne Untertitel, in voller Länge'],
+    ['ar', 'فيديو بدقة 360p، بلا ترجمة، كامل'],
+  ])('has the order of words of %s', async (locale, sentence) => {
+    const { page } = await open(at('/site/detailed/words'), { locale });
+    const text = () =>
+      page.locator('.sentence').evaluate((element) => {
+        const copy = element.cloneNode(true) as Element;
+        for (const menu of copy.querySelectorAll('select')) menu.remove();
+        return copy.textContent;
+      });
+    await eventually(text).toBe(sentence);
+  });
+
+  it('is short for what has nothing else to select', async () => {
+    const { page } = await open(at('/live/index.m3u8'));
+    await says(page).toMatch(/^Video in \S+$/);
+    await page.goto(at('/site/music/song'));
+    await says(page).toMatch(/^Sound as M4A \d+, in full$/);
+    expect(await menuOf(page, 'Video or sound').locator('option').allTextContents()).toEqual(['Sound']);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { secondsOf } from '../../../web/src/renditions/playlist-format.ts';
+import { between, formatNumbers } from '../../../web/src/ui/playlist/selection.ts';
+
+describe('formatNumbers', () => {
+  it.each([
+    [[], ''],
+    [[4], '4'],
+    [[1, 2, 3, 7], '1-3,7'],
+    [[1, 3, 5, 6], '1,3,5-6'],
+  ])('writes %j as %j', (numbers, text) => expect(formatNumbers(numbers)).toBe(text));
+});
+
+describe('between', () => {
+  // As a filter shows them.
+  const shown = [2, 5, 6, 9];
+
+  it('has what is shown between two entries, in either direction', () => {
+    expect(between(shown, 5, 9)).toEqual([5, 6, 9]);
+    expect(between(shown, 6, 2)).toEqual([2, 5, 6]);
+  });
+
+  it('is the entry alone where the other one is not shown', () => expect(between(shown, 3, 6)).toEqual([6]));
+});
+
+describe('secondsOf', () => {
+  const item = { requestedUrl: null, coverUrl: null, title: null, author: null };
+  const mp3 = { key: 'k', label: null, fileExtension: '.mp3', mimeType: null, convertTo: 'mp3' };
+
+  it('is the duration that the size of an MP3 tells', () => {
+    const renditions = [{ ...mp3, bitrate: 192, fileSizeBytes: 24_000 * 61 + 300 }];
+    expect(secondsOf({ ...item, audio: { renditions } })).toBeCloseTo(61, 1);
+  });
+
+  it('is unknown without one', () => {
+    expect(secondsOf(item)).toBeUndefined();
+    expect(secondsOf({ ...item, audio: { renditions: [{ ...mp3, bitrate: 192 }] } })).toBeUndefined();
+  });
+});

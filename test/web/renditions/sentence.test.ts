@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../../../web/src/api/api.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import type { AudioVersion, Choice, DetailedAudio } from '../../../web/src/renditions/choice.ts';
+import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
+import { languageChange, menusOf, nameOf, withExtras } from '../../../web/src/renditions/sentence.ts';
+
+const OFFERS = { bitratesKbps: [320, 192], hasTags: true, hasSubtitles: true, formats: ['m4a', 'wav'] };
+const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
+const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
+
+const rendition = (key: string, label: string, changes: Partial<MediaRendition> = {}): MediaRendition => ({
+  ...{ key, label, fileExtension: '.mp4', mimeType: 'video/mp4', urlType: 'Media', ...changes },
+});
+const sound = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
+  rendition(key, label, { fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
+const detailed = (of: MediaRendition, version: AudioVersion): DetailedAudio => ({ ...of, version });
+
+const ORIGINAL = sound('EN', '129 kbps English (original)', { bitrate: 129 });
+const DUB = sound('DE', '96 kbps German (dubbed)', { bitrate: 96 });
+const DETAILS = [detailed(ORIGINAL, ENGLISH), detailed(DUB, GERMAN)];
+const MP3 = sound('EN', '192 kbps', {
+  ...{ fileExtension: '.mp3', convertTo: 'mp3' },
+  bitrate: 192,
+  fileSizeBytes: 9e6,
+});
+const ITEM: MediaInformation = {
+  ...{ requestedUrl: 'https://a.example/', title: 'Title', author: null, coverUrl: null },
+  video: { renditions: [rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })] },
+  audio: { renditions: [ORIGINAL, MP3] },
+};
+
+const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { offers: OFFERS, audio: DETAILS, ...options });
+const find = (choices: ReturnType<typeof of>, id: string): Choice =>
+  [...choices.video, ...choices.audio, ...choices.mp3].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
+const urlOf = (choice: Choice) => createApi('').streamUrl(choice.rendition, choice);
+
+describe('the menus of the sentence', () => {
+  it('name formats without the version of the audio', () => {
+    const choices = of();
+    expect(menusOf(choices, find(choices, 'video:V')).formats.map(nameOf)).toEqual(['1080p', '720p60 HDR']);
+    const names = ['MP3 320', 'MP3 192', 'M4A 129', 'WAV'];
+    expect(menusOf(choices, find(choices, 'audio:EN')).formats.map(nameOf)).toEqual(names);
+    expect(menusOf(choices, find(choices, 'mp3:DE')).formats.map(nameOf)).toEqual(names.with(2, 'M4A 96'));
+  });
+
+  it.each([
+    [
+      'mp3:EN:320',
+      [
+        '/api/Stream/Media/EN?format=mp3&bitrate=320&tags=true',
+        '/api/Stream/Media/DE?format=mp3&bitrate=320&tags=true',
+      ],
+    ],
+    ['audio:EN:wav', ['/api/Stream/Media/EN?format=wav', '/api/Stream/Media/DE?format=wav']],
+    // There is no dub of this bit rate.
+    ['audio:EN', ['/api/Stream/Media/EN', '/api/Stream/Media/DE']],
+    ['video:V', ['/api/Stream/Media/V']],
+  ])('select the other version of %s in the same format', (id, urls) => {
+    const choices = of();
+    expect(menusOf(choices, find(choices, id)).versions.map(urlOf)).toEqual(urls);
+  });
+
+  it('have the versions of video that is listed for its audio', () => {
+    const both = [rendition('EN', '720p English (original)'), rendition('DE', '720p German (dubbed)')];
+    const [en, de] = both as [MediaRendition, MediaRendition];
+    const item = { ...ITEM, video: { renditions: both }, audio: { renditions: both } };
+    const choices = choicesOf(item, { audio: [detailed(en, ENGLISH), detailed(de, GERMAN)] });
+    const { formats, versions } = menusOf(choices, find(choices, 'video:EN'));
+    expect([formats.map(nameOf), versions.map(({ id }) => id)]).toEqual([['720p'], ['video:EN', 'video:DE']]);
+  });
+
+  it('have one version where details are unknown', () => {
+    const choices = choicesOf(ITEM, { offers: OFFERS });
+    expect(menusOf(choices, find(choices, 'mp3:EN')).versions.map(({ id }) => id)).toEqual(['mp3:EN']);
+  });
+});
+
+describe('all audio of an item', () => {
+  it('comes after what is listed, with keys whose signatures differ', () => {
+    const signed = {
+      ...ITEM,
+      audio: {
+        renditions: [
+          { ...ORIGINAL, key: 'EN.id.100.x' },
+          { ...MP3, key: 'EN.id.100.x' },
+        ],
+      },
+    };
+    const audio = [
+      detailed({ ...ORIGINAL, key: 'EN.id.200.y' }, ENGLISH),
+      detailed({ ...DUB, key: 'DE.id.200.y' }, GERMAN),
+    ];
+    const choices = choicesOf(signed, { audio });
+    expect(choices.audio.map(({ id }) => id)).toEqual(['audio:EN.id.100.x', 'audio:DE.id.200.y']);
+    expect(choices.mp3.map(({ version }) => version?.language)).toEqual(['en', 'de']);
+  });
+
+  it('names conversions of dubs', () =>
+    expect(of().mp3.map(({ label, id }) => [id, label])).toEqual([
+      ['mp3:EN:320', '320 kbps'],
+      ['mp3:EN', '192 kbps'],
+      ['mp3:DE:320', '320 kbps German (dubbed)'],
+      ['mp3:DE', '192 kbps German (dubbed)'],
+    ]));
+});
+
+describe('the language that was selected last', () => {
+  it.each([
+    ['audio:DE', { group: 'audio', language: 'de' }],
+    ['mp3:DE:320', { group: 'mp3', bitrateKbps: 320, language: 'de' }],
+    ['audio:EN', { group: 'audio', language: 'fr' }],
+    ['audio:EN', { group: 'audio' }],
+    ['video:V', { group: 'video', language: 'de' }],
+  ] as const)('preselects %s for %j', (id, preference) => expect(of({ preference }).preselected?.id).toBe(id));
+
+  it.each([
+    ['mp3:EN', 'mp3:DE', { language: 'de' }],
+    ['mp3:DE', 'mp3:EN', { language: undefined }],
+    ['mp3:EN', 'audio:EN', {}],
+    // The wish for a language stays while the video has none to select from.
+    ['audio:DE', 'video:V', {}],
+    ['video:V', 'audio:EN', {}],
+  ])('changes from %s to %s to %j', (before, choice, change) => {
+    const choices = of();
+    expect(languageChange(choices, find(choices, before), find(choices, choice))).toEqual(change);
+  });
+});
+
+describe('withExtras', () => {
+  it('puts subtitles into video in MP4 alone', () => {
+    const choices = of();
+    const urls = ['video:V', 'audio:EN'].map((id) => urlOf(withExtras(find(choices, id), { subtitles: 'pt-BR' })));
+    expect(urls).toEqual(['/api/Stream/Media/V?subtitles=pt-BR', '/api/Stream/Media/EN']);
+  });
+
+  it('leaves tags out', () => {
+    const mp3 = find(of(), 'mp3:EN');
+    expect([{}, { hasTags: false }].map((wish) => urlOf(withExtras(mp3, wish)))).toEqual([
+      '/api/Stream/Media/EN?format=mp3&tags=true',
+      '/api/Stream/Media/EN?format=mp3',
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import type { ClipTimes } from '../api/index.ts';
+import type { Choice } from './choice.ts';
+
+/** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
+export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
+  canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));
+
+/** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
+export function clipOf(choice: Choice, clip: ClipTimes): Choice {
+  const times = clipName(clip);
+  const dot = choice.fileName.lastIndexOf('.');
+  const [stem, extension] =
+    dot > 0 ? [choice.fileName.slice(0, dot), choice.fileName.slice(dot)] : [choice.fileName, ''];
+  const { sizeBytes: _, ...rest } = choice;
+  return {
+    ...rest,
+    id: `${choice.id} ${times}`,
+    label: `${choice.label} ${times}`,
+    clip,
+    fileName: `${stem} (${times.replaceAll(':', '-')})${extension}`,
+  };
+}
+
+/** `0:10–0:25.5`. */
+export const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
+  `${formatTime(startSeconds)}–${formatTime(endSeconds)}`;
+
+/** `1:05.5`, `1:02:03`. */
+export function formatTime(seconds: number): string {
+  const tenths = Math.round(seconds * 10);
+  const [hours, minutes] = [Math.floor(tenths / 36_000), Math.floor(tenths / 600) % 60];
+  const [whole, rest] = [Math.floor(tenths / 10) % 60, tenths % 10];
+  const padded = String(whole).padStart(2, '0') + (rest ? `.${rest}` : '');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${padded}` : `${minutes}:${padded}`;
+}
+
+const TIME = /^(?:(?:(\d{1,3}):)?(\d{1,3}):)?(\d{1,6}(?:[.,]\d{1,3})?)$/;
+
+/** Seconds of a time as a visitor enters it: `65`, `1:05.5`, `1:02:03`. Undefined when it is none. */
+export function parseTime(text: string): number | undefined {
+  const [, hours = '0', minutes = '0', seconds] = TIME.exec(text.trim()) ?? [];
+  return seconds === undefined
+    ? undefined
+    : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds.replace(',', '.'));
+}

@@ -1,2 +1,0 @@
-export { createJournal } from '../../download/index.ts';
-export { createDownloads } from './create-downloads.ts';

@@ -1,0 +1,99 @@
+import { type Api, type ApiFailure, untilStreamable, type Waiting } from '../api/index.ts';
+import { createSubject, type History, type HistoryItem, type Observable } from '../lib/index.ts';
+import type { Choice } from '../renditions/index.ts';
+import { toFailure } from './session.ts';
+
+/** What the page knows of a download; its progress, pauses and end are the browser's. */
+export type DownloadState =
+  /** The instance is asked whether it can send the file. */
+  | { readonly phase: 'opening'; readonly waiting?: Waiting }
+  /** The browser downloads it. */
+  | { readonly phase: 'started' }
+  | { readonly phase: 'failed'; readonly failure: ApiFailure };
+
+export interface DownloadFile {
+  readonly url: string;
+  readonly fileName: string;
+}
+
+export interface Downloads {
+  /** The latest download of each URL. */
+  readonly states: Observable<ReadonlyMap<string, DownloadState>>;
+  /** The file of a choice. */
+  fileOf(choice: Choice): DownloadFile;
+  /**
+   * Hands a file over to the browser once the instance can send it. Never rejects.
+   * @param item listed with it in the history; without a link it is not
+   */
+  start(file: DownloadFile, item?: HistoryItem): Promise<void>;
+  /** Stops waiting for a file that is being opened. */
+  cancel(url: string): void;
+}
+
+export interface DownloadsOptions {
+  readonly api: Api;
+  readonly history: History;
+  /** @default a link with the attribute `download` */
+  readonly handOver?: (file: DownloadFile) => void;
+  /** @default one byte of the stream is requested */
+  readonly untilReady?: typeof untilStreamable;
+}
+
+/** Downloads by the browser: the page asks before, because a browser does not say in words why a file cannot be sent. */
+export function createDownloads({
+  api,
+  history,
+  handOver = downloadWithBrowser,
+  untilReady = untilStreamable,
+}: DownloadsOptions): Downloads {
+  const states = createSubject<ReadonlyMap<string, DownloadState>>(new Map());
+  const opening = new Map<string, AbortController>();
+  const show = (url: string, state: DownloadState | undefined) => {
+    const next = new Map(states.get());
+    if (state) next.set(url, state);
+    else next.delete(url);
+    states.set(next);
+  };
+  return {
+    states,
+    fileOf(choice) {
+      const { fileName, rendition } = choice;
+      return { url: api.streamUrl(rendition, { ...choice, name: fileName.replace(/\.\w+$/, '') }), fileName };
+    },
+    async start({ url, fileName }, item) {
+      if (opening.has(url)) return;
+      const asking = new AbortController();
+      const { signal } = asking;
+      opening.set(url, asking);
+      show(url, { phase: 'opening' });
+      try {
+        const onWaiting = (waiting: Waiting) => signal.aborted || show(url, { phase: 'opening', waiting });
+        await untilReady(url, { signal, onWaiting });
+        signal.throwIfAborted();
+        opening.delete(url);
+        handOver({ url, fileName });
+        show(url, { phase: 'started' });
+        if (item) history.add(item, { url, fileName });
+      } catch (error) {
+        if (signal.aborted) return;
+        opening.delete(url);
+        show(url, { phase: 'failed', failure: toFailure(error) });
+      }
+    },
+    cancel(url) {
+      opening.get(url)?.abort();
+      if (opening.delete(url)) show(url, undefined);
+    },
+  };
+}
+
+function downloadWithBrowser({ url, fileName }: DownloadFile): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = fileName;
+  link.rel = 'noopener';
+  link.hidden = true;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

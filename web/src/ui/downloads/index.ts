@@ -1,1 +1,0 @@
-export { DownloadTray } from './download-tray.tsx';

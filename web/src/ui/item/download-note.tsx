@@ -1,0 +1,35 @@
+import { useObservable, usePage } from '../context.ts';
+import { NextTry } from '../controls/index.ts';
+import { failureText, streamFailureText } from '../failure-text.ts';
+
+/** What a download waits for, or why it has failed. Rendered before it starts, so that it is announced. */
+export const DownloadNote = ({ url }: { readonly url: string | undefined }) => {
+  const { texts, downloads } = usePage();
+  const { t } = texts;
+  const state = useObservable(downloads.states).get(url ?? '');
+  const waiting = state?.phase === 'opening' ? state.waiting : undefined;
+  const failure = state?.phase === 'failed' ? state.failure : undefined;
+  const wordsOf = url && URL.parse(url)?.pathname.endsWith('/api/Get') ? failureText : streamFailureText;
+  const words = failure && wordsOf(texts, failure);
+  return (
+    <div class="download-note">
+      <p role="status">
+        {waiting && t(`waiting.${waiting.reason}`)}
+        {words && (
+          <span class="error-text">
+            {words.title}. {words.what}
+          </span>
+        )}
+        {state?.phase === 'started' && <span class="visually-hidden">{t('downloads.handedOver')}</span>}
+      </p>
+      {waiting && (
+        <p>
+          <NextTry waiting={waiting} />{' '}
+          <button type="button" class="button plain small" onClick={() => url && downloads.cancel(url)}>
+            {t('waiting.stop')}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'preact/hooks';
+import { signLink } from '../../access/index.ts';
+import { type FormatPreference, type PlaylistFormat, qualityOf } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { useOffers } from '../conversions/index.ts';
+import { formatNumbers } from './selection.ts';
+
+export interface PlaylistUrlsOptions {
+  /** The list's link. */
+  readonly link: string;
+  readonly format: PlaylistFormat;
+  /** One-based places of the selected entries, ascending. Absent: all. */
+  readonly numbers?: readonly number[] | undefined;
+}
+
+/** Addresses of a list in a format. */
+export interface PlaylistUrls {
+  /** The selected entries as one file; undefined where the instance has only the whole list. */
+  readonly zip?: string;
+  /** The selected entries for download managers; undefined where the instance has none. */
+  readonly metalink?: string;
+  readonly addresses?: string;
+  /** The whole list, for players. */
+  readonly m3u8: string;
+  /** The whole list as a podcast. */
+  readonly podcast: string;
+}
+
+/** Without a preference, as it is preselected. */
+const DEFAULT_QUALITY = '1080p';
+/** The API reads five digits; a preference may be for any height. */
+const MAX_HEIGHT = 99_999;
+
+function apiQualityOf(preference: FormatPreference | undefined): string {
+  if (preference?.group === 'video' && (preference.height ?? 0) > MAX_HEIGHT) return 'best';
+  return (preference && qualityOf(preference)) ?? DEFAULT_QUALITY;
+}
+
+export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions): PlaylistUrls {
+  const { api, formats } = usePage();
+  const [access, setAccess] = useState<string>();
+  useEffect(() => void signLink(api.base, link).then(setAccess), [api, link]);
+  const offers = useOffers();
+  const preference = formats.get();
+  const quality = format === 'recommended' ? apiQualityOf(preference) : format;
+  const chosen: Record<string, string> = quality === 'highest' ? { codec: 'any' } : { quality };
+  const conversion: Record<string, string> = {};
+  const { bitrateKbps = 0 } = preference ?? {};
+  if (quality === 'mp3' && offers?.hasTags && preference?.hasTags !== false) conversion.tags = 'true';
+  if (quality === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
+  const selected: Record<string, string> = numbers ? { entries: formatNumbers(numbers) } : {};
+  const urlOf = (operation: string, options: Readonly<Record<string, string>>) =>
+    `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
+  const files = { ...chosen, ...conversion, ...selected };
+  return {
+    ...((offers?.hasEntries || !numbers) && { zip: urlOf('Get', { ...files, format: 'zip' }) }),
+    ...(offers?.hasEntries && {
+      metalink: urlOf('Feed', { ...files, format: 'metalink' }),
+      addresses: urlOf('Feed', { ...files, format: 'urls' }),
+    }),
+    m3u8: urlOf('Feed', { ...chosen, format: 'm3u8' }),
+    podcast: urlOf('Feed', {}),
+  };
+}
