@@ -84,12 +84,12 @@ export class ReelayStack extends Stack {
       originSecret: originSecret.sent,
       secretAccepted: api.accessControl,
       streamOrigin: host.origin,
+      streamsReady: host.ready,
       page: page.bucket,
       ...(keyValueStore && { keyValueStore }),
       ...(accessKeys && { keysApplied: accessKeys.applied }),
       ...(wall && { firewall: wall }),
     });
-    webFunction?.allowRequestsOf(edge.distribution);
     new Monitoring(this, 'Monitoring', {
       deployment,
       table,

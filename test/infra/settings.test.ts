@@ -118,6 +118,8 @@ describe('readContext', () => {
     ['originSecretRotation', { originSecretRotation: 'in november' }],
     ['stage', { stage: { name: 'main' } }],
     ['profil', { profil: 'hobby' }],
+    ['min-tasks', { 'min-tasks': '3' }],
+    ['min_tasks', { min_tasks: '3' }],
     ['outgoingProxies', { outgoingProxies: 'http://user:pass@proxy.example' }],
     ['cookiesFile', { cookiesFile: 'cookies.txt' }],
     ['port', { port: 80 }],

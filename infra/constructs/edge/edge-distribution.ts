@@ -45,6 +45,8 @@ export interface EdgeDistributionProps {
   /** Complete when every function behind the HTTP API accepts that value. */
   readonly secretAccepted: readonly IDependable[];
   readonly streamOrigin: IOrigin;
+  /** Complete when the stream origin answers requests of the distribution. */
+  readonly streamsReady: readonly IDependable[];
   /** Holds the address of the running task of the on-demand stream host, and the hashes of access keys. */
   readonly keyValueStore?: KeyValueStore;
   /** Complete when that store holds the hashes. Absent: an open instance. */
@@ -106,7 +108,8 @@ export class EdgeDistribution extends Construct {
         [anyCasePath(MCP_PATH)]: origins.api,
       },
     });
-    this.distribution.node.addDependency(...props.secretAccepted);
+    // Not the origins that CDK creates below it, which take minutes and need neither.
+    this.distribution.node.defaultChild?.node.addDependency(...props.secretAccepted, ...props.streamsReady);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',
@@ -128,12 +131,17 @@ export class EdgeDistribution extends Construct {
     const { accessKeysSecret, corsAllowedOrigins, securityContact } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
-    const route = new EdgeFunction(this, 'Route', {
+    const mode = isOnDemand ? 'on-demand' : 'balanced';
+    // A function for each mode: the distribution, which it chooses origins of, switches to another one together with its
+    // origins. One that changed in place would be published minutes before or after them.
+    const variant = `${mode}${access ? '-private' : ''}`;
+    const route = new EdgeFunction(this, `Route-${variant}`, {
+      functionName: regionalName(this, variant),
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(
         viewerRequestSource({
-          mode: isOnDemand ? 'on-demand' : 'balanced',
+          mode,
           access,
           securityContacts: securityContact,
         }),
