@@ -3,6 +3,7 @@ import type { Environment } from 'aws-cdk-lib';
 const EUROPE: Environment = { account: '111111111111', region: 'eu-central-1' };
 const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
 const IRELAND: Environment = { ...EUROPE, region: 'eu-west-1' };
+const STOCKHOLM: Environment = { ...EUROPE, region: 'eu-north-1' };
 const CANADA: Environment = { ...EUROPE, region: 'ca-central-1' };
 const SINGAPORE: Environment = { ...EUROPE, region: 'ap-southeast-1' };
 
@@ -60,6 +61,7 @@ export const DEPLOYMENTS = {
   'public in us-east-1, again': [{ profile: 'public' }, VIRGINIA],
   'public in eu-central-1': [{ profile: 'public' }, EUROPE],
   'lambda in eu-central-1': [LAMBDA, EUROPE],
+  'team in eu-north-1': [{ profile: 'team' }, STOCKHOLM],
   'public in eu-west-1': [{ profile: 'public' }, IRELAND],
   'lambda in eu-west-1': [LAMBDA, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],

@@ -34,7 +34,7 @@ import {
 } from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
-import { viewerRequestSource } from './viewer-request-source.ts';
+import { deployedSource } from './viewer-request-source.ts';
 
 export interface EdgeDistributionProps {
   readonly deployment: Deployment;
@@ -128,24 +128,16 @@ export class EdgeDistribution extends Construct {
 
   #behaviours(props: EdgeDistributionProps) {
     const { deployment, apiHost, originSecret, streamOrigin, keyValueStore, keysApplied } = props;
-    const { accessKeysSecret, corsAllowedOrigins, securityContact } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
-    const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
-    const mode = isOnDemand ? 'on-demand' : 'balanced';
     // A function for each mode: the distribution, which it chooses origins of, switches to another one together with its
     // origins. One that changed in place would be published minutes before or after them.
-    const variant = `${mode}${access ? '-private' : ''}`;
+    const isPrivate = deployment.settings.accessKeysSecret !== undefined;
+    const variant = `${isOnDemand ? 'on-demand' : 'balanced'}${isPrivate ? '-private' : ''}`;
     const route = new EdgeFunction(this, `Route-${variant}`, {
       functionName: regionalName(this, variant),
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(
-        viewerRequestSource({
-          mode,
-          access,
-          securityContacts: securityContact,
-        }),
-      ),
+      code: FunctionCode.fromInline(deployedSource(deployment)),
       ...(keyValueStore && { keyValueStore }),
     });
     if (keysApplied) route.node.addDependency(keysApplied);
