@@ -20,14 +20,16 @@ import {
   planCommand,
 } from './cli-plan.ts';
 import { findContainerProblem } from './container-runtime.ts';
-import { findSettingsConflict, readDeployedSettings } from './deployed-settings.ts';
+import { findSettingsConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 
 const SKIP_PREFLIGHT = '--skip-preflight';
 const [command = '', ...given] = process.argv.slice(2);
-const flags = given.filter((flag) => flag !== SKIP_PREFLIGHT);
+/** Lets `destroy` delete a stack that is protected. */
+const UNPROTECT = '--unprotect';
+const flags = given.filter((flag) => flag !== SKIP_PREFLIGHT && flag !== UNPROTECT);
 const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
 
 /** Runs the CDK CLI; exits with its status when it fails. */
@@ -97,6 +99,22 @@ const findAccount = async ({ awsProfile }: CommandPlan, settings: DeploymentSett
     region: await new LambdaClient({ profile: awsProfile }).config.region().catch(() => undefined),
   });
 
+/** Removes the protection of stacks where that is asked for, and fails where it is not. @returns what stays after the deletion */
+async function prepareDeletion({ awsProfile }: CommandPlan, manifest: Manifest, targets: readonly DeploymentTarget[]) {
+  const staying = ["CDK's bootstrap stack CDKToolkit", 'inactive task definitions', 'service-linked roles'];
+  for (const { region } of targets) {
+    for (const stackName of findStackNames(manifest)) {
+      const deployed = await readDeployedSettings(stackName, region, awsProfile);
+      if (deployed?.retainedTable) staying.unshift(`the table ${deployed.retainedTable} in ${region}`);
+      if (!deployed?.isProtected) continue;
+      if (!given.includes(UNPROTECT))
+        fail(`${stackName} in ${region} is protected against deletion: add ${UNPROTECT} to delete it`);
+      await unprotect(stackName, region, awsProfile);
+    }
+  }
+  return staying;
+}
+
 const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
   app: `"${process.execPath}" infra/app.ts`,
   assembly,
@@ -136,7 +154,9 @@ if (plan.run) {
     });
     if (!known) cdk(plan.bootstrap(place));
   }
+  const staying = command === 'destroy' ? await prepareDeletion(plan, manifest, found) : [];
   cdk(plan.run);
+  if (staying.length > 0) process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
   if (plan.outputs) process.stdout.write(`${formatSummary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
 }
 if (!plan.run) process.stdout.write('Described in cdk.out\n');

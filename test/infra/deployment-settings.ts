@@ -86,6 +86,7 @@ export const DEPLOYMENTS = {
   'private hobby, to change': [{ profile: 'hobby', streamHost: 'fargate', ...PRIVATE }],
   'private lambda, to change': [{ ...LAMBDA, ...PRIVATE }],
   'private team, to change': [{ profile: 'team', streamHost: 'fargate', ...PRIVATE }],
+  'hobby with a retained table': [{ profile: 'hobby', retainTable: 'on', deletionProtection: 'on' }],
   'hobby with a pinned release': [{ profile: 'hobby', ...ARM, toolsVersion: PINNED_RELEASE }],
 } satisfies Record<string, DeploymentSettings>;
 

@@ -34,6 +34,7 @@ describe('readContext', () => {
       resolverProvisioned: 0,
       idleMinutes: 15,
       logDays: 30,
+      retainTable: false,
     });
     expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' })).toEqual(defaults);
   });
