@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { SettingError } from '../core/config/index.ts';
 import { buildPage, bundle, placeFfmpeg } from './build/index.ts';
-import { checkPlace, readContext } from './config/index.ts';
+import { checkPlace, profileOf, readContext } from './config/index.ts';
+import { deployedSource } from './constructs/edge/index.ts';
 import { createApp } from './create-app.ts';
 
 /** Output of the bundles and of the page (`dist/web`). */
@@ -15,6 +16,7 @@ try {
   // Reports invalid settings before the slow build.
   const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
   checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
+  deployedSource({ settings, profile: profileOf(settings) });
   await bundle({ outDir: BUNDLE_DIR });
   if (settings.streamHost === 'lambda') await bundle({ outDir: BUNDLE_DIR, only: ['stream-function'] });
   const streamBundle = settings.streamHost === 'lambda' ? 'stream-function' : 'stream-service';

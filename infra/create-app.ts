@@ -66,6 +66,7 @@ function createFirewall(app: App, name: string, { profile }: Deployment, env?: E
     description: 'Reelay: resources of CloudFront that must be in us-east-1',
     env: { ...env, region: CLOUDFRONT_REGION },
     crossRegionReferences: true,
+    terminationProtection: profile.isProtected,
   });
   return new Firewall(stack, 'Firewall', { limits: profile.firewall });
 }

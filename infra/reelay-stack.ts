@@ -30,9 +30,9 @@ export interface ReelayStackProps extends StackProps {
  */
 export class ReelayStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, firewall, ...props }: ReelayStackProps) {
-    super(scope, id, props);
+    super(scope, id, { ...props, terminationProtection: deployment.profile.isProtected });
     const { settings, profile } = deployment;
-    const table = new StateTable(this, 'Table', profile);
+    const table = new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
     const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
@@ -84,12 +84,12 @@ export class ReelayStack extends Stack {
       originSecret: originSecret.sent,
       secretAccepted: api.accessControl,
       streamOrigin: host.origin,
+      streamsReady: host.ready,
       page: page.bucket,
       ...(keyValueStore && { keyValueStore }),
       ...(accessKeys && { keysApplied: accessKeys.applied }),
       ...(wall && { firewall: wall }),
     });
-    webFunction?.allowRequestsOf(edge.distribution);
     new Monitoring(this, 'Monitoring', {
       deployment,
       table,
@@ -114,6 +114,8 @@ export class ReelayStack extends Stack {
       description: 'What streams: fargate, or lambda with -c streamHost=lambda',
       value: settings.streamHost,
     });
+    if (settings.retainTable)
+      new CfnOutput(this, 'RetainedTable', { description: 'Stays when the stack is deleted', value: table.tableName });
     new CfnOutput(this, 'EdgeDomain', {
       description: 'Target of the DNS record of your own domain',
       value: edge.distribution.distributionDomainName,

@@ -10,9 +10,12 @@ const byContextName: ReadonlyMap<string, Setting<unknown>> = new Map(
   Object.entries<Setting<unknown>>(settingsTable).map(([name, setting]) => [setting.context ?? name, setting]),
 );
 
+/** Names of CDK's own context without a prefix; all others contain a colon or an at sign. */
+const CDK_NAMES = ['cli-telemetry', 'acknowledged-issue-numbers'];
+const isOfCdk = (name: string): boolean => /[:@]/.test(name) || CDK_NAMES.includes(name);
+
 /**
- * Reads the settings from CDK context. Names that are not letters alone are CDK's own and skipped; a blank value counts as
- * unset.
+ * Reads the settings from CDK context. CDK's own names are skipped; a blank value counts as unset.
  * @throws SettingError in one line that names the setting
  */
 export function readContextSettings(context: Readonly<Record<string, unknown>>): ContextSettings {
@@ -21,9 +24,10 @@ export function readContextSettings(context: Readonly<Record<string, unknown>>):
     if (setting.scope !== 'one-machine' && setting.default !== undefined) values[name] = setting.default;
   }
   for (const [name, value] of Object.entries(context)) {
-    if (!/^[a-zA-Z]+$/.test(name)) continue;
+    if (isOfCdk(name)) continue;
     const setting = byContextName.get(name);
-    if (!setting) throw new SettingError(`${name} is not a setting of this service`);
+    if (!setting)
+      throw new SettingError(`${name} is not a setting of this service; the nearest one is ${nearestName(name)}`);
     if (setting.scope === 'one-machine') {
       throw new SettingError(`${name} ${setting.contextError ?? 'is for the service on one machine'}`);
     }
@@ -31,6 +35,28 @@ export function readContextSettings(context: Readonly<Record<string, unknown>>):
     if (text !== '') values[name] = setting.parse(name, text);
   }
   return values as ContextSettings;
+}
+
+/** The setting whose name differs least: case, hyphens and underscores do not count. */
+function nearestName(name: string): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const known = [...byContextName].filter(([, { scope }]) => scope !== 'one-machine').map(([found]) => found);
+  const distances = known.map((found) => ({ found, distance: countEdits(plain(name), plain(found)) }));
+  return distances.reduce((best, next) => (next.distance < best.distance ? next : best)).found;
+}
+
+/** Insertions, deletions and substitutions of letters that make one text of another (Levenshtein). */
+function countEdits(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1];
+    for (const [index, wanted] of [...other].entries()) {
+      const substituted = (row[index] ?? 0) + (letter === wanted ? 0 : 1);
+      next.push(Math.min(substituted, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 /** A context value (text, number, boolean or list; `-c` always passes text) as one text. */

@@ -1,5 +1,5 @@
 import { oneMachineSettings } from './one-machine-settings.ts';
-import { matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
+import { flag, matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
 import { inScope } from './setting.ts';
 import { sharedSettings } from './shared-settings.ts';
 
@@ -45,6 +45,16 @@ const deploymentSettings = inScope('aws', {
   certificateArn: {
     parse: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'the ARN of a certificate in us-east-1'),
     description: 'Certificate for `domain`, in us-east-1, the only region that CloudFront reads certificates from',
+  },
+  deletionProtection: {
+    parse: flag,
+    defaultText: '`on` for `public`',
+    description: 'CloudFormation refuses to delete the stack; `npm run destroy -- --unprotect` does nevertheless',
+  },
+  retainTable: {
+    parse: flag,
+    default: false,
+    description: 'Keeps the table with its links, resources and request count when the stack is deleted, and its cost',
   },
   originSecretRotation: {
     parse: matching(/^[\w.-]{1,40}$/, 'up to 40 letters, digits, dots, hyphens and underscores, such as a date'),

@@ -4,7 +4,7 @@ export { readCertificates } from './file-settings.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
-export { readSettingsInAws } from './secret-settings.ts';
+export { createSecretRenewal, readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export {

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkCookies } from './file-settings.ts';
@@ -52,21 +52,97 @@ export async function loadSecretSettings(
 export async function readSettingsInAws(environment: Environment): Promise<Settings> {
   return readSettings(
     await loadSecretSettings(environment, {
-      fetchSecret: async (SecretId) => {
-        // Imported on use: the service on one machine is installed without this client.
-        const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-        const client = new SecretsManagerClient({ maxAttempts: 3 });
-        try {
-          return (await client.send(new GetSecretValueCommand({ SecretId }))).SecretString;
-        } finally {
-          client.destroy();
-        }
-      },
-      writeCookies: async (cookies) => {
-        const file = join(await mkdtemp(join(tmpdir(), 'reelay-cookies-')), 'cookies.txt');
-        await writeFile(file, cookies, { mode: 0o600 });
-        return file;
-      },
+      fetchSecret,
+      writeCookies: async (cookies) =>
+        writeCookiesFile(join(await mkdtemp(join(tmpdir(), 'reelay-cookies-')), 'cookies.txt'), cookies),
     }),
   );
+}
+
+async function fetchSecret(SecretId: string): Promise<string | undefined> {
+  // Imported on use: the service on one machine is installed without this client.
+  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+  const client = new SecretsManagerClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  });
+  try {
+    return (await client.send(new GetSecretValueCommand({ SecretId }))).SecretString;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Replaces a whole file: whoever reads it meanwhile has the former one. @returns its path */
+async function writeCookiesFile(file: string, cookies: string): Promise<string> {
+  const next = `${file}.next`;
+  await writeFile(next, cookies, { mode: 0o600 });
+  await rename(next, file);
+  return file;
+}
+
+export interface SecretRenewalOptions {
+  /** As `readSettingsInAws` returned them. */
+  readonly settings: Pick<Settings, 'outgoingProxies' | 'cookiesFile'>;
+  /** @throws Error when they cannot be used: the former ones stay */
+  readonly replaceProxies: (urls: readonly string[]) => void;
+  /** Called after the cookies file has changed. */
+  readonly renewCookies: () => void;
+  readonly onError: (error: unknown) => void;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+/** Secrets that are changed apply within five minutes: this, the time of a check, and the start of yt-dlp. */
+export const SECRET_AGE_MS = 4 * 60_000;
+const RETRY_DELAY_MS = 60_000;
+
+/**
+ * Applies the secrets of an environment when they have changed since they were read.
+ * @returns a function that reads them again if the last time is `SECRET_AGE_MS` ago. It never rejects: a secret that cannot be
+ * read, or is not valid, is reported, and the former one stays
+ */
+export function createSecretRenewal(
+  environment: Environment,
+  { settings, replaceProxies, renewCookies, onError, now = Date.now }: SecretRenewalOptions,
+): () => Promise<void> {
+  const isNamed = Boolean(environment.OUTGOING_PROXIES_SECRET?.trim() || environment.COOKIES_SECRET?.trim());
+  let proxies = settings.outgoingProxies;
+  let nextAt = now() + SECRET_AGE_MS;
+  let running: Promise<void> | undefined;
+
+  const renew = async (): Promise<void> => {
+    let cookies: string | undefined;
+    const loaded = await loadSecretSettings(environment, {
+      fetchSecret,
+      writeCookies: async (text) => {
+        cookies = text;
+        return settings.cookiesFile ?? '';
+      },
+    });
+    const { outgoingProxies } = readSettings(loaded);
+    if (outgoingProxies.join() !== proxies.join()) {
+      replaceProxies(outgoingProxies);
+      proxies = outgoingProxies;
+    }
+    const { cookiesFile } = settings;
+    if (cookies === undefined || cookiesFile === undefined) return;
+    if ((await readFile(cookiesFile, 'utf8')) === cookies) return;
+    await writeCookiesFile(cookiesFile, cookies);
+    renewCookies();
+  };
+
+  return () => {
+    if (!isNamed || now() < nextAt) return running ?? Promise.resolve();
+    nextAt = now() + SECRET_AGE_MS;
+    running = renew()
+      .catch((error: unknown) => {
+        nextAt = now() + RETRY_DELAY_MS;
+        onError(error);
+      })
+      .finally(() => {
+        running = undefined;
+      });
+    return running;
+  };
 }

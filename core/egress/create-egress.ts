@@ -4,7 +4,7 @@ import { type Log, silentLog } from '../log/index.ts';
 import { createGuardedClient } from './client/index.ts';
 import type { Egress } from './egress.ts';
 import { createAddressGuard, createDialer, type Lookup } from './guard/index.ts';
-import { createForwardProxy, createProxyPool } from './proxy/index.ts';
+import { createForwardProxy, createProxyPool, createReplaceablePool } from './proxy/index.ts';
 
 export interface EgressOptions {
   /** `host:port` pairs that are admitted although their addresses are private. Each opens one port of one host. */
@@ -37,7 +37,9 @@ export function createEgress(options: EgressOptions): Egress {
   const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs, extraCaFile } = options;
   const secureContext = extraCaFile === undefined ? undefined : trusting(extraCaFile);
   const { sourceAddresses, directIdentity: directId } = options;
-  const proxyPool = createProxyPool(outgoingProxies, log, { rules: proxyRules, sourceAddresses, directId });
+  const createPool = (urls: readonly string[]) =>
+    createProxyPool(urls, log, { rules: proxyRules, sourceAddresses, directId });
+  const { pool: proxyPool, replace } = createReplaceablePool(createPool(outgoingProxies));
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     lookup: options.lookup,
@@ -52,6 +54,7 @@ export function createEgress(options: EgressOptions): Egress {
     reportBlocked: proxyPool.reportBlocked,
     reportServed: proxyPool.reportServed,
     blockedAddresses: proxyPool.blocked,
+    replaceProxies: (urls) => replace(createPool(urls)),
     request: client.request,
     openProxySession: forwardProxy.openSession,
     close: async () => {

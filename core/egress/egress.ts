@@ -25,6 +25,11 @@ export interface Egress {
   /** The outgoing addresses that sites have blocked at present. */
   blockedAddresses(): readonly BlockedAddress[];
   /**
+   * Replaces the configured proxies. Requests under way end through the former ones.
+   * @throws Error as `createEgress` does for an invalid one or for a rule without its proxy: the former ones stay
+   */
+  replaceProxies(urls: readonly string[]): void;
+  /**
    * Sends a request and follows redirects, each hop guarded. Resolves with the head; the body streams.
    * @throws EgressRefused, UpstreamError; the signal's reason when it is aborted
    */

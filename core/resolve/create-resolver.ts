@@ -63,6 +63,8 @@ export interface Resolver {
   resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
   /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
+  /** Lets further links be resolved with the cookies that the file has now. */
+  renewCookies(): void;
   /**
    * Extracts links with the default release of yt-dlp, and those that fail with the alternative: their sites stay with the
    * release that works. Failures are logged.
@@ -185,6 +187,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     readAsBrowser,
     readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),
     warm: extractor.warm,
+    renewCookies: extractor.renew,
     async testSites(urls) {
       for (const url of urls) {
         const deadline = Date.now() + CANARY_TIMEOUT_MS;

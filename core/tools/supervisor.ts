@@ -38,6 +38,8 @@ export interface Supervisor {
    * @throws InMaintenance while yt-dlp is not installed; UpstreamError during backoff and after `close`
    */
   start(): void;
+  /** Replaces yt-dlp by another start of it, which reads its options anew. The former one answers its open requests. */
+  renew(): void;
   /** Waits until yt-dlp takes requests. @throws as `start`; UpstreamError when it fails to start twice */
   ready(): Promise<void>;
   /**
@@ -258,6 +260,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     start: () => void getCurrent(),
+    renew() {
+      const previous = current;
+      if (!previous) return;
+      current = undefined;
+      clearTimeout(previous.idleTimer);
+      replace(previous);
+    },
     ready,
     async use(task, signal) {
       await abortable(ready(), signal);

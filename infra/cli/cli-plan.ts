@@ -58,7 +58,7 @@ export function planCommand(
   ];
   const named = Object.fromEntries(
     context.flatMap((pair) => {
-      const [, name, value] = /^(\w+)=(.+)$/s.exec(pair) ?? [];
+      const [, name, value] = /^([\w-]+)=(.+)$/s.exec(pair) ?? [];
       return name && value ? [[name, value]] : [];
     }),
   );

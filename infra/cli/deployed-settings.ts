@@ -1,4 +1,8 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  UpdateTerminationProtectionCommand,
+} from '@aws-sdk/client-cloudformation';
 
 /** The settings that choose the stream host; each is undefined where nothing tells it. */
 export interface StreamHostSettings {
@@ -10,6 +14,10 @@ export interface StreamHostSettings {
 export interface DeployedSettings extends StreamHostSettings {
   /** Whether it serves; false after a first deployment that failed. */
   readonly isComplete: boolean;
+  /** Whether CloudFormation refuses to delete it. */
+  readonly isProtected?: boolean;
+  /** Name of the table that stays when it is deleted. */
+  readonly retainedTable?: string;
 }
 
 const NEVER_COMPLETE = ['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'];
@@ -30,7 +38,12 @@ export async function readDeployedSettings(
     const output = (name: string) => stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
     if (!stack) return undefined;
     const isComplete = !NEVER_COMPLETE.includes(stack.StackStatus ?? '');
-    return { profile: output('Profile'), streamHost: output('StreamHost'), isComplete };
+    const retainedTable = output('RetainedTable');
+    return {
+      ...{ profile: output('Profile'), streamHost: output('StreamHost'), isComplete },
+      ...(stack.EnableTerminationProtection && { isProtected: true }),
+      ...(retainedTable && { retainedTable }),
+    };
   } catch (error) {
     // The same code as for an invalid request.
     if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;
@@ -38,6 +51,13 @@ export async function readDeployedSettings(
   } finally {
     client.destroy();
   }
+}
+
+/** Lets CloudFormation delete a stack. @throws Error when AWS refuses */
+export async function unprotect(stackName: string, region: string, awsProfile?: string): Promise<void> {
+  const client = new CloudFormationClient({ region, profile: awsProfile });
+  const request = { StackName: stackName, EnableTerminationProtection: false };
+  await client.send(new UpdateTerminationProtectionCommand(request)).finally(() => client.destroy());
 }
 
 /**

@@ -1,2 +1,4 @@
+export { isBootstrapped } from './bootstrap.ts';
 export { type DeploymentTarget, findStackNames, findTargets, type Manifest } from './cli-plan.ts';
+export { findContainerProblem } from './container-runtime.ts';
 export { readDeployedSettings } from './deployed-settings.ts';

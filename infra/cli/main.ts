@@ -1,12 +1,15 @@
 /**
- * `npm run synth|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is
- * needed.
+ * `npm run synth|preflight|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, checks what a deployment needs, and
+ * bootstraps the account where that is needed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readContext } from '../config/index.ts';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SettingError } from '../../core/config/index.ts';
+import { type DeploymentSettings, readContext } from '../config/index.ts';
+import { checkAccount, checkMachine, formatFindings } from '../preflight/index.ts';
 import { isBootstrapped } from './bootstrap.ts';
 import {
   type CommandPlan,
@@ -17,12 +20,16 @@ import {
   planCommand,
 } from './cli-plan.ts';
 import { findContainerProblem } from './container-runtime.ts';
-import { findSettingsConflict, readDeployedSettings } from './deployed-settings.ts';
+import { findSettingsConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 
-const [command = '', ...flags] = process.argv.slice(2);
+const SKIP_PREFLIGHT = '--skip-preflight';
+const [command = '', ...given] = process.argv.slice(2);
+/** Lets `destroy` delete a stack that is protected. */
+const UNPROTECT = '--unprotect';
+const flags = given.filter((flag) => flag !== SKIP_PREFLIGHT && flag !== UNPROTECT);
 const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
 
 /** Runs the CDK CLI; exits with its status when it fails. */
@@ -75,10 +82,58 @@ async function requireSameHost(
   }
 }
 
-const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
-if (!plan) fail('Use: npm run synth|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
+/** The settings as the synthesis reads them. */
+function readSettings({ named }: CommandPlan): DeploymentSettings {
+  try {
+    return readContext({ ...readFileContext(), ...named });
+  } catch (error) {
+    if (error instanceof SettingError) fail(error.message);
+    throw error;
+  }
+}
+
+const findAccount = async ({ awsProfile }: CommandPlan, settings: DeploymentSettings) =>
+  checkAccount({
+    settings,
+    awsProfile,
+    region: await new LambdaClient({ profile: awsProfile }).config.region().catch(() => undefined),
+  });
+
+/** Removes the protection of stacks where that is asked for, and fails where it is not. @returns what stays after the deletion */
+async function prepareDeletion({ awsProfile }: CommandPlan, manifest: Manifest, targets: readonly DeploymentTarget[]) {
+  const staying = ["CDK's bootstrap stack CDKToolkit", 'inactive task definitions', 'service-linked roles'];
+  for (const { region } of targets) {
+    for (const stackName of findStackNames(manifest)) {
+      const deployed = await readDeployedSettings(stackName, region, awsProfile);
+      if (deployed?.retainedTable) staying.unshift(`the table ${deployed.retainedTable} in ${region}`);
+      if (!deployed?.isProtected) continue;
+      if (!given.includes(UNPROTECT))
+        fail(`${stackName} in ${region} is protected against deletion: add ${UNPROTECT} to delete it`);
+      await unprotect(stackName, region, awsProfile);
+    }
+  }
+  return staying;
+}
+
+const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
+  app: `"${process.execPath}" infra/app.ts`,
+  assembly,
+});
+if (!plan) fail('Use: npm run synth|preflight|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
 if (command === 'deploy' && (plan.named?.streamHost ?? readFileContext().streamHost) !== 'lambda') {
   requireContainerRuntime();
+}
+if (command === 'preflight') {
+  const settings = readSettings(plan);
+  const findings = [...checkMachine(settings), ...(await findAccount(plan, settings))];
+  process.stdout.write(`${formatFindings(findings)}\n`);
+  exit(findings.some(({ state }) => state === 'problem') ? 1 : 0);
+}
+if (command === 'deploy' && !given.includes(SKIP_PREFLIGHT)) {
+  const findings = (await findAccount(plan, readSettings(plan))).filter(({ state }) => state !== 'ok');
+  if (findings.length > 0) process.stderr.write(`${formatFindings(findings)}\n`);
+  if (findings.some(({ state }) => state === 'problem'))
+    fail(`Nothing was built. npm run preflight shows all; ${SKIP_PREFLIGHT} deploys nevertheless`);
 }
 if (plan.asksForApproval && !process.stdin.isTTY) {
   process.stderr.write(
@@ -99,7 +154,9 @@ if (plan.run) {
     });
     if (!known) cdk(plan.bootstrap(place));
   }
+  const staying = command === 'destroy' ? await prepareDeletion(plan, manifest, found) : [];
   cdk(plan.run);
+  if (staying.length > 0) process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
   if (plan.outputs) process.stdout.write(`${formatSummary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
 }
 if (!plan.run) process.stdout.write('Described in cdk.out\n');

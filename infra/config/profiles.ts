@@ -17,6 +17,8 @@ export interface Profile {
   readonly maxTasks: number;
   /** Whether the table can be restored to any second of the last 35 days. */
   readonly pointInTimeRecovery: boolean;
+  /** Whether CloudFormation refuses to delete the stack. */
+  readonly isProtected: boolean;
   /** Requests of one address in five minutes above which the firewall answers 429. Absent: no firewall. */
   readonly firewall?: Readonly<{ resolves: number; streams: number }>;
   /** Requests per second that the HTTP API admits: sustained and in a burst. */
@@ -43,6 +45,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     minTasks: 0,
     maxTasks: 1,
     pointInTimeRecovery: false,
+    isProtected: false,
     apiRate: 10,
     apiBurst: 20,
     resolveRate: 2,
@@ -58,6 +61,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     minTasks: 1,
     maxTasks: 4,
     pointInTimeRecovery: false,
+    isProtected: false,
     apiRate: 20,
     apiBurst: 40,
     resolveRate: 5,
@@ -73,6 +77,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     minTasks: 2,
     maxTasks: 20,
     pointInTimeRecovery: true,
+    isProtected: true,
     firewall: { resolves: 300, streams: 3000 },
     apiRate: 100,
     apiBurst: 200,
@@ -101,6 +106,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
     entriesAtOnce: entriesAtOnce ?? profile.entriesAtOnce,
     monthlyBudget: monthlyBudget ?? profile.monthlyBudget,
     resolverConcurrency,
+    isProtected: settings.deletionProtection ?? profile.isProtected,
   };
   if (changed.minTasks > changed.maxTasks) {
     throw new SettingError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);

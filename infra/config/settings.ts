@@ -1,4 +1,5 @@
 import { type ContextSettings, readContextSettings, SettingError } from '../../core/config/index.ts';
+import { checkRegion } from './regions.ts';
 
 /** The settings of one deployment: CDK context (`-c name=value`, or `context` in cdk.json), read once and validated. */
 export type DeploymentSettings = ContextSettings;
@@ -20,11 +21,12 @@ export function readContext(context: Readonly<Record<string, unknown>>): Deploym
 const parseArn = (arn: string | undefined) => ({ region: arn?.split(':')[3], account: arn?.split(':')[4] });
 
 /**
- * Rejects ARNs of another region or account than the stack's, which would otherwise fail at the first start or at the end
- * of a deployment.
+ * Rejects a region that lacks what the deployment needs, and ARNs of another region or account than the stack's, which would
+ * otherwise fail at the first start or at the end of a deployment.
  * @throws SettingError in one line that names the setting
  */
 export function checkPlace(settings: DeploymentSettings, env: { readonly account?: string; readonly region?: string }) {
+  if (env.region) checkRegion(settings, env.region);
   for (const name of ['accessKeysSecret', 'outgoingProxiesSecret', 'cookiesSecret'] as const) {
     const { region } = parseArn(settings[name]);
     if (region && env.region && region !== env.region)

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
 import { waitAtMost } from '../../core/concurrency/index.ts';
-import { optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
+import { createSecretRenewal, optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
@@ -99,9 +99,13 @@ const checkResolver = createCheckResolver({
   resolver,
   log,
 });
+const renewSecrets = createSecretRenewal(process.env, {
+  ...{ settings, replaceProxies: egress.replaceProxies, renewCookies: resolver.renewCookies },
+  onError: (error) => log.error('Secrets could not be read again', { error }),
+});
 const resolveEntry = createResolveEntry({ resolver, log });
 
-const middleware = [loadTools(tools), resolveMetrics(metrics)];
+const middleware = [{ before: renewSecrets }, loadTools(tools), resolveMetrics(metrics)];
 const options = {
   ...environment,
   state,
@@ -130,6 +134,7 @@ export const handler = routeEvent({
     }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
+    .use({ before: renewSecrets })
     .use(loadTools(tools))
     .handler((event) => (event.kind === 'check' ? checkResolver(event) : resolveEntry(event))),
 });

@@ -44,20 +44,23 @@ export const findInUse = (
 /** Keeps the release in use in the pointer to the next one, for a rollback. */
 export function keepPrevious(inUse: Pointer | undefined, next: Pointer): Pointer {
   if (!inUse) return next;
-  const { previous: _, refused, ...previous } = inUse;
-  return { ...next, previous, refused };
+  const { previous: _, refused, suspended, ...previous } = inUse;
+  return { ...next, previous, refused, suspended };
 }
 
 /**
  * Selects the release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
- * (also when the newest is unknown). Releases that were rolled back are excluded.
+ * (also when the newest is unknown). Releases that were rolled back are excluded, those without proof
+ * for a while.
  */
 export function selectRelease(
   newest: string | undefined,
   published: readonly Published[],
-  inUse: Pick<Pointer, 'version' | 'refused'> | undefined,
+  inUse: Pick<Pointer, 'version' | 'refused' | 'suspended'> | undefined,
 ): string | undefined {
-  const isRefused = (version: string) => inUse?.refused?.includes(version);
+  const { refused, suspended } = inUse ?? {};
+  const isSuspended = (version: string) => suspended?.version === version && Date.now() / 1000 < suspended.until;
+  const isRefused = (version: string) => refused?.includes(version) || isSuspended(version);
   const [best] = [newest, ...published.map(({ version }) => version)]
     .filter((version) => version !== undefined)
     .filter((version) => !isRefused(version))

@@ -89,9 +89,11 @@ export interface Pointer {
   /** When it was switched to, epoch seconds. */
   readonly publishedAt: number;
   /** The release before it, for a rollback. */
-  readonly previous?: Omit<Pointer, 'previous' | 'refused'>;
-  /** Versions that were rolled back, and are not installed again unless pinned. */
+  readonly previous?: Omit<Pointer, 'previous' | 'refused' | 'suspended'>;
+  /** Versions that were rolled back because canary links failed with them, and are not installed again unless pinned. */
   readonly refused?: readonly string[];
+  /** A version that was rolled back without canary links, and is tried again from then on, in epoch seconds. */
+  readonly suspended?: { readonly version: string; readonly until: number };
 }
 
 /** The result of a canary invocation. `mode`: the release works, but not as a warm worker. */

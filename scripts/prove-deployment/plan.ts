@@ -41,7 +41,7 @@ export function planProof({ stage, profiles, context, isKept }: ProofOptions, ou
   if (isKept) return changes;
   return [
     ...changes,
-    { kind: 'destroy', title: 'Destroy the stage', args: ['destroy', ...settings, '--force'] },
+    { kind: 'destroy', title: 'Destroy the stage', args: ['destroy', ...settings, '--force', '--unprotect'] },
     { kind: 'check-gone', title: 'Check that nothing of the stage remains' },
   ];
 }

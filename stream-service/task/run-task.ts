@@ -22,6 +22,7 @@ export async function runTask({ readEnvironment, drainSeconds }: RunTaskOptions)
     return startTask({
       settings: await readSettingsInAws(environment),
       task: readTaskSettings(environment),
+      environment,
       drainSeconds,
       onIdle: () => shutDown('idle'),
       writeMetrics: (line) => process.stdout.write(`${line}\n`),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import { startWithShutdown } from '../../core/concurrency/index.ts';
-import type { Settings } from '../../core/config/index.ts';
+import { createSecretRenewal, type Environment, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
@@ -22,6 +22,8 @@ import { createToolsPointer } from './tools-pointer.ts';
 export interface TaskOptions {
   readonly settings: Settings;
   readonly task: TaskSettings;
+  /** The environment that the settings are from: secrets that it names are read again. @default none is */
+  readonly environment?: Environment;
   /** How long running streams may take to finish at shutdown. @default 115: ECS kills after 120 */
   readonly drainSeconds?: number;
   /** Intervals, for tests. */
@@ -43,6 +45,8 @@ export interface Task {
 }
 
 const DRAIN_SECONDS = 115;
+/** Between looks at the age of the secrets, which costs nothing. */
+const SECRET_CHECK_MS = 15_000;
 /** Longer than the 4,000 s idle timeout of the load balancer, which is then always the side that closes a connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_030_000;
 
@@ -66,6 +70,13 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const pointer = task.toolsBucket ? createToolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
     const tools = shutdown.own(startTaskTools({ settings, egress, pointer, ...timing, log }));
     const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state: withoutLinks(state), log }));
+
+    const renewSecrets = createSecretRenewal(options.environment ?? {}, {
+      ...{ settings, replaceProxies: egress.replaceProxies, renewCookies: resolver.renewCookies },
+      onError: (error) => log.error('Secrets could not be read again', { error }),
+    });
+    const renewal = setInterval(renewSecrets, SECRET_CHECK_MS).unref();
+    shutdown.defer(() => clearInterval(renewal));
 
     const toolVersion = () => tools.ytDlp()?.version;
     const metrics = shutdown.own(createMetrics({ stage: task.stage, toolVersion, write: writeMetrics }));

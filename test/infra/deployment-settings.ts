@@ -3,6 +3,7 @@ import type { Environment } from 'aws-cdk-lib';
 const EUROPE: Environment = { account: '111111111111', region: 'eu-central-1' };
 const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
 const IRELAND: Environment = { ...EUROPE, region: 'eu-west-1' };
+const STOCKHOLM: Environment = { ...EUROPE, region: 'eu-north-1' };
 const CANADA: Environment = { ...EUROPE, region: 'ca-central-1' };
 const SINGAPORE: Environment = { ...EUROPE, region: 'ap-southeast-1' };
 
@@ -61,6 +62,7 @@ export const DEPLOYMENTS = {
   'public in us-east-1, again': [{ profile: 'public' }, VIRGINIA],
   'public in eu-central-1': [{ profile: 'public' }, EUROPE],
   'lambda in eu-central-1': [LAMBDA, EUROPE],
+  'team in eu-north-1': [{ profile: 'team' }, STOCKHOLM],
   'public in eu-west-1': [{ profile: 'public' }, IRELAND],
   'lambda in eu-west-1': [LAMBDA, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],
@@ -85,6 +87,7 @@ export const DEPLOYMENTS = {
   'private hobby, to change': [{ profile: 'hobby', streamHost: 'fargate', ...PRIVATE }],
   'private lambda, to change': [{ ...LAMBDA, ...PRIVATE }],
   'private team, to change': [{ profile: 'team', streamHost: 'fargate', ...PRIVATE }],
+  'hobby with a retained table': [{ profile: 'hobby', retainTable: 'on', deletionProtection: 'on' }],
   'hobby with a pinned release': [{ profile: 'hobby', ...ARM, toolsVersion: PINNED_RELEASE }],
 } satisfies Record<string, DeploymentSettings>;
 

@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SettingError } from '../../core/config/parsers.ts';
+import { checkPlace, readContext } from '../../infra/config/settings.ts';
 import { DEPLOYMENT_NAMES, template } from './deployments.ts';
 import type { Template } from './permissions.ts';
-import { synthesize } from './synth.ts';
+import { findMissingTypes, renderRegionReference, renderRegionTable } from './region-reference.ts';
+import { mainTemplate, synthesize } from './synth.ts';
 import { explicitNames, resourcesOfType } from './template.ts';
 
 /** Types whose names are unique in an account, not in a region. */
@@ -38,3 +43,45 @@ describe.each(DEPLOYMENT_NAMES)('profile %s', (profile) => {
     expect(route?.properties).not.toHaveProperty('Tags');
   });
 });
+
+it('has the table of regions and its documentation as the installed CDK knows them: npm run docs:regions', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+  const table = findMissingTypes({
+    ...{ hobby: template('hobby'), team: template('team') },
+    ...{ public: template('public'), lambda: template('lambda') },
+  });
+  expect(read('infra/config/regions.json')).toBe(renderRegionTable(table));
+  expect(read('docs/regions.md')).toBe(renderRegionReference(table));
+});
+
+it('omits the budget where a region has none', async () => {
+  const here = await mainTemplate('team in eu-north-1');
+  expect(resourcesOfType(here, 'AWS::Budgets::Budget')).toEqual([]);
+  expect(resourcesOfType(template('team'), 'AWS::Budgets::Budget')).toHaveLength(1);
+});
+
+it.each([
+  [
+    'ap-east-2',
+    'hobby',
+    'fargate',
+    'no function URLs, which this deployment needs: deploy profile=team there, or profile=',
+  ],
+  [
+    'eu-south-1',
+    'hobby',
+    'lambda',
+    'no Lambda Web Functions, which this deployment needs: deploy profile=hobby there, or ',
+  ],
+])('refuses in %s %s on %s', (region, profile, streamHost, reason) => {
+  const check = () => checkPlace(readContext({ profile, streamHost }), { region });
+  expect(check).toThrow(SettingError);
+  expect(check).toThrow(`${region} has ${reason}`);
+});
+
+it('refuses the partitions without edge functions', () =>
+  expect(() => checkPlace(readContext({}), { region: 'cn-north-1' })).toThrow(/^cn-north-1 is not supported: /));
+
+it.each(['eu-north-1', 'ap-southeast-7', 'me-south-1', 'xx-new-1'])('admits team in %s', (region) =>
+  expect(() => checkPlace(readContext({ profile: 'team' }), { region })).not.toThrow(),
+);

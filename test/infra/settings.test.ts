@@ -35,6 +35,7 @@ describe('readContext', () => {
       resolverProvisioned: 0,
       idleMinutes: 15,
       logDays: 30,
+      retainTable: false,
     });
     expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' })).toEqual(defaults);
   });
@@ -119,6 +120,8 @@ describe('readContext', () => {
     ['originSecretRotation', { originSecretRotation: 'in november' }],
     ['stage', { stage: { name: 'main' } }],
     ['profil', { profil: 'hobby' }],
+    ['min-tasks', { 'min-tasks': '3' }],
+    ['min_tasks', { min_tasks: '3' }],
     ['outgoingProxies', { outgoingProxies: 'http://user:pass@proxy.example' }],
     ['cookiesFile', { cookiesFile: 'cookies.txt' }],
     ['port', { port: 80 }],

@@ -46,6 +46,20 @@ describe.each(DEPLOYMENT_NAMES)('every deployment: %s', (name) => {
   });
 });
 
+it('protects public against deletion, and other profiles on request; keeps the table on request alone', async () => {
+  expect(regional.public.protectedStacks).toEqual(regional.public.stacks);
+  expect([...regional.hobby.protectedStacks, ...regional.team.protectedStacks]).toEqual([]);
+  const kept = await synthesize('hobby with a retained table');
+  expect(kept.protectedStacks).toEqual(['reelay-main']);
+  const { Resources, Outputs } = kept.templates['reelay-main'] as never as {
+    Resources: Record<string, { Type: string; DeletionPolicy?: string }>;
+    Outputs: object;
+  };
+  const retained = Object.values(Resources).filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete');
+  expect(retained).toMatchObject([{ Type: 'AWS::DynamoDB::GlobalTable', DeletionPolicy: 'RetainExceptOnCreate' }]);
+  expect(Outputs).toHaveProperty('RetainedTable');
+});
+
 describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
   const isHobby = name === 'hobby';

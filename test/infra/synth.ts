@@ -35,6 +35,8 @@ export interface Synthesis {
   /** By stack name. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly stacks: readonly string[];
+  /** Names of those that CloudFormation refuses to delete. */
+  readonly protectedStacks: readonly string[];
   /** Context that the CDK CLI would have to look up in an account. */
   readonly lookups: readonly unknown[];
 }
@@ -60,6 +62,9 @@ export function synthesize(name: SynthesizedName): Promise<Synthesis> {
       return {
         templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
         stacks: assembly.stacks.map(({ stackName }) => stackName),
+        protectedStacks: assembly.stacks.flatMap(({ stackName, terminationProtection }) =>
+          terminationProtection ? [stackName] : [],
+        ),
         lookups: assembly.manifest.missing ?? [],
       };
     } finally {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { securityText } from '../../core/api/security-text.ts';
+import { SettingError } from '../../core/config/parsers.ts';
 import { linkSignerFor, signerFor } from '../../core/http/client.ts';
 import { MAX_FUNCTION_BYTES, viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
@@ -123,16 +124,24 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     expect(result.headers?.['content-type']?.value).toBe('text/plain; charset=utf-8');
   });
 
-  it('is refused when settings make it longer than CloudFront takes', () => {
-    const corsAllowedOrigins = Array.from({ length: 60 }, (_, index) => `https://page-${index}.example`);
-    expect(() => viewerRequestSource({ mode, access: { corsAllowedOrigins } })).toThrow('shorten corsAllowedOrigins');
-  });
-
   it('has nothing of another instance in it, and fits in a function', () => {
     expect(Buffer.byteLength(edgeSource(mode, true))).toBeLessThan(MAX_FUNCTION_BYTES);
     expect(Buffer.byteLength(edgeSource(mode))).toBeLessThan(MAX_FUNCTION_BYTES);
     expect(edgeSource(mode)).not.toMatch(/crypto|security|__/);
     expect(edgeSource(mode, true)).not.toMatch(/__/);
+  });
+
+  it('is refused at synthesis where settings make it longer than a function may be', () => {
+    const corsAllowedOrigins = Array.from({ length: 60 }, (_, index) => `https://page-${index}.of-some-site.example`);
+    const options = { mode, access: { corsAllowedOrigins }, securityContacts: SECURITY_CONTACTS };
+    expect(() => viewerRequestSource(options)).toThrow(SettingError);
+    expect(() => viewerRequestSource(options)).toThrow(
+      /^corsAllowedOrigins and securityContact make .* bytes too long/,
+    );
+    const contact = `mailto:${'s'.repeat(1500)}@a.example`;
+    const open = viewerRequestSource({ mode, securityContacts: [contact] });
+    expect(open).toContain(contact);
+    expect(Buffer.byteLength(open)).toBeLessThanOrEqual(MAX_FUNCTION_BYTES);
   });
 
   itWith('njs')('does in the dialect of its runtime what it does here', async () => {

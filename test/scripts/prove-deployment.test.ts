@@ -50,7 +50,7 @@ describe('planProof', () => {
     expect(steps.flatMap((step) => ('args' in step ? [step.args.join(' ')] : []))).toEqual([
       'deploy -c stage=proof -c architecture=x86_64 -c profile=hobby --yes --outputs-file outputs.json',
       'deploy -c stage=proof -c architecture=x86_64 -c profile=team --yes --outputs-file outputs.json',
-      'destroy -c stage=proof -c architecture=x86_64 --force',
+      'destroy -c stage=proof -c architecture=x86_64 --force --unprotect',
     ]);
   });
 

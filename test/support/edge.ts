@@ -89,9 +89,13 @@ function parseQuery(text: string): Record<string, EdgeParameter> {
 }
 
 /** The edge function in this process. @param now epoch milliseconds */
-export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now, isPrivate = false) {
+export const createEdge = (mode: EdgeMode, store: EdgeStore, now: () => number = Date.now, isPrivate = false) =>
+  createEdgeOf(edgeSource(mode, isPrivate), store, now);
+
+/** The same from its source, such as that of a template. */
+export function createEdgeOf(source: string, store: EdgeStore, now: () => number = Date.now) {
   const createModule = compileFunction(readFileSync(MODULE, 'utf8').replace('export default', 'return'));
-  const body = edgeSource(mode, isPrivate).replaceAll(/\bimport \w+ from ?["'](?:cloudfront|crypto)["'];/g, '');
+  const body = source.replaceAll(/\bimport \w+ from ?["'](?:cloudfront|crypto)["'];/g, '');
   const load = compileFunction(`${body}; return handler;`, ['cf', 'Date', 'crypto']);
   return async (request: EdgeRequest): Promise<EdgeOutcome> => {
     const own = structuredClone(request);

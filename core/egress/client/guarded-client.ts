@@ -20,7 +20,9 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
   const direct = socketDispatcher(dialer.connect, options);
   /** The dispatchers by source address, of which there is a bounded number. */
   const bound = new Map<string, Dispatcher>();
-  const proxied = new Map<URL, Dispatcher>(proxyPool.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
+  const proxied = new Map<URL, Dispatcher>();
+
+  const leaving = new Set<Dispatcher>();
 
   const dispatcherFrom = (sourceAddress: string | undefined): Dispatcher => {
     if (sourceAddress === undefined) return direct;
@@ -31,6 +33,21 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
     return dispatcher;
   };
 
+  const dispatcherThrough = (proxy: URL): Dispatcher => {
+    const known = proxied.get(proxy);
+    if (known) return known;
+    // Those of a former pool end after their requests.
+    for (const [former, dispatcher] of proxied) {
+      if (proxyPool.proxies.includes(former)) continue;
+      proxied.delete(former);
+      leaving.add(dispatcher);
+      void dispatcher.close().finally(() => leaving.delete(dispatcher));
+    }
+    const dispatcher = proxyDispatcher(proxy, options);
+    proxied.set(proxy, dispatcher);
+    return dispatcher;
+  };
+
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
     const identity = request.identity ?? DIRECT;
     const proxy = proxyPool.resolve(identity);
@@ -38,7 +55,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
     if (proxy) await dialer.resolve(destinationOf(url));
     const stallTimeoutMs = request.stallTimeoutMs ?? 15_000;
     const response = dispatch(
-      (proxy && proxied.get(proxy)) ?? dispatcherFrom(proxyPool.sourceAddress(identity)),
+      proxy ? dispatcherThrough(proxy) : dispatcherFrom(proxyPool.sourceAddress(identity)),
       {
         origin: url.origin,
         path: url.pathname + url.search,
@@ -95,7 +112,8 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       }
     },
     close: async () => {
-      await Promise.all([direct, ...bound.values(), ...proxied.values()].map((dispatcher) => dispatcher.destroy()));
+      const all = [direct, ...bound.values(), ...proxied.values(), ...leaving];
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
     },
   };
 }

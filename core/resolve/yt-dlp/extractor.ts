@@ -51,6 +51,8 @@ export interface Extractor {
   extract(request: ExtractRequest): Promise<Extraction>;
   /** Starts yt-dlp ahead of the first request. */
   warm(): Promise<void>;
+  /** Lets further links be extracted with the options and cookies as they are now. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -226,6 +228,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       if (!build) return;
       impersonation?.prepare(build);
       await supervisor.ready();
+    },
+    renew() {
+      for (const { supervisor } of Object.values(releases)) supervisor.renew();
     },
     async close() {
       await Promise.all(Object.values(releases).map(({ supervisor }) => supervisor.close()));

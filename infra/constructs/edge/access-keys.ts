@@ -15,8 +15,8 @@ export interface AccessKeysProps {
   readonly secretArn: string;
 }
 
-/** After a change of the secret, its keys apply within this time and the replication of the store. */
-const SYNC_INTERVAL = Duration.minutes(15);
+/** After a change of the secret, its keys apply within this time and the replication of the store, which takes seconds. */
+const SYNC_INTERVAL = Duration.minutes(4);
 const STORE_ACTIONS = ['DescribeKeyValueStore', 'ListKeys', 'UpdateKeys'];
 
 /** The access keys of a private instance: a function copies their hashes from the secret into the edge's key-value store. */

@@ -35,7 +35,7 @@ import {
 } from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
-import { viewerRequestSource } from './viewer-request-source.ts';
+import { deployedSource } from './viewer-request-source.ts';
 
 export interface EdgeDistributionProps {
   readonly deployment: Deployment;
@@ -46,6 +46,8 @@ export interface EdgeDistributionProps {
   /** Complete when every function behind the HTTP API accepts that value. */
   readonly secretAccepted: readonly IDependable[];
   readonly streamOrigin: IOrigin;
+  /** Complete when the stream origin answers requests of the distribution. */
+  readonly streamsReady: readonly IDependable[];
   /** Holds the address of the running task of the on-demand stream host, and the hashes of access keys. */
   readonly keyValueStore?: KeyValueStore;
   /** Complete when that store holds the hashes. Absent: an open instance. */
@@ -114,7 +116,8 @@ export class EdgeDistribution extends Construct {
         [anyCasePath(MCP_PATH)]: origins.api,
       },
     });
-    this.distribution.node.addDependency(...props.secretAccepted);
+    // Not the origins that CDK creates below it, which take minutes and need neither.
+    this.distribution.node.defaultChild?.node.addDependency(...props.secretAccepted, ...props.streamsReady);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',
@@ -133,20 +136,16 @@ export class EdgeDistribution extends Construct {
 
   #behaviours(props: EdgeDistributionProps) {
     const { deployment, apiHost, originSecret, streamOrigin, keyValueStore, keysApplied } = props;
-    const { accessKeysSecret, corsAllowedOrigins, embedOrigins, securityContact } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
-    const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
-    const route = new EdgeFunction(this, 'Route', {
+    // A function for each mode: the distribution, which it chooses origins of, switches to another one together with its
+    // origins. One that changed in place would be published minutes before or after them.
+    const isPrivate = deployment.settings.accessKeysSecret !== undefined;
+    const variant = `${isOnDemand ? 'on-demand' : 'balanced'}${isPrivate ? '-private' : ''}`;
+    const route = new EdgeFunction(this, `Route-${variant}`, {
+      functionName: regionalName(this, variant),
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(
-        viewerRequestSource({
-          mode: isOnDemand ? 'on-demand' : 'balanced',
-          access,
-          securityContacts: securityContact,
-          isEmbeddable: embedOrigins.length > 0,
-        }),
-      ),
+      code: FunctionCode.fromInline(deployedSource(deployment)),
       ...(keyValueStore && { keyValueStore }),
     });
     if (keysApplied) route.node.addDependency(keysApplied);

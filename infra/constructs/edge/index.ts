@@ -3,3 +3,4 @@ export { EdgeDistribution } from './edge-distribution.ts';
 export { Firewall } from './firewall.ts';
 export { OriginSecret } from './origin-secret.ts';
 export { Page } from './page.ts';
+export { deployedSource } from './viewer-request-source.ts';

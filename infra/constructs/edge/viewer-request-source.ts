@@ -8,6 +8,8 @@ import {
   SECURITY_TEXT_PATH,
   SECURITY_TEXT_VALID_MS,
 } from '../../../core/api/index.ts';
+import { SettingError } from '../../../core/config/index.ts';
+import type { Deployment } from '../../config/index.ts';
 import { API_PREFIX } from './path-prefixes.ts';
 
 interface EdgeRoutes {
@@ -68,6 +70,18 @@ const EMBED_DOCUMENT = String.raw`\/embed(?=\/[\w.-]+$)`;
 /** CloudFront's limit of a function. */
 export const MAX_FUNCTION_BYTES = 10_240;
 
+/**
+ * The source that a deployment has.
+ * @throws SettingError when its settings make it too long
+ */
+export const deployedSource = ({ settings, profile }: Pick<Deployment, 'settings' | 'profile'>): string =>
+  viewerRequestSource({
+    mode: profile.streamHost === 'on-demand' ? 'on-demand' : 'balanced',
+    access: settings.accessKeysSecret ? { corsAllowedOrigins: settings.corsAllowedOrigins } : undefined,
+    securityContacts: settings.securityContact,
+    isEmbeddable: settings.embedOrigins.length > 0,
+  });
+
 const ADMIT = `const refusal = await admit(request, route);
   if (refusal) return refusal;`;
 
@@ -85,7 +99,7 @@ const sendSecurityText = (contacts: readonly string[]): string => `
 /**
  * The source of the edge function, with the routes of the API. It has only the code that the instance needs: none for access
  * keys where it is open, none for a contact where it has none.
- * @throws Error when settings make it too long
+ * @throws SettingError when settings make it too long
  */
 export function viewerRequestSource(options: ViewerRequestOptions): string {
   const { mode, access, securityContacts = [], isEmbeddable } = options;
@@ -99,16 +113,23 @@ export function viewerRequestSource(options: ViewerRequestOptions): string {
     .replace('__ROUTES__', JSON.stringify(groupRoutes()))
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
-  if (!access) return source.replace(/^ *\/\/ __ADMIT__\n/m, '');
+  if (!access) return limited(source.replace(/^ *\/\/ __ADMIT__\n/m, ''));
   const part = readSource('viewer-request-access.js')
     .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
     .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
     .replace('__ORIGINS__', access.corsAllowedOrigins.join(','));
-  // Without comments and spaces: both parts together would exceed CloudFront's limit.
-  const whole = compact(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
-  if (Buffer.byteLength(whole) > MAX_FUNCTION_BYTES)
-    throw new Error('The edge function is too long for CloudFront: shorten corsAllowedOrigins or securityContact');
-  return whole;
+  return limited(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+}
+
+/** Without comments and spaces where the source would exceed CloudFront's limit. @throws SettingError when it still does */
+function limited(source: string): string {
+  if (Buffer.byteLength(source) <= MAX_FUNCTION_BYTES) return source;
+  const short = compact(source);
+  const excess = Buffer.byteLength(short) - MAX_FUNCTION_BYTES;
+  if (excess <= 0) return short;
+  throw new SettingError(
+    `corsAllowedOrigins and securityContact make the edge function ${excess} bytes too long for CloudFront: shorten them`,
+  );
 }
 
 const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');

@@ -2,7 +2,7 @@ export { createBucket } from './bucket.ts';
 export { createLogGroup, createProviderRole, logWriteStatement, useStackLogGroups } from './logs.ts';
 export { serviceMetric } from './metrics.ts';
 export { suppressNag, suppressWildcards, type Wildcard } from './nag-suppressions.ts';
-export { regionalName } from './regional-name.ts';
+export { anyDistribution, regionalName } from './regional-name.ts';
 export { SdkCall } from './sdk-call.ts';
 export { secretReadStatements } from './secret-access.ts';
 export { arnInStack, ServiceFunction, type ServiceFunctionProps } from './service-function.ts';

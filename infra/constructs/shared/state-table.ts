@@ -5,17 +5,19 @@ import type { Construct } from 'constructs';
 
 export interface StateTableProps {
   readonly pointInTimeRecovery: boolean;
+  /** Whether it stays when the stack is deleted. A first deployment that fails deletes it in any case. */
+  readonly isRetained: boolean;
 }
 
 /** The DynamoDB table with all state of the service: on-demand capacity, TTL on `expiresAt`. */
 export class StateTable extends TableV2 {
-  constructor(scope: Construct, id: string, { pointInTimeRecovery }: StateTableProps) {
+  constructor(scope: Construct, id: string, { pointInTimeRecovery, isRetained }: StateTableProps) {
     super(scope, id, {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       billing: Billing.onDemand(),
       timeToLiveAttribute: 'expiresAt',
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: pointInTimeRecovery },
-      removalPolicy: RemovalPolicy.DESTROY,
+      removalPolicy: isRetained ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     });
     if (!pointInTimeRecovery) {
       Validations.of(this).acknowledge({

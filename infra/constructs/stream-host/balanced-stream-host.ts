@@ -41,6 +41,8 @@ export class BalancedStreamHost extends Construct {
   readonly targets: ApplicationTargetGroup;
   readonly service: FargateService;
   readonly origin: VpcOrigin;
+  /** Complete when tasks serve. */
+  readonly ready: readonly IDependable[];
 
   constructor(scope: Construct, id: string, props: BalancedStreamHostProps) {
     super(scope, id);
@@ -80,6 +82,7 @@ export class BalancedStreamHost extends Construct {
       // Streams are long requests: round robin would distribute them unevenly.
       loadBalancingAlgorithmType: TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     });
+    this.ready = [this.service];
     const scaling = scaleByStreams(this.service, deployment);
     this.origin = VpcOrigin.withApplicationLoadBalancer(this.balancer, {
       originId: 'stream',

@@ -1,14 +1,14 @@
-import { CustomResource, Duration } from 'aws-cdk-lib';
+import { CustomResource, Duration, Fn } from 'aws-cdk-lib';
 import { FunctionUrlOriginAccessControl, type KeyValueStore, OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
-import { FunctionUrlOrigin, HttpOrigin, OriginGroup } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { HttpOrigin, OriginGroup } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { CfnPermission, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { arnInStack, regionalName, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { anyDistribution, arnInStack, regionalName, ServiceFunction, type StateTable } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
@@ -26,6 +26,7 @@ export const ON_DEMAND_TRUSTED_PROXIES = 1;
 
 /** Interval at which the store is reconciled with the running tasks, which repairs lost events. */
 const RECONCILE_INTERVAL = Duration.minutes(10);
+const CLOUDFRONT = 'cloudfront.amazonaws.com';
 const STOP_TIMEOUT = Duration.minutes(10);
 const CLUSTER_TASK_FINDING = /^Resource::.*:task\/<\w+>\/\*$/;
 
@@ -40,6 +41,8 @@ export class OnDemandStreamHost extends Construct {
   readonly register: ServiceFunction;
   readonly functions: readonly ServiceFunction[];
   readonly origin: OriginGroup;
+  /** Complete when CloudFront may call the wake function. */
+  readonly ready: readonly IDependable[];
 
   constructor(scope: Construct, id: string, props: OnDemandStreamHostProps) {
     super(scope, id);
@@ -62,6 +65,8 @@ export class OnDemandStreamHost extends Construct {
     tasksStopped.node.addDependency(stopper, taskGroup, network.vpc, props.task);
     this.wake.node.addDependency(tasksStopped);
 
+    const wake = this.#createWakeOrigin();
+    this.ready = wake.ready;
     this.origin = new OriginGroup({
       // The viewer-request function replaces this host name with the task's, and does not select this origin without one.
       primaryOrigin: new HttpOrigin('asleep.invalid', {
@@ -72,19 +77,34 @@ export class OnDemandStreamHost extends Construct {
         connectionAttempts: 1,
         connectionTimeout: Duration.seconds(2),
       }),
-      fallbackOrigin: FunctionUrlOrigin.withOriginAccessControl(
-        this.wake.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
-        {
-          originId: 'wake',
-          connectionAttempts: 1,
-          originAccessControl: new FunctionUrlOriginAccessControl(this, 'WakeAccess', {
-            originAccessControlName: regionalName(this, 'wake'),
-          }),
-        },
-      ),
+      fallbackOrigin: wake.origin,
       // Not 502: the service answers 502 for upstream failures, which clients must see.
       fallbackStatusCodes: [503, 504],
     });
+  }
+
+  /** The wake function by its URL, with permissions of its own: those of CDK name the distribution, and so follow it. */
+  #createWakeOrigin(): { readonly origin: HttpOrigin; readonly ready: readonly IDependable[] } {
+    const { url, functionArn: functionName } = this.wake.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+    const common = { principal: CLOUDFRONT, functionName, sourceArn: anyDistribution(this) };
+    const access = new FunctionUrlOriginAccessControl(this, 'WakeAccess', {
+      originAccessControlName: regionalName(this, 'wake'),
+    });
+    const ready = [
+      new CfnPermission(this, 'WakeByUrl', { ...common, action: 'lambda:InvokeFunctionUrl' }),
+      new CfnPermission(this, 'WakeInvoke', {
+        ...common,
+        action: 'lambda:InvokeFunction',
+        invokedViaFunctionUrl: true,
+      }),
+    ];
+    const origin = new HttpOrigin(Fn.select(2, Fn.split('/', url)), {
+      originId: 'wake',
+      protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+      originAccessControlId: access.originAccessControlId,
+      connectionAttempts: 1,
+    });
+    return { origin, ready };
   }
 
   #createWake({ deployment, network, task, table }: OnDemandStreamHostProps, securityGroup: string): ServiceFunction {

@@ -1,17 +1,13 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import {
-  type Distribution,
-  FunctionUrlOriginAccessControl,
-  OriginProtocolPolicy,
-  Signing,
-} from 'aws-cdk-lib/aws-cloudfront';
+import { FunctionUrlOriginAccessControl, OriginProtocolPolicy, Signing } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { WebFunction, WebFunctionAuthType, WebFunctionCode, WebFunctionRuntime } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import {
+  anyDistribution,
   createBucket,
   createLogGroup,
   createProviderRole,
@@ -46,6 +42,8 @@ const COPY_WILDCARDS: readonly Wildcard[] = [
  */
 export class WebFunctionStreamHost extends Construct {
   readonly origin: HttpOrigin;
+  /** Complete when CloudFront may call the function. */
+  readonly ready: readonly IDependable[];
   readonly #function: WebFunction;
 
   constructor(scope: Construct, id: string, props: StreamDependencies) {
@@ -73,6 +71,9 @@ export class WebFunctionStreamHost extends Construct {
     // CDK refers to the function by its ARN, with which CloudFormation failed to read the domain name of the endpoint
     // (aws/agent-toolkit-for-aws, infrastructure-as-code.md); the name is valid in any case.
     this.#function.endpoint.resource.functionName = this.#function.resource.ref;
+    const conditions = { ArnLike: { 'aws:SourceArn': anyDistribution(this) } };
+    const cloudFront = new ServicePrincipal('cloudfront.amazonaws.com', { conditions });
+    this.ready = [this.#function.endpoint.grants.invoke(cloudFront)];
     const access = new FunctionUrlOriginAccessControl(this, 'Access', {
       originAccessControlName: regionalName(this, 'stream'),
       // The only kind of signature that a Web Function accepts.
@@ -87,12 +88,6 @@ export class WebFunctionStreamHost extends Construct {
       connectionAttempts: 1,
       connectionTimeout: Duration.seconds(5),
     });
-  }
-
-  /** Lets a distribution, and nothing else, call the function. */
-  allowRequestsOf({ distributionArn }: Distribution): void {
-    const conditions = { ArnLike: { 'aws:SourceArn': distributionArn } };
-    this.#function.endpoint.grants.invoke(new ServicePrincipal('cloudfront.amazonaws.com', { conditions }));
   }
 
   /** Responses with a status of 500 and above, in five minutes. */

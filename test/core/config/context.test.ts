@@ -26,7 +26,22 @@ describe('readContextSettings', () => {
     expect(() => readContextSettings({ outgoingProxies: 'http://proxy.example' })).toThrow(
       /^outgoingProxies would lie open in the template/,
     );
-    expect(() => readContextSettings({ profil: 'hobby' })).toThrow(/^profil is not a setting of this service$/);
+  });
+
+  it.each([
+    ['profil', 'profile'],
+    ['min-tasks', 'minTasks'],
+    ['min_tasks', 'minTasks'],
+    ['streamhost', 'streamHost'],
+    ['Domain', 'domain'],
+    ['alarmMail', 'alarmEmail'],
+    ['@', undefined],
+    ['aws:cdk:enable-path-metadata', undefined],
+    ['cli-telemetry', undefined],
+  ])('refuses %s and names the nearest setting, unless it is of CDK: %s', (name, nearest) => {
+    const read = () => readContextSettings({ [name]: '3' });
+    if (!nearest) expect(read()).toEqual(readContextSettings({}));
+    else expect(read).toThrow(`${name} is not a setting of this service; the nearest one is ${nearest}`);
   });
 });
 

@@ -52,6 +52,27 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual(['GET http://origin.test/path']);
   });
 
+  it('goes through replaced proxies from then on, also under identities of the former ones', async () => {
+    const origin = await serve((_request, response) => void response.end('x'));
+    const [former, next] = [
+      await serveProxy({ 'origin.test': origin.port }),
+      await serveProxy({ 'origin.test': origin.port }),
+    ];
+    const egress = egressFor({ outgoingProxies: [former.url], names: NAMES });
+    const ask = async (identity: string) => text((await egress.request('http://origin.test/', { identity })).body);
+    const identity = egress.nextIdentity();
+    await ask(identity);
+    expect(() => egress.replaceProxies(['ftp://proxy.example'])).toThrow(/^Outgoing proxy 1 /);
+    expect(egress.ownsIdentity(identity)).toBe(true);
+    egress.replaceProxies([next.url]);
+    expect(egress.ownsIdentity(identity)).toBe(false);
+    await ask(identity);
+    await ask(egress.nextIdentity());
+    expect([former.seen.length, next.seen.length]).toEqual([1, 2]);
+    egress.replaceProxies([]);
+    expect(egress.nextIdentity()).toBe('direct');
+  });
+
   it('tunnels https by CONNECT', async () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });

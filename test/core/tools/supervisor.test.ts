@@ -145,6 +145,25 @@ describe('createSupervisor', () => {
     expect(fake.state.requests).toBe(1);
   });
 
+  it('starts another worker once it is renewed, and ends the former one after its open requests', async () => {
+    const [former, next] = [fakeWarm(['ok']), fakeWarm(['ok'])];
+    const fixture = createFixture({ workers: [async () => former.worker, async () => next.worker] });
+    fixture.supervisor.renew();
+    expect(fixture.starts()).toBe(0);
+    const { promise: answered, resolve } = Promise.withResolvers<void>();
+    const running = fixture.supervisor.use(async (send) => {
+      fixture.supervisor.renew();
+      await fixture.request();
+      expect(former.state.hasEnded).toBe(false);
+      resolve();
+      return send(REQUEST);
+    }, new AbortController().signal);
+    await answered;
+    expect(await running).toMatchObject(VIA_WORKER);
+    await former.worker.ended;
+    expect([former.state.requests, next.state.requests, fixture.starts()]).toEqual([1, 1, 2]);
+  });
+
   it('keeps a worker that fails as a process does', async () => {
     const { request, modes } = startWith(fakeWarm(['bug', 'ok']), FAILS);
     expect(await request()).toMatchObject({ error: { kind: 'expected', message: 'gone' } });

@@ -44,6 +44,7 @@ export function createFailingEgress({ effect }: FaultInjector, allow: readonly s
     reportBlocked: proxyPool.reportBlocked,
     reportServed: proxyPool.reportServed,
     blockedAddresses: proxyPool.blocked,
+    replaceProxies: () => undefined,
     request: client.request,
     openProxySession: async (options) => {
       if (effect('proxy session')) throw new UpstreamError('No proxy session');

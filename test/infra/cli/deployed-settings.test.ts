@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findSettingsConflict, readDeployedSettings } from '../../../infra/cli/deployed-settings.ts';
+import { findSettingsConflict, readDeployedSettings, unprotect } from '../../../infra/cli/deployed-settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { useFakeEndpoint } from './fake-endpoint.ts';
 
@@ -40,6 +40,20 @@ describe('readDeployedSettings', () => {
   it('returns the settings of a stack without outputs as unknown', async () => {
     response = stack('<StackStatus>CREATE_COMPLETE</StackStatus>');
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({ isComplete: true });
+  });
+
+  it('knows whether a stack is protected, and the table that stays; and removes the protection', async () => {
+    const table = '<member><OutputKey>RetainedTable</OutputKey><OutputValue>kept</OutputValue></member>';
+    const content = `<EnableTerminationProtection>true</EnableTerminationProtection><Outputs>${table}</Outputs>`;
+    response = stack(`<StackStatus>CREATE_COMPLETE</StackStatus>${content}`);
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toMatchObject({
+      ...{ isProtected: true, retainedTable: 'kept' },
+    });
+    response = [200, '<UpdateTerminationProtectionResponse/>'];
+    await unprotect('reelay-main', 'eu-central-1');
+    expect(Object.fromEntries(new URLSearchParams(requests[1]))).toMatchObject({
+      ...{ Action: 'UpdateTerminationProtection', StackName: 'reelay-main', EnableTerminationProtection: 'false' },
+    });
   });
 
   it.each(['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE'])('knows a stack in %s as never complete', async (status) => {

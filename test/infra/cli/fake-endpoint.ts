@@ -6,7 +6,10 @@ import { afterEach, beforeEach, vi } from 'vitest';
  * A server instead of an AWS service, with credentials for it, in each test of a `describe` block.
  * @param variable that names the endpoint to the SDK
  */
-export function useFakeEndpoint(variable: `AWS_ENDPOINT_URL_${string}`, listener: RequestListener): void {
+export function useFakeEndpoint(
+  variable: 'AWS_ENDPOINT_URL' | `AWS_ENDPOINT_URL_${string}`,
+  listener: RequestListener,
+): void {
   const server = createServer(listener);
   beforeEach(async () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

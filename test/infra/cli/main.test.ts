@@ -57,6 +57,9 @@ describe('deployment command', () => {
   });
 
   it.each([[[]], [['deplyo']]])('prints its usage for %j', async (args) => {
-    expect(await run(args)).toEqual([2, expect.stringMatching(/^Use: npm run synth\|deploy\|diff\|destroy .*\n$/)]);
+    expect(await run(args)).toEqual([
+      2,
+      expect.stringMatching(/^Use: npm run synth\|preflight\|deploy\|diff\|destroy .*\n$/),
+    ]);
   });
 });

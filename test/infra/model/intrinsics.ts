@@ -59,7 +59,7 @@ function splitAttribute(argument: unknown): [id: string, name: string] {
 }
 
 /** Logical ids that a resource of a template depends on, by reference or by DependsOn. */
-function dependenciesOf(value: unknown): string[] {
+export function dependenciesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(dependenciesOf);
   if (!isFields(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { rollBack } from '../../../lambdas/tools-update/roll-back.ts';
 import { zip } from '../../core/tools/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
@@ -140,8 +141,45 @@ describe('rollBack', () => {
     }
   });
 
-  it('returns to the release before a recent switch, and excludes the failing one until it is pinned', async () => {
+  /** A run with canary links, which resolve or not with the live version. */
+  const rollBackWith = (canaryLinks: readonly string[], resolves: boolean) => {
+    const parts = fixture.assemble();
+    const check: typeof parts.resolver.check = async (version, signal, links) =>
+      links.length > 0 && !resolves && version === live
+        ? { ok: false, reason: 'a canary link does not resolve' }
+        : parts.resolver.check(version, signal, []);
+    let live: string | undefined;
+    const read = async () => {
+      const found = await parts.resolver.read();
+      live = found.version;
+      return found;
+    };
+    const resolver = { ...parts.resolver, read, check };
+    return rollBack({ ...parts, canaryLinks, resolver }, new AbortController().signal);
+  };
+
+  it('keeps a release with which the canary links resolve, whatever clients ask for', async () => {
+    expect(await rollBackWith(['https://a.example/1'], true)).toEqual({ outcome: 'kept', version: '2026.11.20' });
+    expect(await inPlace()).toBe('2026.11.20');
+    expect((await fixture.pointer())?.refused).toBeUndefined();
+  });
+
+  it('excludes a release for a day when nothing but the links of clients speaks against it', async () => {
     expect(await fixture.rollBack()).toEqual({ outcome: 'rolled back', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+    expect(await fixture.update()).toEqual({ outcome: 'current', version: '2026.11.01' });
+    const { archive } = fixture.assemble();
+    const pointer = await fixture.pointer();
+    expect(pointer?.suspended?.until).toBeGreaterThan((pointer?.publishedAt ?? 0) + 86_000);
+    if (pointer) await archive.movePointer({ ...pointer, suspended: { version: '2026.11.20', until: 0 } });
+    await works('2026.11.20');
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.20' });
+  });
+
+  it('returns to the release before a recent switch, and excludes one that fails canary links until it is pinned', async () => {
+    const outcome = await rollBackWith(['https://a.example/1'], false);
+    expect(outcome).toEqual({ outcome: 'rolled back', version: '2026.11.01' });
+    expect((await fixture.pointer())?.refused).toEqual(['2026.11.20']);
     expect(await inPlace()).toBe('2026.11.01');
     expect(await fixture.update()).toEqual({ outcome: 'current', version: '2026.11.01' });
     fixture.pin('2026.11.20');

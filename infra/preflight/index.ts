@@ -1,0 +1,2 @@
+export { formatFindings } from './finding.ts';
+export { checkAccount, checkMachine } from './preflight.ts';

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { DEPLOYMENT_NAMES, template } from '../deployments.ts';
+import { mainTemplate } from '../synth.ts';
+import { findViewerFailures } from './viewers.ts';
+import type { ModelTemplate } from './world.ts';
+
+const NONE = { failures: [], moments: expect.any(Number) };
+const CHANGES = DEPLOYMENT_NAMES.flatMap((from) =>
+  DEPLOYMENT_NAMES.filter((to) => to !== from).map((to) => [from, to] as const),
+);
+const PRIVATE = ['private hobby, to change', 'private lambda, to change', 'private team, to change'] as const;
+const MORE = [
+  ...PRIVATE.flatMap((from) => PRIVATE.filter((to) => to !== from).map((to) => [from, to] as const)),
+  ...(['hobby', 'team', 'lambda'] as const).flatMap((open) => [
+    [open, `private ${open}, to change`] as const,
+    [`private ${open}, to change`, open] as const,
+  ]),
+  ...[
+    ['hobby', 'rotated hobby'] as const,
+    ['team', 'rotated team'] as const,
+    ['team', 'private hobby, to change'] as const,
+  ],
+];
+
+describe('viewers during every moment of a deployment, its cleanup and its rollbacks, in any order', () => {
+  it.each(CHANGES)('are served while %s becomes %s', async (from, to) => {
+    const seen = await findViewerFailures(template(from) as never, template(to) as never);
+    expect(seen).toEqual(NONE);
+    expect(seen.moments).toBeGreaterThan(1);
+  });
+
+  it.each(MORE)('are served while %s becomes %s', async (from, to) =>
+    expect(await findViewerFailures((await mainTemplate(from)) as never, (await mainTemplate(to)) as never)).toEqual(
+      NONE,
+    ),
+  );
+
+  it.each([
+    [
+      'one edge function for both modes',
+      'hobby',
+      'team',
+      oneFunction,
+      /^stream over the former .*: the address of no task/,
+    ],
+    [
+      'one edge function for both modes',
+      'team',
+      'hobby',
+      oneFunction,
+      /^stream over the former .*: it has no origin for a task/,
+    ],
+    ['tasks that start after it', 'hobby', 'team', withoutOrder, /^stream over the next .*: stream lacks \w+Service/],
+    ['permissions that follow it', 'team', 'hobby', followers, /^stream over the next .*: wake lacks StreamsWake/],
+    ['permissions that follow it', 'team', 'lambda', followers, /^stream over the next .*: stream lacks \w+Policy/],
+  ] as const)('are not served with %s, from %s to %s', async (_, from, to, break_, failure) => {
+    const { failures } = await findViewerFailures(break_(template(from)), break_(template(to)));
+    expect(failures).toContainEqual(expect.stringMatching(failure));
+  });
+});
+
+type Resources = Record<string, { Type: string; DependsOn?: string[] }>;
+
+const oneFunction = (of: object): ModelTemplate =>
+  JSON.parse(
+    JSON.stringify(of)
+      .replaceAll(/EdgeRoute(ondemand|balanced)\w{8}/g, 'EdgeRoute')
+      .replaceAll(/-(on-demand|balanced)"/g, '"'),
+  );
+
+function withoutOrder(of: object): ModelTemplate {
+  const copy = structuredClone(of) as { Resources: Resources };
+  for (const resource of Object.values(copy.Resources))
+    if (resource.Type === 'AWS::CloudFront::Distribution') resource.DependsOn = [];
+  return copy;
+}
+
+function followers(of: object): ModelTemplate {
+  const copy = withoutOrder(of) as { Resources: Resources };
+  const [id = ''] =
+    Object.entries(copy.Resources).find(([, { Type }]) => Type === 'AWS::CloudFront::Distribution') ?? [];
+  for (const resource of Object.values(copy.Resources))
+    if (JSON.stringify(resource).includes(':distribution/*')) resource.DependsOn = [id];
+  return copy;
+}
