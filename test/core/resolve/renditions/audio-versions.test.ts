@@ -46,6 +46,11 @@ describe('the label of audio', () => {
     );
   });
 
+  it('is without "original" where all audio is', () => {
+    const formats = [audio('a', { format_note: 'original' }), audio('drc', { format_note: 'original DRC' })];
+    expect(told(renditionsOf(...formats))).toEqual({ a: '128 kbps', drc: '128 kbps (DRC) | alternate' });
+  });
+
   it('of a video names its audio where that tells videos apart', () => {
     expect(ofList('BrainPOP', 'video')).toEqual({
       'en-high': expect.stringMatching(/p English$/),
@@ -184,12 +189,38 @@ describe('audio of GetResource', () => {
   });
 });
 
+describe('what is stored of audio', () => {
+  const stored = (...formats: Format[]) =>
+    Object.fromEntries(
+      renditionsOf(...formats).map(({ formatIds, ...rendition }) => [
+        formatIds.join('+'),
+        Object.fromEntries(Object.entries(rendition).filter(([name]) => /^(?:language|versions|flaws)$/.test(name))),
+      ]),
+    );
+  const de = audio('de', { language: 'de', language_preference: -1 });
+
+  it('is its language, its versions and its flaws, as far as there are any', () => {
+    expect(stored(audio('a'))).toStrictEqual({ a: {} });
+    expect(stored(de, audio('en', { language: 'en', language_preference: 10 }))).toStrictEqual({
+      en: { language: 'en' },
+      de: { language: 'de', versions: ['dubbed'], flaws: ['dub'] },
+    });
+  });
+
+  it('is no flaw of the best audio, whatever video or a description is preferred', () => {
+    const preferred = { language: 'en', language_preference: 10 };
+    expect(stored(de, both('v', preferred)).de?.flaws).toBeUndefined();
+    expect(stored(de, audio('ad', { ...preferred, format_note: 'Audio Description' })).de?.flaws).toBeUndefined();
+  });
+});
+
 describe('the description', () => {
   it.each<[Format, string | null]>([
     [audio('a', { format: 'a - audio only', language: 'eng' }), 'a - audio only, English'],
     [audio('a', { format: 'a - audio only (English original)', language: 'en' }), 'a - audio only (English original)'],
     [audio('a', { language: 'de', format_note: 'DRC' }), 'German, DRC'],
     [both('a', { format_note: 'watermarked' }), 'watermarked'],
+    [both('a', { fps: 60, format: 'a - 720P60' }), 'a - 720P60'],
     [both('a', { format: 'a - 720p', fps: 59.94, dynamic_range: 'HDR10' }), 'a - 720p, 60 fps, HDR'],
     [both('a', { format: 'a - 720p60 hdr10', fps: 60, dynamic_range: 'HDR10' }), 'a - 720p60 hdr10'],
     [both('a', { format: 'a - 720p', fps: 30 }), 'a - 720p'],
