@@ -144,7 +144,7 @@ export const HOSTILE_LINKS: readonly HostileLink[] = [
     type: DASH,
     body: () =>
       mpd(`<Period>${adaptation(`<SegmentList>${'<SegmentURL media="a"/>'.repeat(300_000)}</SegmentList>`)}</Period>`),
-    statuses: [415],
+    statuses: [415, 502],
   },
   {
     name: 'xlink.mpd',
