@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Environment, Stack, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -25,7 +25,6 @@ const CLOUDFRONT_REGION = 'us-east-1';
  */
 const UNTAGGED_TYPES = ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'];
 const ROOT = join(import.meta.dirname, '..');
-const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 
 /**
  * Creates the CDK app of one stage: the service's stack and, when that stack is in a known region other than us-east-1 and
@@ -36,14 +35,7 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });
   const settings = readContext(app.node.getAllContext());
   checkPlace(settings, env ?? {});
-  const pageDir = join(bundleDir, 'web');
-  const deployment: Deployment = {
-    settings,
-    profile: profileOf(settings),
-    bundleDir,
-    pageDir: existsSync(pageDir) ? pageDir : PLACEHOLDER_PAGE,
-    pageHeadersFile: join(ROOT, 'web', 'security-headers.json'),
-  };
+  const deployment = { settings, profile: profileOf(settings), bundleDir };
   const name = `reelay-${settings.stage}`;
   const firewall = createFirewall(app, name, deployment, env);
   new ReelayStack(app, name, {
@@ -60,7 +52,12 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
 }
 
 /** The firewall in a stack of its own; undefined when none is needed or the main stack contains it. */
-function createFirewall(app: App, name: string, { profile }: Deployment, env?: Environment): Firewall | undefined {
+function createFirewall(
+  app: App,
+  name: string,
+  { profile }: Pick<Deployment, 'profile'>,
+  env?: Environment,
+): Firewall | undefined {
   if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
   const stack = new Stack(app, `${name}-edge-${env.region}`, {
     description: 'Reelay: resources of CloudFront that must be in us-east-1',

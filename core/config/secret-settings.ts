@@ -94,7 +94,7 @@ export interface SecretRenewalOptions {
 }
 
 /** Secrets that are changed apply within five minutes: this, the time of a check, and the start of yt-dlp. */
-export const SECRET_AGE_MS = 4 * 60_000;
+const SECRET_AGE_MS = 4 * 60_000;
 const RETRY_DELAY_MS = 60_000;
 
 /**

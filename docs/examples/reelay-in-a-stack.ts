@@ -1,0 +1,23 @@
+/**
+ * Puts Reelay into a stack beside other things. In a CDK app of your own: `createStack(new App())`, after `buildReelay()`.
+ */
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
+import { buildPage, bundle, placeFfmpeg, Reelay } from '../../infra/index.ts';
+
+const BUNDLE_DIR = 'dist';
+
+/** Builds what is deployed, once before the synthesis. The page is built into `dist/web`. */
+export async function buildReelay(): Promise<void> {
+  await bundle({ outDir: BUNDLE_DIR });
+  await placeFfmpeg({ dir: `${BUNDLE_DIR}/stream-service`, architecture: 'arm64' });
+  await buildPage();
+}
+
+/** @param bundleDir folder of the bundles */
+export function createStack(app: App, bundleDir = BUNDLE_DIR): Stack {
+  const stack = new Stack(app, 'Site');
+  const media = new Reelay(stack, 'Media', { profile: 'hobby', stage: 'media', idleMinutes: 5, bundleDir });
+  // Any other construct of the stack may use its address.
+  new CfnOutput(stack, 'MediaUrl', { value: media.baseUrl });
+  return stack;
+}

@@ -1,0 +1,2 @@
+export { buildPage, bundle, placeFfmpeg } from './build/index.ts';
+export { Reelay, type ReelayProps } from './reelay.ts';

@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CfnOutput, CfnRule, Fn, Stack, Token } from 'aws-cdk-lib';
+import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import { Construct } from 'constructs';
+import { checkPlace, type Deployment, type DeploymentSettings, profileOf, readContext } from './config/index.ts';
+import { Api } from './constructs/api/index.ts';
+import { AccessKeys, EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
+import { Monitoring } from './constructs/monitoring/index.ts';
+import { regionalName, StateTable } from './constructs/shared/index.ts';
+import {
+  BALANCED_TRUSTED_PROXIES,
+  BalancedStreamHost,
+  ON_DEMAND_TRUSTED_PROXIES,
+  OnDemandStreamHost,
+  type StreamDependencies,
+  StreamNetwork,
+  StreamTask,
+  WebFunctionStreamHost,
+} from './constructs/stream-host/index.ts';
+import { Tools, ToolUpdates } from './constructs/tools/index.ts';
+
+/** The settings of a deployment (docs/settings.md), each with its default, and where its code is. */
+export interface ReelayProps extends Partial<DeploymentSettings> {
+  /** Folder of the bundles: `functions/<name>`, `stream-service` or `stream-function`. `bundle` writes them. */
+  readonly bundleDir: string;
+  /** Folder of the built page. @default `web` in `bundleDir`, or a page that says that it was not built */
+  readonly pageDir?: string;
+  /** ARN of a web ACL in us-east-1. @default `public` creates one, and its stack must then be in us-east-1 */
+  readonly firewall?: string | undefined;
+}
+
+const PAGE_HEADERS_FILE = join(import.meta.dirname, '..', 'web', 'security-headers.json');
+
+const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
+
+function pageIn(bundleDir: string): string {
+  const folder = join(bundleDir, 'web');
+  return existsSync(folder) ? folder : PLACEHOLDER_PAGE;
+}
+
+/**
+ * The whole service behind one base URL: state table, tools layer, stream host, HTTP API, page, CloudFront distribution and
+ * monitoring. It reads neither CDK context nor the environment, so that any stack can contain it, once.
+ * @throws SettingError when a setting is invalid; one line that names it
+ */
+export class Reelay extends Construct {
+  /** Where the service answers. */
+  readonly baseUrl: string;
+  readonly table: StateTable;
+
+  constructor(scope: Construct, id: string, { bundleDir, pageDir, firewall, ...given }: ReelayProps) {
+    super(scope, id);
+    const settings = readContext(given);
+    const { account, region } = Stack.of(this);
+    const known = (value: string) => (Token.isUnresolved(value) ? '' : value);
+    checkPlace(settings, { account: known(account), region: known(region) });
+    const profile = profileOf(settings);
+    const deployment: Deployment = {
+      ...{ settings, profile, bundleDir, pageDir: pageDir ?? pageIn(bundleDir) },
+      pageHeadersFile: PAGE_HEADERS_FILE,
+    };
+    const table = new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
+    this.table = table;
+    const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
+    const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
+
+    const fargate = profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools });
+    const isOnDemand = profile.streamHost === 'on-demand';
+    const { accessKeysSecret } = settings;
+    // A function has one store at most.
+    const keyValueStore =
+      isOnDemand || accessKeysSecret
+        ? new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'AccessKeyStore', {
+            keyValueStoreName: regionalName(this, isOnDemand ? 'task-address' : 'access-keys'),
+          })
+        : undefined;
+    const accessKeys =
+      accessKeysSecret && keyValueStore
+        ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
+        : undefined;
+    const onDemand =
+      isOnDemand && fargate && keyValueStore
+        ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
+        : undefined;
+    const api = new Api(this, 'Api', {
+      deployment,
+      table,
+      tools,
+      originSecrets: originSecret.accepted,
+      ...(onDemand && { wake: onDemand.wake }),
+    });
+    const balanced =
+      profile.streamHost === 'balanced' && fargate
+        ? new BalancedStreamHost(this, 'Streams', { deployment, ...fargate, toolsInstalled: api.toolsInstalled })
+        : undefined;
+    const webFunction = fargate
+      ? undefined
+      : new WebFunctionStreamHost(this, 'StreamFunction', { deployment, table, tools });
+    const host = balanced ?? onDemand ?? webFunction;
+    if (!host) throw new Error('A profile has one stream host');
+    const updates = new ToolUpdates(this, 'ToolUpdates', {
+      tools,
+      resolver: api.resolver,
+      toolsInstalled: api.toolsInstalled,
+      intervalHours: settings.toolsUpdateHours,
+    });
+    const page = new Page(this, 'Page', deployment);
+    const wall = profile.firewall && (firewall ?? this.#firewallHere(profile.firewall));
+    const edge = new EdgeDistribution(this, 'Edge', {
+      deployment,
+      apiHost: api.host,
+      originSecret: originSecret.sent,
+      secretAccepted: api.accessControl,
+      streamOrigin: host.origin,
+      streamsReady: host.ready,
+      page: page.bucket,
+      ...(keyValueStore && { keyValueStore }),
+      ...(accessKeys && { keysApplied: accessKeys.applied }),
+      ...(wall && { firewall: wall }),
+    });
+    this.baseUrl = edge.baseUrl;
+    new Monitoring(this, 'Monitoring', {
+      deployment,
+      table,
+      api,
+      updates,
+      edge,
+      functions: [
+        ...api.functions,
+        ...(onDemand ? onDemand.functions : []),
+        ...(accessKeys ? [accessKeys.function] : []),
+      ],
+      // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
+      criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
+      ...(balanced && { balanced }),
+      ...(webFunction && { webFunction }),
+    });
+    new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
+    // Read by infra/cli, which refuses to change them unless they are named.
+    new CfnOutput(this, 'Profile', { description: 'The profile of this deployment', value: settings.profile });
+    new CfnOutput(this, 'StreamHost', {
+      description: 'What streams: fargate, or lambda with -c streamHost=lambda',
+      value: settings.streamHost,
+    });
+    if (settings.retainTable)
+      new CfnOutput(this, 'RetainedTable', { description: 'Stays when the stack is deleted', value: table.tableName });
+    new CfnOutput(this, 'EdgeDomain', {
+      description: 'Target of the DNS record of your own domain',
+      value: edge.distribution.distributionDomainName,
+    });
+  }
+
+  /** Network and task definition of the hosts on Fargate. */
+  #createTask(dependencies: StreamDependencies): { readonly network: StreamNetwork; readonly task: StreamTask } {
+    const { settings, profile } = dependencies.deployment;
+    const isBalanced = profile.streamHost === 'balanced';
+    const network = new StreamNetwork(this, 'Network', {
+      withBalancerSubnets: isBalanced,
+      logDays: settings.logDays,
+      ...(settings.zones && { zones: settings.zones }),
+    });
+    const task = new StreamTask(this, 'Task', {
+      ...dependencies,
+      network,
+      trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
+      idleMinutes: isBalanced ? 0 : settings.idleMinutes,
+    });
+    return { network, task };
+  }
+
+  #firewallHere(limits: Readonly<{ resolves: number; streams: number }>): string {
+    new CfnRule(this, 'FirewallRegion', {
+      assertions: [
+        {
+          assert: Fn.conditionEquals(Stack.of(this).region, 'us-east-1'),
+          assertDescription:
+            'Without a region at synthesis the firewall is in this stack, which then must be in us-east-1',
+        },
+      ],
+    });
+    return new Firewall(this, 'Firewall', { limits }).attrArn;
+  }
+}
