@@ -325,10 +325,11 @@ describe('offline', () => {
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await context.setOffline(true);
     await page.goto(at(service.pageFor('/site/combined/offline')));
-    await page.getByText('You’re offline.').waitFor();
+    const banner = page.getByText('You’re offline.', { exact: true });
+    await banner.waitFor();
     await page.getByRole('heading', { name: 'You’re offline' }).waitFor();
     await context.setOffline(false);
-    await eventually(() => page.getByText('You’re offline.').count()).toBe(0);
+    await eventually(() => banner.count()).toBe(0);
     await button(page, 'Try again').click();
     await article(page, 'offline').waitFor();
   });
