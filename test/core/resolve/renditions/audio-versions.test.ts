@@ -207,6 +207,13 @@ describe('what is stored of audio', () => {
     });
   });
 
+  it('is no flaw of another language that is as good, nor of an unknown one that is not preferred less', () => {
+    const en = audio('en', { language: 'en' });
+    const languages = { en: { language: 'en' }, fr: { language: 'fr' } };
+    expect(stored(en, audio('fr', { language: 'fr' }))).toStrictEqual(languages);
+    expect(stored(en, audio('a', { source_preference: -5 })).a).toStrictEqual({});
+  });
+
   it('is no flaw of the best audio, whatever video or a description is preferred', () => {
     const preferred = { language: 'en', language_preference: 10 };
     expect(stored(de, both('v', preferred)).de?.flaws).toBeUndefined();
@@ -220,6 +227,8 @@ describe('the description', () => {
     [audio('a', { format: 'a - audio only (English original)', language: 'en' }), 'a - audio only (English original)'],
     [audio('a', { language: 'de', format_note: 'DRC' }), 'German, DRC'],
     [both('a', { format_note: 'watermarked' }), 'watermarked'],
+    [both('a', { format: 'a - DAMAGED', preference: -100 }), 'a - DAMAGED'],
+    [both('a', { format: 'a', preference: -100 }), 'a, damaged or unplayable'],
     [both('a', { fps: 60, format: 'a - 720P60' }), 'a - 720P60'],
     [both('a', { format: 'a - 720p', fps: 59.94, dynamic_range: 'HDR10' }), 'a - 720p, 60 fps, HDR'],
     [both('a', { format: 'a - 720p60 hdr10', fps: 60, dynamic_range: 'HDR10' }), 'a - 720p60 hdr10'],
