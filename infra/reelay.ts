@@ -68,19 +68,15 @@ export class Reelay extends Construct {
     const fargate = profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools });
     const isOnDemand = profile.streamHost === 'on-demand';
     const { accessKeysSecret } = settings;
-    // A function has one store at most.
-    const keyValueStore =
-      isOnDemand || accessKeysSecret
-        ? new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'AccessKeyStore', {
-            keyValueStoreName: regionalName(this, isOnDemand ? 'task-address' : 'access-keys'),
-          })
-        : undefined;
-    const accessKeys =
-      accessKeysSecret && keyValueStore
-        ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
-        : undefined;
+    // A function has one store at most. It also has the flag of the cost guard.
+    const keyValueStore = new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'EdgeStore', {
+      keyValueStoreName: regionalName(this, isOnDemand ? 'task-address' : 'edge-store'),
+    });
+    const accessKeys = accessKeysSecret
+      ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
+      : undefined;
     const onDemand =
-      isOnDemand && fargate && keyValueStore
+      isOnDemand && fargate
         ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
         : undefined;
     const api = new Api(this, 'Api', {
@@ -115,7 +111,7 @@ export class Reelay extends Construct {
       streamOrigin: host.origin,
       streamsReady: host.ready,
       page: page.bucket,
-      ...(keyValueStore && { keyValueStore }),
+      keyValueStore,
       ...(accessKeys && { keysApplied: accessKeys.applied }),
       ...(wall && { firewall: wall }),
     });
@@ -126,6 +122,7 @@ export class Reelay extends Construct {
       api,
       updates,
       edge,
+      keyValueStore,
       functions: [
         ...api.functions,
         ...(onDemand ? onDemand.functions : []),

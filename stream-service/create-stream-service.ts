@@ -71,6 +71,8 @@ export interface StreamServiceOptions {
 /** Streams renditions. It does not listen by itself: pass requests to `app.routing`, or call `app.listen`. */
 export interface StreamService {
   readonly app: FastifyInstance;
+  /** Ends running streams and refuses new ones (503) for a reason, until it is called with `undefined`. */
+  suspend(reason: string | undefined): void;
   /** Refuses new streams (503), waits `drainSeconds` for running ones, and destroys the rest. */
   drain(): Promise<void>;
   /** Destroys running streams and releases every resource. */
@@ -112,6 +114,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
 
   return {
     app,
+    suspend: sessions.suspend,
     drain: () => sessions.drain(drainSeconds),
     async close() {
       await sessions.drain(0);

@@ -1,5 +1,5 @@
 import { oneMachineSettings } from './one-machine-settings.ts';
-import { flag, matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
+import { dollars, flag, matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
 import { inScope } from './setting.ts';
 import { sharedSettings } from './shared-settings.ts';
 
@@ -95,6 +95,23 @@ const deploymentSettings = inScope('aws', {
     defaultText: 'by profile',
     description: 'US dollars a month of the whole account above which the budget warns',
   },
+  dailyCap: {
+    parse: dollars(0.1, 1_000_000),
+    defaultText: 'by profile',
+    description:
+      'US dollars a day (UTC) that traffic may cost by list prices: at the cap the edge answers 503 and nothing is resolved until the day ends',
+  },
+  hourlyCap: {
+    parse: dollars(0.1, 1_000_000),
+    defaultText: 'half of `dailyCap`',
+    description: 'The same for an hour',
+  },
+  pricingPlan: {
+    parse: oneOf('none', 'free', 'pro', 'business', 'premium'),
+    default: 'none',
+    description:
+      'Flat-rate plan of CloudFront, with which the edge costs no more than its monthly price. A paid one waits for your approval in the console. The distribution cannot be deleted before the billing period of a plan ends',
+  },
   toolsVersion: {
     parse: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
     defaultText: 'the newest that works',
@@ -127,9 +144,15 @@ const deploymentSettings = inScope('aws', {
   },
   resolverConcurrency: {
     parse: wholeNumber(2, 10_000),
-    defaultText: "the account's quota",
+    defaultText: 'by profile',
     description:
-      'Executions of the resolver at once, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack',
+      'Executions of the resolver at once over all routes, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack: a value that is set fails their deployment, the default gives way to their quota',
+  },
+  resolveRate: {
+    parse: wholeNumber(1, 10_000),
+    defaultText: 'by profile',
+    description:
+      'Requests a second that each route that resolves links admits, with bursts of three seconds; the routes that do not have as many again for themselves',
   },
   resolverProvisioned: {
     parse: wholeNumber(0, 1_000),

@@ -81,6 +81,12 @@ export const ratio: Parser<number> = single('a number from 0 to 1', (text) =>
   /^(0|1|0?\.\d{1,12}|1\.0{1,12})$/.test(text) ? Number(text) : undefined,
 );
 
+/** US dollars within inclusive bounds, with cents. */
+export const dollars = (min: number, max: number): Parser<number> =>
+  single(`US dollars from ${min} to ${max}`, (text) =>
+    /^\d{1,9}(\.\d{1,2})?$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+  );
+
 /** One of several numbers. */
 export const oneOfNumbers = (...choices: readonly number[]): Parser<number> =>
   single(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => String(choice) === text));

@@ -3,6 +3,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ownTurn } from '../concurrency/index.ts';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
+import { type GuardRecord, periodStart } from '../spending/index.ts';
 import { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 import { createAttachments } from './attachments.ts';
 import { parseKey } from './keys.ts';
@@ -26,6 +27,9 @@ const EXACT_SIZE_PREFIX = 'exactSize#';
 /** Lifetime of a resource after a touch, and the minimum interval between the writes of touches. */
 const RESOURCE_TTL_SECONDS = 24 * 3600;
 const TOUCH_INTERVAL_SECONDS = 3600;
+
+/** Of what a day has spent. */
+const SPENDING_TTL_SECONDS = 2 * 24 * 3600;
 
 /** Among the resources: stream hosts may read those, but no links. */
 const ARCHIVED_LIST_PREFIX = 'resource#archive#';
@@ -109,6 +113,13 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       const record: ProgressRecord = { id: jobId, progress, expiresAt: seconds() + PROGRESS_TTL_SECONDS };
       await put(await packItem(PROGRESS_PREFIX + jobId, record));
     },
+    addStreamBytes: (bytes) => {
+      const day = periodStart('day', seconds());
+      return storage.add(`spending#${day}`, bytes, day + SPENDING_TTL_SECONDS);
+    },
+    countStreamBytes: async () => Number((await storage.get(`spending#${periodStart('day', seconds())}`))?.n ?? 0),
+    getCostGuard: async () => ((await storage.get('cost-guard'))?.record ?? {}) as GuardRecord,
+    putCostGuard: (record) => storage.put({ pk: 'cost-guard', record }),
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),

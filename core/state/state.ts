@@ -1,3 +1,4 @@
+import type { GuardRecord } from '../spending/index.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 
@@ -40,6 +41,13 @@ export interface State {
   getArchiveProgress(jobId: string): Promise<ArchiveProgress | undefined>;
   /** @throws StorageFull */
   putArchiveProgress(jobId: string, progress: ArchiveProgress): Promise<void>;
+  /** Adds to the bytes that all stream hosts have sent today (UTC). @returns their sum */
+  addStreamBytes(bytes: number): Promise<number>;
+  /** The same sum. */
+  countStreamBytes(): Promise<number>;
+  /** What the cost guard has decided; empty where there is none. */
+  getCostGuard(): Promise<GuardRecord>;
+  putCostGuard(record: GuardRecord): Promise<void>;
   /** @throws StorageFull while there is no disk space to store what a resolve finds */
   requireSpace(): Promise<void>;
   /** Counts one served resolve. */

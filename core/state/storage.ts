@@ -48,6 +48,8 @@ export interface StateStorage {
   extend(pk: string, change: ExpiryChange): Promise<void>;
   /** Sets a further attribute of an item that expires after `after`; no other item is changed. */
   annotate(pk: string, attribute: AddedAttribute): Promise<void>;
+  /** Adds to the number `n` of an item, which it creates or whose expiry it sets. @returns the sum */
+  add(pk: string, amount: number, expiresAt: number): Promise<number>;
   /** Deletes the item if it belongs to this owner. */
   deleteOwned(pk: string, owner: string): Promise<void>;
   /** Adds one to the request count. */

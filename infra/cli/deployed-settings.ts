@@ -1,6 +1,7 @@
 import {
   CloudFormationClient,
   DescribeStacksCommand,
+  type Stack,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 
@@ -31,19 +32,36 @@ export async function readDeployedSettings(
   region: string,
   awsProfile?: string,
 ): Promise<DeployedSettings | undefined> {
+  const stack = await findStack(stackName, region, awsProfile);
+  if (!stack) return undefined;
+  const isComplete = !NEVER_COMPLETE.includes(stack.StackStatus ?? '');
+  const retainedTable = outputOf(stack, 'RetainedTable');
+  return {
+    ...{ profile: outputOf(stack, 'Profile'), streamHost: outputOf(stack, 'StreamHost'), isComplete },
+    ...(stack.EnableTerminationProtection && { isProtected: true }),
+    ...(retainedTable && { retainedTable }),
+  };
+}
+
+/** An output of a stack. Undefined without it, or while the stack is not deployed. @throws Error as `readDeployedSettings` */
+export async function readOutput(
+  stackName: string,
+  output: string,
+  region: string,
+  awsProfile?: string,
+): Promise<string | undefined> {
+  const stack = await findStack(stackName, region, awsProfile);
+  return stack && outputOf(stack, output);
+}
+
+const outputOf = ({ Outputs }: Stack, name: string): string | undefined =>
+  Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+
+async function findStack(stackName: string, region: string, awsProfile?: string): Promise<Stack | undefined> {
   const client = new CloudFormationClient({ region, profile: awsProfile });
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
-    const [stack] = Stacks;
-    const output = (name: string) => stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-    if (!stack) return undefined;
-    const isComplete = !NEVER_COMPLETE.includes(stack.StackStatus ?? '');
-    const retainedTable = output('RetainedTable');
-    return {
-      ...{ profile: output('Profile'), streamHost: output('StreamHost'), isComplete },
-      ...(stack.EnableTerminationProtection && { isProtected: true }),
-      ...(retainedTable && { retainedTable }),
-    };
+    return Stacks[0];
   } catch (error) {
     // The same code as for an invalid request.
     if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;

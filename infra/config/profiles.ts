@@ -27,7 +27,9 @@ export interface Profile {
   /** The same for GetResource alone, by far the most expensive route. */
   readonly resolveRate: number;
   readonly resolveBurst: number;
-  /** Reserved concurrency of the resolver. Absent: bounded by the account's. */
+  /** Executions of the resolver at once, over all routes: the guard reserves them where the account's quota permits. */
+  readonly resolverLimit: number;
+  /** The same as a setting, which the deployment reserves or fails. */
   readonly resolverConcurrency?: number;
   /** Playlist entries resolved concurrently, each by an invocation of the resolver. */
   readonly entriesAtOnce: number;
@@ -35,7 +37,13 @@ export interface Profile {
   readonly alarms: 'essential' | 'full';
   /** US dollars a month: above the bill with the traffic that `npm run cost` assumes. */
   readonly monthlyBudget: number;
+  /** US dollars of traffic, above which the edge is closed until the period ends. */
+  readonly dailyCap: number;
+  readonly hourlyCap: number;
 }
+
+/** Targets of one task, for scaling; a stream at 8 Mbit/s is 60 MB a minute. */
+export const TASK_TARGETS = { streamsPerCore: 60, bytesPerMinutePerCore: 3.6e9 } as const;
 
 export const profiles: Readonly<Record<ProfileName, Profile>> = {
   hobby: {
@@ -50,9 +58,12 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiBurst: 20,
     resolveRate: 2,
     resolveBurst: 10,
+    resolverLimit: 8,
     entriesAtOnce: 4,
     alarms: 'essential',
     monthlyBudget: 10,
+    dailyCap: 1,
+    hourlyCap: 0.5,
   },
   team: {
     streamHost: 'balanced',
@@ -66,9 +77,12 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiBurst: 40,
     resolveRate: 5,
     resolveBurst: 20,
+    resolverLimit: 20,
     entriesAtOnce: 8,
     alarms: 'essential',
     monthlyBudget: 60,
+    dailyCap: 5,
+    hourlyCap: 2.5,
   },
   public: {
     streamHost: 'balanced',
@@ -83,9 +97,12 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiBurst: 200,
     resolveRate: 20,
     resolveBurst: 60,
+    resolverLimit: 100,
     entriesAtOnce: 24,
     alarms: 'full',
     monthlyBudget: 4500,
+    dailyCap: 200,
+    hourlyCap: 100,
   },
 };
 
@@ -96,6 +113,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
 export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
   const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget, resolverConcurrency } = settings;
+  const { dailyCap = profile.dailyCap, hourlyCap = dailyCap / 2, resolveRate } = settings;
   const changed: Profile = {
     ...profile,
     streamHost: settings.streamHost === 'lambda' ? 'web-function' : profile.streamHost,
@@ -107,6 +125,15 @@ export function profileOf(settings: DeploymentSettings): Profile {
     monthlyBudget: monthlyBudget ?? profile.monthlyBudget,
     resolverConcurrency,
     isProtected: settings.deletionProtection ?? profile.isProtected,
+    // The default leaves each playlist its room: it runs in one execution and uses one more for each entry at once.
+    resolverLimit:
+      resolverConcurrency ??
+      Math.max(profile.resolverLimit, 2 * Math.max(entriesAtOnce ?? 0, settings.resolverProvisioned)),
+    // A plan requires a firewall, and includes it.
+    ...(settings.pricingPlan !== 'none' && { firewall: profile.firewall ?? profiles.public.firewall }),
+    dailyCap,
+    hourlyCap: Math.min(hourlyCap, dailyCap),
+    ...(resolveRate !== undefined && ratesFor(resolveRate)),
   };
   if (changed.minTasks > changed.maxTasks) {
     throw new SettingError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);
@@ -117,3 +144,11 @@ export function profileOf(settings: DeploymentSettings): Profile {
   }
   return changed;
 }
+
+/** Rates of the HTTP API for a rate of resolves: the stage has five times as much, for the routes that do not resolve. */
+const ratesFor = (resolveRate: number) => ({
+  resolveRate,
+  resolveBurst: 3 * resolveRate,
+  apiRate: 5 * resolveRate,
+  apiBurst: 10 * resolveRate,
+});

@@ -37,6 +37,9 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::ApplicationAutoScaling::ScalingPolicy': () => [['alarms', 2]],
   'AWS::CloudWatch::Dashboard': () => [['dashboards', 1]],
   'AWS::SecretsManager::Secret': () => [['secrets', 1]],
+  // Runs of the cost guard: each reads two metrics while nobody uses the service.
+  'AWS::Events::Rule': ({ ScheduleExpression }, resources) =>
+    ScheduleExpression === 'rate(1 minute)' ? guardUsage(resources) : [],
   'AWS::ECS::TaskDefinition': () => [['images', 0.12]],
   'AWS::S3::Bucket': () => [['buckets', 0.1]],
   // The custom resource provisions environments of the resolver.
@@ -45,7 +48,7 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
 
 /** Resource types without a fixed cost; their use is part of the traffic. */
 const FREE_TYPES =
-  /^(AWS::(ApiGatewayV2|ApplicationAutoScaling|Budgets|CDK|CertificateManager|CloudFront|DynamoDB|EC2|Events|IAM|Lambda|Logs|SNS|SSM|Scheduler)::|AWS::ECS::(Cluster|ClusterCapacityProviderAssociations)|AWS::ElasticLoadBalancingV2::|AWS::S3::BucketPolicy|Custom::|AWS::CloudFormation::CustomResource)/;
+  /^(AWS::(ApiGatewayV2|ApplicationAutoScaling|Budgets|CDK|CertificateManager|CloudFront|DynamoDB|EC2|Events|IAM|Lambda|Logs|PricingPlanManager|SNS|SSM|Scheduler)::|AWS::ECS::(Cluster|ClusterCapacityProviderAssociations)|AWS::ElasticLoadBalancingV2::|AWS::S3::BucketPolicy|Custom::|AWS::CloudFormation::CustomResource)/;
 /** Types of those services that do have a fixed cost, and that no stack contains. */
 const UNUSED_PAID_TYPES = /^AWS::EC2::(NatGateway|EIP|Instance|VPCEndpointService|TransitGateway)/;
 
@@ -68,6 +71,23 @@ export function fixedUsage(template: Template): Usage[] {
       throw new UnpricedResource(`No price is known for ${Type}`);
     return [];
   });
+}
+
+const GUARD_RUNS = HOURS_PER_MONTH * 60;
+const GUARD_SECONDS = 0.3;
+const GUARD_GIB = 0.25;
+const DOORS = 2;
+
+function guardUsage(resources: readonly Resource[]): Usage[] {
+  const architectures = resources.find(({ Type }) => Type === 'AWS::Lambda::Function')?.Properties?.Architectures;
+  const isArm = Array.isArray(architectures) && architectures.includes('arm64');
+  return [
+    ['functionRequests', GUARD_RUNS / 1e6],
+    [isArm ? 'functionTimeArm' : 'functionTimeX86', GUARD_RUNS * GUARD_SECONDS * GUARD_GIB],
+    ['tableReads', GUARD_RUNS / 1e6],
+    ['metricReads', (GUARD_RUNS * DOORS) / 1e3],
+    ['traces', GUARD_RUNS / 1e6],
+  ];
 }
 
 /** Usage of environments of the resolver that are always initialized. */

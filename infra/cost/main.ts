@@ -2,35 +2,17 @@
  * `npm run cost`: what each profile costs a month, idle and with traffic that fits it. Flags of CDK's context: `-c
  * architecture=arm64`.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SettingError } from '../../core/config/index.ts';
-import { type ProfileName, profiles } from '../config/index.ts';
-import { createApp } from '../create-app.ts';
+import { type ProfileName, profileOf, profiles, readContext } from '../config/index.ts';
 import { calculateBill, totalUsd } from './bill.ts';
-import { fixedUsage, type Template } from './fixed-costs.ts';
+import { fixedUsage } from './fixed-costs.ts';
 import { PRICES_AS_OF } from './prices.ts';
-import { formatPlan, formatReport, formatVisits } from './report.ts';
+import { formatPlan, formatReport, formatVisits, formatWorstDay } from './report.ts';
+import { synthesize } from './synthesize.ts';
 import { IDLE, TRAFFIC, type Traffic, VISITS_PER_DAY } from './traffic.ts';
 import { trafficUsage } from './usage.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(tmpdir(), 'reelay-cost-'));
-
-/** Empty bundles: their content does not affect the cost. */
-function createPlaceholderBundle(): string {
-  const put = (place: string, file: string, text: string) => {
-    mkdirSync(join(folder, place), { recursive: true });
-    writeFileSync(join(folder, place, file), text);
-  };
-  for (const file of readdirSync(join(ROOT, 'lambdas', 'entries')))
-    put(`functions/${basename(file, '.ts')}`, 'index.mjs', '');
-  put('stream-service', 'Dockerfile', 'FROM scratch');
-  put('stream-function', 'index.js', '');
-  return folder;
-}
+import { worstDay } from './worst-day.ts';
 
 /** A row of the report: a profile, or a variant of it. */
 interface Variant {
@@ -49,30 +31,13 @@ function variantsOf({ streamHost: _, ...context }: Readonly<Record<string, strin
   });
 }
 
-/** The resources of all stacks of a deployment in one template. */
-function synthesize({ title, context }: Variant): Template {
-  const flags = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
-  const { stacks } = createApp({
-    bundleDir: folder,
-    context: { ...flags, ...context },
-    env: { account: '111111111111', region: 'eu-central-1' },
-    outdir: join(folder, `out-${title.replaceAll(' ', '-')}`),
-  }).synth();
-  const all = stacks.map(({ template }) => template as Template);
-  // Logical ids are unique only within a stack.
-  const entries = all.flatMap(({ Resources = {} }, stack) =>
-    Object.entries(Resources).map(([id, resource]) => [`${stack}-${id}`, resource] as const),
-  );
-  return { Resources: Object.fromEntries(entries) };
-}
-
 try {
   const { values } = parseArgs({ options: { context: { type: 'string', short: 'c', multiple: true, default: [] } } });
   const context = Object.fromEntries(values.context.map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
-  createPlaceholderBundle();
   const reports = variantsOf(context).flatMap((variant) => {
-    const template = synthesize(variant);
+    const template = synthesize(variant.context);
     const { title, profile } = variant;
+    const settings = readContext(variant.context);
     const billOf = (traffic: Traffic) => calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)]);
     const busy = TRAFFIC[profile];
     const visits = VISITS_PER_DAY.map(
@@ -84,6 +49,7 @@ try {
         formatReport(title, busy, billOf(busy)),
         formatPlan(billOf(busy)),
         profiles[profile].streamHost === 'on-demand' && title === profile ? formatVisits(visits) : '',
+        formatWorstDay(worstDay(settings, profileOf(settings)), profileOf(settings)),
       ]
         .filter(Boolean)
         .join('\n'),
@@ -97,7 +63,7 @@ try {
       ...reports.map((text) => `${text}\n`),
       'A Lambda Web Function is billed by quantities whose prices AWS does not document: see the pricing page of Lambda.',
       'Traffic to viewers is most of a busy bill, at the prices of North America and Europe. A flat-rate plan covers one',
-      'distribution with its firewall and is subscribed by hand: see docs/operating-aws.md.',
+      'distribution with its firewall (-c pricingPlan=…): see docs/operating-aws.md.',
       '',
     ].join('\n'),
   );
@@ -106,6 +72,4 @@ try {
   if (!(isArgument || error instanceof SettingError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }

@@ -74,6 +74,7 @@ export const METERS = {
   alarms: { label: 'alarms', unit: 'alarm', price: 0.1, free: 10 },
   dashboards: { label: 'dashboards', unit: 'dashboard', price: 3, free: 3 },
   metrics: { label: 'metrics of its own', unit: 'metric', price: 0.3, free: 10 },
+  metricReads: { label: 'metrics read', unit: 'thousand', price: 0.01, free: 1_000 },
   logs: { label: 'logs', unit: 'GB', price: 0.5, free: 5 },
   traces: { label: 'traces', unit: 'million', price: 5, free: 0.1 },
 

@@ -27,6 +27,19 @@ export function formatPlan(bill: readonly BillLine[]): string {
   return `  with CloudFront's flat-rate plan ${planned.plan.name} (${formatUsd(planned.plan.price)}): ${formatUsd(planned.usd)}`;
 }
 
+/** What strangers can make a day cost, in two lines. */
+export function formatWorstDay(
+  { usd, refusedUsd }: { readonly usd: number; readonly refusedUsd: number },
+  { dailyCap, hourlyCap }: { readonly dailyCap: number; readonly hourlyCap: number },
+): string {
+  const caps = `caps: ${formatUsd(dailyCap)} a day, ${formatUsd(hourlyCap)} an hour`;
+  const refused = `  and ${formatUsd(refusedUsd)} for the requests of that day that the closed edge refuses, without a flat-rate plan`;
+  return [
+    `  the worst day costs ${formatUsd(usd)} by list prices (${caps})`,
+    ...(refusedUsd > 0 ? [refused] : []),
+  ].join('\n');
+}
+
 /** Bills of an on-demand host by visits a day, in one line. */
 export const formatVisits = (bills: readonly (readonly [visitsPerDay: number, usd: number])[]): string =>
   `  by separate visits a day: ${bills.map(([visits, usd]) => `${visits}: ${formatUsd(usd)}`).join(', ')}`;

@@ -8,7 +8,7 @@ const RESOURCE_KB = 10;
 const RESOURCE_READ_UNITS = Math.ceil(RESOURCE_KB / 4);
 
 /** Usage per request, measured on one machine or counted in the code. */
-const PER_REQUEST = {
+export const PER_REQUEST = {
   /** Duration of a resolve, mostly waiting for the source. */
   resolveSeconds: 2.5,
   resolveGib: 2,

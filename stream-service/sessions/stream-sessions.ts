@@ -35,6 +35,8 @@ export interface Admission {
 
 /** Retry-After for a client at its limit: one of its own streams has to end first. */
 const CLIENT_RETRY_SECONDS = 10;
+/** Retry-After while sessions are suspended. */
+const SUSPENDED_RETRY_SECONDS = 600;
 /** A quarter of the FFmpeg processes stays for other clients. */
 const CLIENT_SHARE = 0.75;
 
@@ -110,6 +112,8 @@ export interface StreamSessions {
    * @throws CapacityExceeded, ClientLimitExceeded
    */
   open(address: string, response: ServerResponse, accessHeader?: string): StreamSession;
+  /** Destroys the responses of the open sessions and refuses new ones with 503, until it is called with `undefined`. */
+  suspend(reason: string | undefined): void;
   /** Refuses new sessions, waits for the open ones, and destroys the responses that are left after `seconds`. */
   drain(seconds: number): Promise<void>;
 }
@@ -120,6 +124,10 @@ export function createStreamSessions(
 ): StreamSessions {
   const responses = new Set<ServerResponse>();
   const names = createClientNames();
+  let suspendedFor: string | undefined;
+  const destroyAll = () => {
+    for (const response of responses) response.destroy();
+  };
 
   const admit = (client: string) => {
     const held = names.hold(client);
@@ -134,6 +142,7 @@ export function createStreamSessions(
 
   return {
     open(address, response, accessHeader) {
+      if (suspendedFor !== undefined) throw new CapacityExceeded(suspendedFor, SUSPENDED_RETRY_SECONDS);
       const closed = new AbortController();
       const { client, releases } = admit(limitedBy(clientOf(address), accessHeader));
       const session = createSession(client, closed.signal, () => {
@@ -152,10 +161,11 @@ export function createStreamSessions(
       });
       return session;
     },
+    suspend(reason) {
+      suspendedFor = reason;
+      if (reason !== undefined) destroyAll();
+    },
     async drain(seconds) {
-      const destroyAll = () => {
-        for (const response of responses) response.destroy();
-      };
       const timer = setTimeout(destroyAll, seconds * 1000);
       await admission.drain();
       clearTimeout(timer);

@@ -10,6 +10,7 @@ import { createDynamoDbStorage, createTableClient } from '../../core/state/dynam
 import { createState, type State } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
 import { createSourceOpeners } from '../source/index.ts';
+import { createByteBudget } from './byte-budget.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
 import { createIdleTimer } from './idle-timer.ts';
 import { createMetrics } from './metrics.ts';
@@ -88,6 +89,11 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
         ? shutdown.own(createTaskProtection({ agentUri: task.agentUri, ...timing, log }))
         : undefined;
 
+    let suspend: (reason: string | undefined) => void = () => undefined;
+    const budget = shutdown.own(
+      createByteBudget({ state, bytesADay: task.streamBytesADay, suspend: (reason) => suspend(reason), log }),
+    );
+
     const refresh: typeof resolver.refresh = (resource, signal, client) => {
       metrics.onRefresh();
       return resolver.refresh(resource, signal, client);
@@ -104,7 +110,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       drainSeconds,
       observer: {
         onStreamStart(bytesSent) {
-          const observers = [metrics, idleTimer, protection];
+          const observers = [metrics, idleTimer, protection, budget];
           const ends = observers.map((observer) => observer?.onStreamStart(bytesSent));
           return () => {
             for (const end of ends) end?.();
@@ -119,6 +125,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       log,
     });
     shutdown.own(streams);
+    suspend = streams.suspend;
     shutdown.defer(streams.drain);
     const { server } = streams.app;
     server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

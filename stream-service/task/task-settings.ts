@@ -20,6 +20,8 @@ const VARIABLES = {
   originSecret: optional('ORIGIN_SECRET'),
   /** The task ends after this many minutes without a stream; 0: never. */
   idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, DAY_MINUTES)),
+  /** Bytes that all tasks may send in a day. Absent: no limit. */
+  streamBytesADay: optional('STREAM_BYTES_A_DAY', undefined, wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   /** URL of the ECS agent, set by ECS. */
   agentUri: optional('ECS_AGENT_URI'),
 };

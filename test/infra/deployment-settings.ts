@@ -67,6 +67,8 @@ export const DEPLOYMENTS = {
   'lambda in eu-west-1': [LAMBDA, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],
 
+  'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'free' }, EUROPE],
+
   'lambda with cookies': [{ ...LAMBDA, cookiesSecret: SECRET }, EUROPE],
   'lambda with long names': [{ ...LAMBDA, stage: 'a-stage-of-20-letter' }, SINGAPORE],
   'hobby with every setting': [{ profile: 'hobby', ...FULL }, EUROPE],

@@ -110,6 +110,8 @@ const LEFT_AT_DEFAULT: Readonly<Record<string, readonly string[]>> = {
   // Authenticated by CloudFront's signature instead of the secret.
   wake: ['ORIGIN_SECRET'],
   'tools-layer': ['RESOLVER_FUNCTION'],
+  // Without `alarmEmail`.
+  'cost-guard': ['ALARM_TOPIC'],
 };
 
 beforeEach(() => {

@@ -18,6 +18,7 @@ const BUCKET_DEPLOYMENT = [
   ...['s3:Abort*', 's3:DeleteObject*', 's3:GetBucket*', 's3:GetObject*', 's3:List*', 's3:PutObject'],
   ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
 ];
+const WRITE_STORE = ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`);
 const READ_TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks'];
 
 const ALWAYS: Record<string, string[]> = {
@@ -33,6 +34,13 @@ const ALWAYS: Record<string, string[]> = {
     ...['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
   ],
   ToolUpdatesFunctionRole: FETCH_RELEASES,
+  MonitoringCostGuardFunctionRole: [
+    ...FUNCTION,
+    'cloudwatch:GetMetricStatistics',
+    ...['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
+    ...WRITE_STORE,
+    ...items('Get', 'Put'),
+  ],
   PageUploadRole: [...LOGS, ...BUCKET_DEPLOYMENT],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
@@ -60,7 +68,7 @@ const ON_DEMAND = {
     'ecs:StopTask',
     'lambda:InvokeFunction',
     'ec2:DescribeNetworkInterfaces',
-    ...['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
+    ...WRITE_STORE,
   ],
   StreamsStopperRole: [...FUNCTION, ...READ_TASKS, 'ecs:StopTask'],
 };
@@ -95,11 +103,16 @@ export const expectedItems = (name: DeploymentName): Record<string, Record<strin
     PutItem: ['link#*', 'resource#*'],
     UpdateItem: ['count#*', 'resource#*'],
   },
+  MonitoringCostGuardFunctionRole: { GetItem: ['cost-guard', 'spending#*'], PutItem: ['cost-guard'] },
   OriginSecretMakerRole: { GetItem: ['origin-secret'], PutItem: ['origin-secret'] },
   ToolsLayerRole: UPDATE_TOOLS,
   ToolUpdatesFunctionRole: UPDATE_TOOLS,
   [name === 'lambda' ? 'StreamFunctionRole' : 'TaskTaskRole']: {
-    ...{ GetItem: ['maintenance', 'resource#*'], PutItem: ['resource#*'], UpdateItem: ['resource#*'] },
+    ...{
+      GetItem: ['cost-guard', 'maintenance', 'resource#*'],
+      PutItem: ['resource#*'],
+      UpdateItem: ['resource#*', 'spending#*'],
+    },
   },
   ...(name === 'hobby' && {
     StreamsWakeRole: {
@@ -114,6 +127,7 @@ export const expectedItems = (name: DeploymentName): Record<string, Record<strin
 export const WITHOUT_RESOURCE = [
   'xray:PutTelemetryRecords',
   'xray:PutTraceSegments',
+  'cloudwatch:GetMetricStatistics',
   'lambda:ListLayerVersions',
   'ecr:GetAuthorizationToken',
   'ec2:DescribeManagedPrefixLists',

@@ -30,6 +30,7 @@ describe('readContext', () => {
       impersonate: [],
       ytDlpExtractorArgs: [],
       playlistLimit: 200,
+      pricingPlan: 'none',
       search: false,
       resolverMemory: 2048,
       resolverProvisioned: 0,
@@ -111,6 +112,10 @@ describe('readContext', () => {
     ['taskMemory', { taskCpu: 1024, taskMemory: 2500 }],
     ['entriesAtOnce', { entriesAtOnce: 0 }],
     ['resolverMemory', { resolverMemory: 128 }],
+    ['dailyCap', { dailyCap: 0 }],
+    ['hourlyCap', { hourlyCap: '1.005' }],
+    ['resolveRate', { resolveRate: 0 }],
+    ['pricingPlan', { pricingPlan: 'gold' }],
     ['logDays', { logDays: 31 }],
     ['zones', { zones: 'use1-az1' }],
     ['zones', { zones: 'use1-az1,use1-az1' }],
@@ -185,7 +190,42 @@ describe('profileOf', () => {
   it('returns the profile with the sizes that settings override', () => {
     expect(profileOf(readContext({}))).toEqual(profiles.team);
     const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, entriesAtOnce: 50, monthlyBudget: 500 };
-    expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
+    const caps = { dailyCap: 20.5, hourlyCap: 5 };
+    expect(profileOf(readContext({ profile: 'public', ...sizes, ...caps }))).toEqual({
+      ...profiles.public,
+      ...sizes,
+      ...caps,
+    });
+  });
+
+  it('caps an hour at half of the day, and never above it', () => {
+    expect(profileOf(readContext({ dailyCap: 3 }))).toMatchObject({ dailyCap: 3, hourlyCap: 1.5 });
+    expect(profileOf(readContext({ dailyCap: 3, hourlyCap: 9 })).hourlyCap).toBe(3);
+  });
+
+  it('limits the resolver by default, above what playlists and initialized environments need', () => {
+    expect(profileOf(readContext({ entriesAtOnce: 50 })).resolverLimit).toBe(100);
+    expect(profileOf(readContext({ resolverProvisioned: 30 })).resolverLimit).toBe(60);
+    expect(profileOf(readContext({ resolverConcurrency: 12 }))).toMatchObject({
+      resolverLimit: 12,
+      resolverConcurrency: 12,
+    });
+    for (const { resolverLimit, entriesAtOnce } of Object.values(profiles))
+      expect(resolverLimit).toBeGreaterThan(entriesAtOnce);
+  });
+
+  it('leaves the routes that do not resolve four times the rate of one that does', () => {
+    expect(profileOf(readContext({ resolveRate: 40 }))).toMatchObject({
+      ...{ resolveRate: 40, resolveBurst: 120, apiRate: 200, apiBurst: 400 },
+    });
+    for (const { apiRate, resolveRate } of Object.values(profiles)) expect(apiRate).toBeGreaterThan(resolveRate * 2);
+  });
+
+  it('adds the firewall that a flat-rate plan requires', () => {
+    expect(profileOf(readContext({ pricingPlan: 'free', profile: 'hobby' })).firewall).toEqual(
+      profiles.public.firewall,
+    );
+    expect(profileOf(readContext({ profile: 'hobby' })).firewall).toBeUndefined();
   });
 
   it('streams hobby from a task on demand, with streamHost lambda from a Web Function', () => {

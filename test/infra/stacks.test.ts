@@ -154,7 +154,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
       ]),
     );
     // A failed registration of a stopped task is retried.
-    expect(asynchronous).toHaveLength(isHobby ? 2 : 1);
+    expect(asynchronous).toHaveLength(isHobby ? 3 : 2);
   });
 
   it('runs its task without root, on a read-only file system', () => {
@@ -239,6 +239,76 @@ it.each([
   const alarms = Object.values(templates).flatMap((of) => resourcesOfType(of, 'AWS::CloudWatch::Alarm'));
   const found = alarms.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', ''));
   expect(found.filter((alarm) => alarm === 'EdgeErrors')).toEqual(expected);
+});
+
+describe('the cost guard', () => {
+  const planOf = (of: Template) => {
+    const guard = resourcesOfType(of, 'AWS::Lambda::Function').find(
+      ({ properties }) => properties.Description === 'Reelay cost-guard',
+    );
+    const { Variables } = (guard?.properties.Environment ?? {}) as unknown as { Variables: Record<string, unknown> };
+    const joined = Variables.SPENDING_PLAN as { 'Fn::Join': [string, unknown[]] };
+    const text = joined['Fn::Join'][1]
+      .map((part) => (typeof part === 'string' ? part : 'known-at-deployment'))
+      .join('');
+    return { variables: Variables, plan: JSON.parse(text) };
+  };
+
+  it.each([
+    ['hobby', 1, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
+    ['team', 5, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
+    ['public', 200, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
+    ['lambda', 1, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests']],
+  ] as const)('of %s compares its metrics with %d USD a day, each minute', (name, dailyCap, labels) => {
+    const { plan, variables } = planOf(template(name));
+    expect(plan).toMatchObject({ dailyCap, hourlyCap: dailyCap / 2, cachesStreams: name === 'public' });
+    expect(plan.metrics.map(({ label }: { label: string }) => label)).toEqual(labels);
+    for (const { usd, namespace, region } of plan.metrics) {
+      expect(usd).toBeGreaterThan(0);
+      expect(region).toBe(namespace === 'AWS/CloudFront' ? 'us-east-1' : undefined);
+    }
+    expect(variables).not.toHaveProperty('ALARM_TOPIC');
+    const schedules = resourcesOfType(template(name), 'AWS::Events::Rule').map(
+      ({ properties }) => properties.ScheduleExpression,
+    );
+    expect(schedules).toContain('rate(1 minute)');
+  });
+
+  it('may send mails to the topic of alarms, and nothing else', () => {
+    const of = regionalTemplate('public');
+    expect(planOf(of).variables.ALARM_TOPIC).toEqual({ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) });
+    expect(actionsByRole(of).MonitoringCostGuardFunctionRole).toContain('sns:Publish');
+    expect(actionsByRole(template('public')).MonitoringCostGuardFunctionRole).not.toContain('sns:Publish');
+  });
+
+  it.each(['hobby', 'team', 'public'] as const)(
+    'has the bytes of a day counted in %s where the edge keeps none',
+    (name) => {
+      const { ContainerDefinitions } = onlyResource(template(name), 'AWS::ECS::TaskDefinition') as never as {
+        ContainerDefinitions: [{ Environment: { Name: string; Value: string }[] }];
+      };
+      const bytes = ContainerDefinitions[0].Environment.find(({ Name }) => Name === 'STREAM_BYTES_A_DAY')?.Value;
+      const expected = { hobby: 1 / 0.085e-9, team: 5 / 0.093e-9, public: undefined }[name];
+      expect(bytes).toBe(expected && String(Math.floor(expected)));
+    },
+  );
+});
+
+it('attaches a flat-rate plan to the distribution, with the firewall that it requires', async () => {
+  const { templates } = await synthesize('hobby with a plan');
+  const all = Object.values(templates).flatMap((of) => resourcesOfType(of, 'AWS::WAFv2::WebACL'));
+  expect(all).toHaveLength(1);
+  const of = templates['reelay-main'] ?? { Resources: {} };
+  expect(onlyResource(of, 'AWS::PricingPlanManager::Subscription')).toMatchObject({
+    PlanFamily: 'CloudFront',
+    PlanTier: 'FREE',
+    ResourceArns: [
+      expect.anything(),
+      expect.objectContaining({ 'Fn::GetStackOutput': expect.anything() }),
+      expect.anything(),
+    ],
+  });
+  expect(resourcesOfType(template('hobby'), 'AWS::PricingPlanManager::Subscription')).toEqual([]);
 });
 
 it('needs no more than the ten free alarms in hobby', () => {

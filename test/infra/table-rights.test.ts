@@ -22,12 +22,16 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
     state.putArchivedList(list),
   ],
+  MonitoringCostGuardFunctionRole: (state) => [
+    ...[state.getCostGuard(), state.putCostGuard({}), state.countStreamBytes()],
+  ],
   OriginSecretMakerRole: (state) => [state.rotateOriginSecret('one', 'secret')],
   ToolsLayerRole: (state) => ofUpdates(state),
   ToolUpdatesFunctionRole: (state) => ofUpdates(state),
   TaskTaskRole: (state) => [
     ...[state.getMaintenance(), state.getResource('r'), state.touchResource(aResource(1))],
     ...[state.putResource(aResource(1)), state.getArchivedList(list.id), state.touchArchivedList(list)],
+    ...[state.addStreamBytes(1), state.getCostGuard()],
     ...[state.getAttachment('r', 'cover'), state.putAttachment('r', 'cover', Buffer.from('a'))],
   ],
   StreamsWakeRole: (state) => [

@@ -213,13 +213,40 @@ describe('viewer request function, stream on demand', () => {
     expect((await handle('on-demand', { uri, lease })).choice).toEqual({ id: 'wake' }),
   );
 
-  it('reads the key-value store for streams only', async () => {
+  it('reads the address of the task for streams only', async () => {
     const keys: string[] = [];
     const edge = createEdge('on-demand', (key) => void keys.push(key) as undefined);
     for (const path of ['/', '/api/App', '/api/Stream/Media', '/swagger']) await edge(requestOf(path));
-    expect(keys).toEqual([]);
+    expect(keys).toEqual(Array(4).fill('closed'));
     await edge(requestOf(uri));
-    expect(keys).toEqual(['host']);
+    expect(keys.slice(4)).toEqual(['closed', 'host']);
+  });
+});
+
+describe.each<EdgeMode>(['balanced', 'on-demand'])('while the cost guard keeps it closed, %s', (mode) => {
+  const now = Date.now();
+  const closedUntil = (value: string) =>
+    createEdge(
+      mode,
+      (key) => (key === 'closed' ? value : undefined),
+      () => now,
+    );
+  const inSeconds = (seconds: number) => closedUntil(String(Math.floor(now / 1000) + seconds));
+
+  it.each(['/', '/index.html', '/api/App', `/api/Stream/Media/${KEY}`, '/other'])(
+    'answers %s with 503 and when to come again',
+    async (path) => {
+      const { result, choice } = await inSeconds(600)(requestOf(path));
+      expect([result.statusCode, choice]).toEqual([503, undefined]);
+      expect(Number(result.headers?.['retry-after']?.value)).toBeGreaterThan(598);
+      expect(Number(result.headers?.['retry-after']?.value)).toBeLessThanOrEqual(600);
+      expect(JSON.parse(result.body ?? '')).toEqual({ title: 'Spending Limit Reached', status: 503 });
+    },
+  );
+
+  it('is open again when that time has come, and without a time', async () => {
+    for (const edge of [inSeconds(0), inSeconds(-600), closedUntil(''), closedUntil('soon')])
+      expect((await edge(requestOf('/api/App'))).choice).toEqual({ id: 'api' });
   });
 });
 

@@ -22,11 +22,9 @@ it('streamHost=lambda changes only the stream host of hobby', () => {
 });
 
 describe('the stack of hobby on Lambda', () => {
-  it('has no network, task, image, key-value store or origin group, and starts nothing', () => {
+  it('has no network, task, image or origin group, and starts nothing', () => {
     const types = Object.values(of.Resources).map(({ Type }) => Type);
-    expect(
-      types.filter((type) => /^AWS::(EC2|ECS|ElasticLoadBalancingV2|ECR)::|KeyValueStore|Custom::AWS/.test(type)),
-    ).toEqual([]);
+    expect(types.filter((type) => /^AWS::(EC2|ECS|ElasticLoadBalancingV2|ECR)::|Custom::AWS/.test(type))).toEqual([]);
     expect(distribution(of).OriginGroups?.Items ?? []).toEqual([]);
     const functions = resourcesOfType(of, 'AWS::Lambda::Function').map(({ properties }) =>
       String(properties.Description),

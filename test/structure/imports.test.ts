@@ -5,7 +5,7 @@ import { findCycles, importsOf, sourceFiles } from './import-graph.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PURE = ['core/concurrency', 'core/config', 'core/conversions', 'core/errors', 'core/log', 'core/media'];
-const PROTOCOL = [...PURE, 'core/api', 'core/http'];
+const PROTOCOL = [...PURE, 'core/api', 'core/http', 'core/spending'];
 const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'core/tools', 'core/parsing'];
 
 /** What each area may import besides itself. `*`: everything. */
@@ -17,6 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'core/conversions': ['core/media'],
   'core/errors': [],
   'core/log': [],
+  'core/spending': [],
   'core/media': [],
   'core/http': PURE,
   'core/api': [...PURE, 'core/http'],
@@ -29,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   lambdas: ['core', 'package.json'],
   'stream-service': ['core'],
   'infra/build': ['core/tools'],
-  infra: ['core/config', 'core/api', 'infra/build'],
+  infra: ['core/config', 'core/api', 'core/spending', 'infra/build'],
   web: ['clients'],
   local: ['*'],
   bench: ['*'],

@@ -58,6 +58,17 @@ export function createDynamoDbStorage({
       });
       await succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
+    add: async (pk, amount, expiresAt) => {
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: { pk },
+        UpdateExpression: 'ADD #n :amount SET #expiresAt = :expiresAt',
+        ExpressionAttributeNames: { '#n': 'n', '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: { ':amount': amount, ':expiresAt': expiresAt },
+        ReturnValues: 'UPDATED_NEW',
+      });
+      return Number((await table.send(command, callTimeout())).Attributes?.n);
+    },
     deleteOwned: async (pk, owner) => {
       const command = new DeleteCommand({
         TableName: tableName,

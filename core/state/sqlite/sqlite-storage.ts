@@ -156,6 +156,13 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.annotate.run(`$."${name}"`, BigInt(value), pk, after);
       }),
+    add: (pk, amount, expiresAt) =>
+      use((opened) => {
+        const row = opened.statements.get.get(pk);
+        const n = Number((row && toItem(pk, row).n) ?? 0) + amount;
+        store(opened, { pk, n, expiresAt });
+        return n;
+      }),
     deleteOwned: (pk, owner) => use(({ statements }) => void statements.deleteOwned.run(pk, owner)),
     addRequest: () => use(({ statements }) => void statements.addRequest.run()),
     countRequests: () => use(({ statements }) => Number(statements.countRequests.get()?.n ?? 0)),

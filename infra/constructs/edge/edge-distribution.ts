@@ -20,10 +20,12 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { CfnSubscription } from 'aws-cdk-lib/aws-pricingplanmanager';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
 import { framedBy } from '../../../core/api/index.ts';
 import type { Deployment } from '../../config/index.ts';
+import { spendingPlan } from '../../cost/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
 import {
   API_PREFIX,
@@ -48,8 +50,8 @@ export interface EdgeDistributionProps {
   readonly streamOrigin: IOrigin;
   /** Complete when the stream origin answers requests of the distribution. */
   readonly streamsReady: readonly IDependable[];
-  /** Holds the address of the running task of the on-demand stream host, and the hashes of access keys. */
-  readonly keyValueStore?: KeyValueStore;
+  /** Holds the flag of the cost guard, the address of the task of the on-demand stream host, and the hashes of access keys. */
+  readonly keyValueStore: KeyValueStore;
   /** Complete when that store holds the hashes. Absent: an open instance. */
   readonly keysApplied?: IDependable;
   readonly page: IBucket;
@@ -122,6 +124,7 @@ export class EdgeDistribution extends Construct {
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',
     });
+    this.#subscribe(props);
     this.baseUrl = `https://${domain ?? this.distribution.distributionDomainName}`;
     suppressNag(this.distribution, {
       CFR1: 'The service has no geographic restriction; operators add their own',
@@ -131,6 +134,20 @@ export class EdgeDistribution extends Construct {
         CFR4: 'The default CloudFront certificate allows old TLS versions; a custom domain requires TLS 1.2',
       }),
       CFR5: 'Tasks and the internal load balancer serve HTTP and are reachable from CloudFront only',
+    });
+  }
+
+  /**
+   * The flat-rate plan. It takes one distribution, its web ACL, and what they use. CloudFormation creates a paid one without
+   * approving it, and changes no tier: that is done in the console.
+   */
+  #subscribe({ deployment, keyValueStore, firewall }: EdgeDistributionProps): void {
+    const { pricingPlan } = deployment.settings;
+    if (pricingPlan === 'none' || !firewall) return;
+    new CfnSubscription(this, 'Plan', {
+      planFamily: 'CloudFront',
+      planTier: pricingPlan.toUpperCase(),
+      resourceArns: [this.distribution.distributionArn, firewall, keyValueStore.keyValueStoreArn],
     });
   }
 
@@ -146,7 +163,7 @@ export class EdgeDistribution extends Construct {
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(deployedSource(deployment)),
-      ...(keyValueStore && { keyValueStore }),
+      keyValueStore,
     });
     if (keysApplied) route.node.addDependency(keysApplied);
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
@@ -173,7 +190,9 @@ export class EdgeDistribution extends Construct {
       stream: {
         ...uncached,
         origin: streamOrigin,
-        cachePolicy: createStreamCachePolicy(this, 'StreamCache'),
+        ...(spendingPlan(deployment.settings, deployment.profile).cachesStreams && {
+          cachePolicy: createStreamCachePolicy(this, 'StreamCache'),
+        }),
         // Origin groups allow no other methods.
         ...(isOnDemand && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
       },

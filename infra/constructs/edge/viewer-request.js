@@ -24,6 +24,8 @@ const MAX_MEDIA_RANGES = 64;
 // A public DNS name of EC2, without a port; addresses are rejected.
 const HOST = /^(?=.*[a-z])[a-z0-9.-]+$/;
 const TASK_PORT = 8080;
+// Set by the cost guard.
+const CLOSED = { title: 'Spending Limit Reached', status: 503 };
 // Seconds. The address of a stopped task accepts no connection: the client waits no longer than this.
 const CONNECT_TIMEOUT_SECONDS = 2;
 const READ_TIMEOUT_SECONDS = 60;
@@ -36,6 +38,8 @@ async function handler(event) {
   delete request.headers['x-reelay-access'];
   delete request.headers['x-forwarded-host'];
 
+  const closed = await closedSeconds();
+  if (closed > 0) return answer(request, CLOSED, { 'retry-after': { value: String(closed) } });
   // __SECURITY__
   const route = routeOf(request.uri);
   // __ADMIT__
@@ -113,6 +117,17 @@ async function selectTask() {
     timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
     customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },
   });
+}
+
+// Seconds for which the cost guard keeps everything closed.
+async function closedSeconds() {
+  try {
+    const until = await cf.kvs().get('closed');
+    return Math.ceil(Number(until) - Date.now() / 1000) || 0;
+  } catch (_error) {
+    // The key does not exist, or the store does not respond.
+    return 0;
+  }
 }
 
 // Parses `host|secret|expires`, expires in epoch seconds. Undefined: no task is registered.

@@ -45,10 +45,13 @@ const MAX_TOOL_AGE_HOURS = 120 * 24;
 
 /** The profile's CloudWatch alarms and, with `alarmEmail`, the SNS topic that sends them by e-mail. */
 export class Alarms extends Construct {
+  /** Absent without `alarmEmail`. */
+  readonly topic: Topic | undefined;
+
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { settings, profile } = props.deployment;
-    const topic = settings.alarmEmail ? this.#createTopic(settings.alarmEmail) : undefined;
+    this.topic = settings.alarmEmail ? this.#createTopic(settings.alarmEmail) : undefined;
     const troubles = { ...essentialAlarms(props), ...(profile.alarms === 'full' && additionalAlarms(props)) };
     for (const [name, { description, metric, above, below, periods = 1, missing, invokes }] of Object.entries(
       troubles,
@@ -62,7 +65,7 @@ export class Alarms extends Construct {
         evaluationPeriods: periods,
         treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
       });
-      if (topic) alarm.addAlarmAction(new SnsAction(topic));
+      if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
       if (invokes) alarm.addAlarmAction(new LambdaAction(invokes));
     }
   }

@@ -4,6 +4,7 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
+  LogQueryVisualizationType,
   LogQueryWidget,
   MathExpression,
   Metric,
@@ -12,18 +13,23 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
+import type { CostGuard } from './cost-guard.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
 /** Three widgets per row: a dashboard has 24 columns. */
 const WIDGET_WIDTH = 8;
 const WIDGET_HEIGHT = 6;
 
+export interface DashboardProps extends MonitoringProps {
+  readonly guard: CostGuard;
+}
+
 /** The CloudWatch dashboard: resolves, streams, tools, CloudFront errors and, with a load balancer, its tasks. */
 export class ServiceDashboard extends Dashboard {
-  constructor(scope: Construct, id: string, props: MonitoringProps) {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id, { periodOverride: PeriodOverride.AUTO, defaultInterval: Duration.days(1) });
     this.addWidgets(...resolveWidgets(props));
-    this.addWidgets(problemsWidget(props));
+    this.addWidgets(problemsWidget(props), spendingWidget(props));
     this.addWidgets(...streamWidgets(props));
     this.addWidgets(...toolWidgets(props), edgeWidget(props));
     this.addWidgets(...hostWidgets(props));
@@ -57,6 +63,20 @@ const problemsWidget = ({ api }: MonitoringProps): IWidget =>
     title: 'Failed resolves by type of problem',
     logGroupNames: [api.resolver.logGroup.logGroupName],
     queryLines: ['filter ispresent(Problem)', 'stats count() as links by Problem', 'sort links desc'],
+    width: WIDGET_WIDTH,
+    height: WIDGET_HEIGHT,
+  });
+
+/** Of the guard's log: metrics of its own would be billed. */
+const spendingWidget = ({ guard }: DashboardProps): IWidget =>
+  new LogQueryWidget({
+    title: 'Spending today (USD by list prices), its cap, and whether the edge is closed',
+    logGroupNames: [guard.function.logGroup.logGroupName],
+    view: LogQueryVisualizationType.LINE,
+    queryLines: [
+      'filter ispresent(spentToday)',
+      'stats max(spentToday) as spent, max(capToday) as cap, max(closed) as closed by bin(5m)',
+    ],
     width: WIDGET_WIDTH,
     height: WIDGET_HEIGHT,
   });

@@ -1,3 +1,4 @@
+import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import type { Deployment } from '../../config/index.ts';
 import type { Api } from '../api/index.ts';
 import type { EdgeDistribution } from '../edge/index.ts';
@@ -5,13 +6,15 @@ import type { ServiceFunction, StateTable } from '../shared/index.ts';
 import type { BalancedStreamHost, WebFunctionStreamHost } from '../stream-host/index.ts';
 import type { ToolUpdates } from '../tools/index.ts';
 
-/** What the dashboard, the alarms and the budget observe. */
+/** What the dashboard, the alarms, the cost guard and the budget observe. */
 export interface MonitoringProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly api: Api;
   readonly updates: ToolUpdates;
   readonly edge: EdgeDistribution;
+  /** The store that the edge function reads. */
+  readonly keyValueStore: KeyValueStore;
   /** Present in profiles with a load balancer. */
   readonly balanced?: BalancedStreamHost;
   /** Present with `streamHost=lambda`. */

@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
+import { spendingPlan, unitPrices } from '../../cost/index.ts';
 import { type StateTable, secretReadStatements, type Wildcard } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 
@@ -13,9 +14,11 @@ export interface StreamDependencies {
 
 /** Permissions of the stream service. */
 export const streamStatements = ({ deployment, table, tools }: StreamDependencies): PolicyStatement[] => [
-  table.allowItems(['resource#*', 'maintenance'], 'GetItem'),
+  table.allowItems(['resource#*', 'maintenance', 'cost-guard'], 'GetItem'),
   // Expired links are resolved again, and each use extends the resource's expiry.
-  table.allowItems(['resource#*'], 'PutItem', 'UpdateItem'),
+  table.allowItems(['resource#*'], 'PutItem'),
+  // What a day's streams have cost is counted beside them.
+  table.allowItems(['resource#*', 'spending#*'], 'UpdateItem'),
   new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
   // With ListBucket, S3 answers 404 instead of 403 for missing objects.
   new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
@@ -42,13 +45,18 @@ export function streamVariables(
   { deployment, table, tools }: StreamDependencies,
   { trustedProxies, idleMinutes }: StreamVariables,
 ): Record<string, string> {
-  const { settings } = deployment;
+  const { settings, profile } = deployment;
+  const { cachesStreams, dailyCap } = spendingPlan(settings, profile);
+  const { edgeByte } = unitPrices(settings, profile);
+  // Bytes that the edge keeps leave without the service.
+  const isMetered = !cachesStreams && edgeByte > 0;
   return {
     STAGE: settings.stage,
     TABLE_NAME: table.tableName,
     TOOLS_BUCKET: tools.bucket.bucketName,
     IDLE_MINUTES: String(idleMinutes),
     TRUSTED_PROXIES: String(trustedProxies),
+    ...(isMetered && { STREAM_BYTES_A_DAY: String(Math.floor(dailyCap / edgeByte)) }),
     ...variablesFor('stream-task', settings),
   };
 }

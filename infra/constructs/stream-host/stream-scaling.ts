@@ -1,11 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { FargateService, ScalableTaskCount } from 'aws-cdk-lib/aws-ecs';
-import type { Deployment } from '../../config/index.ts';
+import { type Deployment, TASK_TARGETS } from '../../config/index.ts';
 import { serviceMetric } from '../shared/index.ts';
 
-/** Targets of one task per core, for scaling; a stream at 8 Mbit/s is 60 MB a minute. */
-const STREAMS_PER_CORE = 60;
-const BYTES_PER_MINUTE_PER_CORE = 3.6e9;
 const TARGET_CPU_PERCENT = 60;
 
 /** Scales out quickly and in slowly: a stopping task has streams to finish. */
@@ -18,12 +15,12 @@ export function scaleByStreams(service: FargateService, { profile, settings }: D
   scaling.scaleOnCpuUtilization('Cpu', { targetUtilizationPercent: TARGET_CPU_PERCENT, ...COOLDOWNS });
   scaling.scaleToTrackCustomMetric('Streams', {
     metric: serviceMetric(settings.stage, 'Streams', { statistic: 'Average', period: Duration.minutes(1) }),
-    targetValue: STREAMS_PER_CORE * cores,
+    targetValue: TASK_TARGETS.streamsPerCore * cores,
     ...COOLDOWNS,
   });
   scaling.scaleToTrackCustomMetric('Network', {
     metric: serviceMetric(settings.stage, 'BytesSent', { statistic: 'Average', period: Duration.minutes(1) }),
-    targetValue: BYTES_PER_MINUTE_PER_CORE * cores,
+    targetValue: TASK_TARGETS.bytesPerMinutePerCore * cores,
     ...COOLDOWNS,
   });
   return scaling;

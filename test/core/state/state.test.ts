@@ -220,6 +220,29 @@ describeState('createState', (open) => {
     });
   });
 
+  describe('bytes of streams', () => {
+    it('are summed over all writers, for each day by itself', async () => {
+      const { state, clock } = await open();
+      expect(await state.countStreamBytes()).toBe(0);
+      expect(await state.addStreamBytes(5_000_000_000)).toBe(5_000_000_000);
+      await Promise.all(Array.from({ length: 9 }, () => state.addStreamBytes(2)));
+      expect(await state.addStreamBytes(0)).toBe(5_000_000_018);
+      expect(await state.countStreamBytes()).toBe(5_000_000_018);
+      clock.now += DAY;
+      expect(await state.countStreamBytes()).toBe(0);
+      expect(await state.addStreamBytes(3)).toBe(3);
+    });
+  });
+
+  describe('record of the cost guard', () => {
+    it('is empty until it is written', async () => {
+      const { state } = await open();
+      expect(await state.getCostGuard()).toEqual({});
+      await state.putCostGuard({ closedUntil: 5, streams: { since: 0, bytes: 7 }, forgiven: undefined });
+      expect(await state.getCostGuard()).toEqual({ closedUntil: 5, streams: { since: 0, bytes: 7 } });
+    });
+  });
+
   describe('tools record', () => {
     it('is absent before the first installation', async () => {
       const { state } = await open();

@@ -89,6 +89,7 @@ export function createFailingStorage({ effect }: FaultInjector, storage: StateSt
     putIf: call('putIf', storage.putIf),
     extend: call('extend', storage.extend),
     annotate: call('annotate', storage.annotate),
+    add: call('add', storage.add),
     deleteOwned: call('deleteOwned', storage.deleteOwned),
     addRequest: call('addRequest', storage.addRequest),
     countRequests: call('countRequests', storage.countRequests),

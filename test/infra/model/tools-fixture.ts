@@ -101,6 +101,13 @@ function createWorldStorage(current: () => World, tableName: string): StateStora
     async deleteOwned(pk, owner) {
       if (items()[pk]?.owner === owner) delete items()[pk];
     },
-    ...{ extend: unused, annotate: unused, addRequest: unused, countRequests: unused, requireSpace: unused },
+    ...{
+      extend: unused,
+      annotate: unused,
+      add: unused,
+      addRequest: unused,
+      countRequests: unused,
+      requireSpace: unused,
+    },
   };
 }

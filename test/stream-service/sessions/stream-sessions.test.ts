@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
 import {
   createAdmission,
   createStreamSessions,
@@ -30,6 +30,18 @@ describe('createStreamSessions', () => {
     sessions.open('192.0.2.2', responseOf());
     expect(() => sessions.open('192.0.2.1', responseOf())).toThrow(ClientLimitExceeded);
     response.emit('close');
+    sessions.open('192.0.2.1', responseOf());
+  });
+
+  it('ends the open streams and refuses new ones while they are suspended', () => {
+    const sessions = createSessions();
+    const response = responseOf();
+    sessions.open('192.0.2.1', response);
+    sessions.suspend('The spending limit is reached');
+    expect(response.destroyed).toBe(true);
+    response.emit('close');
+    expect(() => sessions.open('192.0.2.1', responseOf())).toThrow(CapacityExceeded);
+    sessions.suspend(undefined);
     sessions.open('192.0.2.1', responseOf());
   });
 

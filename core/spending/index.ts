@@ -1,0 +1,16 @@
+export {
+  allowStreams,
+  type Caps,
+  type Decision,
+  decideOnSpending,
+  type Forgiven,
+  type GuardRecord,
+  measureSpending,
+  type Period,
+  periodEnd,
+  periodStart,
+  type Reading,
+  type Spending,
+  type WatchedMetric,
+  withSentBytes,
+} from './spending.ts';

@@ -1,0 +1,159 @@
+/** A CloudWatch metric whose values cost money in proportion. */
+export interface WatchedMetric {
+  /** Name in the log: `edge bytes`. */
+  readonly label: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** @default the stack's */
+  readonly region?: string;
+  readonly statistic: 'Sum' | 'SampleCount';
+  /** USD for one unit of the statistic. */
+  readonly usd: number;
+  /**
+   * Minutes whose use is not visible yet when it is acted on: the delay of the metric, the interval of the guard, and what is
+   * under way when it closes. 0: something else bounds it meanwhile.
+   */
+  readonly unseenMinutes: number;
+  /** Whether stream hosts count it themselves before they spend it, and stop at what is left. */
+  readonly isMetered?: boolean;
+  /** Without a value of one of these for half an hour nothing happens, and the others are not read. */
+  readonly isDoor?: boolean;
+}
+
+/** The values of a metric by minute. */
+export interface Reading {
+  readonly metric: WatchedMetric;
+  /** Epoch seconds of the start of a minute, and the statistic of that minute. */
+  readonly minutes: readonly (readonly [at: number, value: number])[];
+}
+
+/** Periods with a cap, by UTC. */
+export type Period = 'hour' | 'day';
+
+/** USD by period. */
+export type Caps = Readonly<Record<Period, number>>;
+
+/** USD of one period. */
+export interface Spending {
+  /** What the metrics show. */
+  readonly spent: number;
+  /** And what may have been spent since, at the highest rate of the last minutes that they show. */
+  readonly expected: number;
+}
+
+/** What an operator has allowed by opening the edge by hand: what had been spent by then counts no longer. */
+export interface Forgiven {
+  /** Epoch seconds of the start of the period. */
+  readonly since: number;
+  readonly usd: number;
+}
+
+/** What the guard remembers, and what stream hosts read of it. Empty: never closed. */
+export interface GuardRecord {
+  /** Epoch seconds until which the edge is closed. */
+  readonly closedUntil?: number | undefined;
+  readonly forgiven?: Readonly<Partial<Record<Period, Forgiven>>> | undefined;
+  /** Bytes that streams may send in the day that began `since`: what other spending leaves of its cap. */
+  readonly streams?: { readonly since: number; readonly bytes: number } | undefined;
+}
+
+/** What to do now. */
+export interface Decision {
+  /** Epoch seconds until which the edge is closed; undefined: it is open. */
+  readonly closedUntil: number | undefined;
+  /** The period whose cap closes it now. */
+  readonly closedBy: Period | undefined;
+}
+
+const PERIODS = ['hour', 'day'] as const;
+const SECONDS: Readonly<Record<Period, number>> = { hour: 3_600, day: 86_400 };
+/** Visible minutes among which the highest rate is looked for. */
+const RATE_MINUTES = 5;
+
+/** Epoch seconds of the start of the period that contains `now`. */
+export const periodStart = (period: Period, now: number): number => now - (now % SECONDS[period]);
+
+/** Epoch seconds of the end of the period that contains `now`. */
+export const periodEnd = (period: Period, now: number): number => periodStart(period, now) + SECONDS[period];
+
+/** Spending of the current hour and day. @param now epoch seconds */
+export function measureSpending(readings: readonly Reading[], now: number): Readonly<Record<Period, Spending>> {
+  const unseen = readings.reduce((usd, reading) => usd + unseenUsd(reading, now), 0);
+  const measure = (period: Period): Spending => {
+    const since = periodStart(period, now);
+    const spent = readings.reduce(
+      (usd, { metric, minutes }) =>
+        usd + minutes.reduce((sum, [at, value]) => sum + (at >= since && at <= now ? value : 0), 0) * metric.usd,
+      0,
+    );
+    return { spent, expected: spent + unseen };
+  };
+  return { hour: measure('hour'), day: measure('day') };
+}
+
+/** What a metric may not show yet, if its use goes on at its highest visible rate. */
+function unseenUsd({ metric: { usd, unseenMinutes }, minutes }: Reading, now: number): number {
+  const since = now - (unseenMinutes + RATE_MINUTES) * 60;
+  const highest = minutes.reduce((most, [at, value]) => (at >= since ? Math.max(most, value) : most), 0);
+  return highest * usd * unseenMinutes;
+}
+
+export interface DecisionInput {
+  readonly spending: Readonly<Record<Period, Spending>>;
+  readonly caps: Caps;
+  /** USD a day from which on the edge closes whatever the rate: what one burst could cost unseen is left of the bound. */
+  readonly closesAt: number;
+  readonly record: GuardRecord;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+/**
+ * Whether the edge is closed, and until when. Once closed it stays so until the end of that period, also when the rate falls:
+ * it falls because the edge is closed. A cap of the day prolongs what a cap of the hour has closed.
+ */
+export function decideOnSpending({ spending, caps, closesAt, record, now }: DecisionInput): Decision {
+  const held = (record.closedUntil ?? 0) > now ? record.closedUntil : undefined;
+  const isExceeded = (period: Period) => {
+    const { spent, expected } = spending[period];
+    const { since, usd } = record.forgiven?.[period] ?? { since: 0, usd: 0 };
+    const forgiven = since === periodStart(period, now) ? usd : 0;
+    return expected - forgiven >= caps[period] || (period === 'day' && spent - forgiven >= closesAt);
+  };
+  const exceeded = PERIODS.filter(isExceeded).at(-1);
+  const end = exceeded && periodEnd(exceeded, now);
+  if (end !== undefined && end > (held ?? 0)) return { closedUntil: end, closedBy: exceeded };
+  return { closedUntil: held, closedBy: undefined };
+}
+
+/**
+ * The readings with what stream hosts have counted by themselves, where CloudFront does not show it yet.
+ * @param sentBytes of the day
+ */
+export const withSentBytes = (readings: readonly Reading[], sentBytes: number, now: number): Reading[] =>
+  readings.map((reading) => {
+    const { metric, minutes } = reading;
+    if (!metric.isMetered) return reading;
+    const since = periodStart('day', now);
+    const shown = minutes.reduce((sum, [at, value]) => sum + (at >= since ? value : 0), 0);
+    return sentBytes > shown ? { metric, minutes: [...minutes, [now, sentBytes - shown] as const] } : reading;
+  });
+
+/** What other spending of the day leaves of its cap for streams; undefined where stream hosts have no limit of their own. */
+export function allowStreams(
+  readings: readonly Reading[],
+  cap: number,
+  record: GuardRecord,
+  now: number,
+): GuardRecord['streams'] {
+  const price = readings.find(({ metric }) => metric.isMetered)?.metric.usd ?? 0;
+  if (price <= 0) return undefined;
+  const others = measureSpending(
+    readings.filter(({ metric }) => !metric.isMetered),
+    now,
+  ).day.expected;
+  const since = periodStart('day', now);
+  const forgiven = record.forgiven?.day?.since === since ? record.forgiven.day.usd : 0;
+  return { since, bytes: Math.max(0, Math.floor((cap + forgiven - others) / price)) };
+}

@@ -1,0 +1,77 @@
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { spendingPlan } from '../../cost/index.ts';
+import { ServiceFunction } from '../shared/index.ts';
+import type { MonitoringProps } from './monitoring-props.ts';
+import { watchedMetrics } from './watched-metrics.ts';
+
+export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api'> {
+  /** The store that the edge function reads. */
+  readonly keyValueStore: KeyValueStore;
+  /** Sends mails. */
+  readonly topic?: ITopic | undefined;
+}
+
+/**
+ * A function that compares spending with the caps each minute. Over a cap it closes the edge and the resolver until the period
+ * ends. While nobody uses the service it reads two metrics, which are among the million calls that each account has free.
+ */
+export class CostGuard extends Construct {
+  readonly function: ServiceFunction;
+
+  constructor(scope: Construct, id: string, { deployment, table, edge, api, keyValueStore, topic }: CostGuardProps) {
+    super(scope, id);
+    const { settings, profile } = deployment;
+    const plan = spendingPlan(settings, profile);
+    const { resolver } = api;
+    this.function = new ServiceFunction(this, 'Function', {
+      deployment,
+      name: 'cost-guard',
+      timeout: Duration.seconds(50),
+      environment: {
+        TABLE_NAME: table.tableName,
+        KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn,
+        RESOLVER_FUNCTION: resolver.functionName,
+        RESOLVER_LIMIT: String(profile.resolverLimit),
+        SPENDING_PLAN: Stack.of(this).toJsonString({
+          ...plan,
+          metrics: watchedMetrics({ deployment, edge, api }, plan),
+        }),
+        ...(topic && { ALARM_TOPIC: topic.topicArn }),
+      },
+      permissions: [
+        new PolicyStatement({ actions: ['cloudwatch:GetMetricStatistics'], resources: ['*'] }),
+        new PolicyStatement({
+          actions: ['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
+          resources: [resolver.functionArn],
+        }),
+        new PolicyStatement({
+          actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
+            (action) => `cloudfront-keyvaluestore:${action}`,
+          ),
+          resources: [keyValueStore.keyValueStoreArn],
+        }),
+        table.allowItems(['cost-guard', 'spending#*'], 'GetItem'),
+        table.allowItems(['cost-guard'], 'PutItem'),
+        ...(topic ? [new PolicyStatement({ actions: ['sns:Publish'], resources: [topic.topicArn] })] : []),
+      ],
+      wildcards: [{ finding: /^Resource::\*$/, reason: 'GetMetricStatistics supports no resource' }],
+    });
+    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    new Rule(this, 'Schedule', {
+      description: 'Compares spending with its caps',
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
+    });
+    new CfnOutput(this, 'Name', {
+      key: 'CostGuardFunction',
+      description: 'The function that npm run reopen invokes',
+      value: this.function.functionName,
+    });
+  }
+}

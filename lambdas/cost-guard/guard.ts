@@ -1,0 +1,127 @@
+import type { Log } from '../../core/log/index.ts';
+import {
+  allowStreams,
+  type Caps,
+  decideOnSpending,
+  type GuardRecord,
+  measureSpending,
+  type Period,
+  periodStart,
+  type Reading,
+  type Spending,
+  type WatchedMetric,
+  withSentBytes,
+} from '../../core/spending/index.ts';
+import type { State } from '../../core/state/index.ts';
+import type { EdgeFlag } from './edge-flag.ts';
+import type { MetricReader } from './metric-reader.ts';
+import type { ResolverLimit } from './resolver-limit.ts';
+
+export interface CostGuardOptions {
+  readonly watched: readonly WatchedMetric[];
+  readonly caps: Caps;
+  /** USD a day from which on the edge closes whatever the rate. */
+  readonly closesAt: number;
+  readonly readMetric: MetricReader;
+  readonly state: Pick<State, 'getCostGuard' | 'putCostGuard' | 'countStreamBytes'>;
+  readonly flag: EdgeFlag;
+  readonly resolverLimit: ResolverLimit;
+  /** Sends a mail. Absent: nobody is told. */
+  readonly notify?: ((subject: string, text: string) => Promise<unknown>) | undefined;
+  readonly log: Log;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+/** `open`: opens the edge now, and counts spending from here on. Events of the schedule have nothing that is read. */
+export interface GuardEvent {
+  readonly open?: boolean;
+}
+
+/** What an invocation has found. */
+export interface GuardReport {
+  /** ISO 8601; null: the edge is open. */
+  readonly closedUntil: string | null;
+  readonly spending: Readonly<Record<Period, Spending>>;
+  readonly caps: Caps;
+}
+
+const MINUTE = 60;
+/** CloudFront's metrics are minutes late. */
+const QUIET_MINUTES = 30;
+
+/**
+ * Compares spending with its caps, each minute. Over a cap the edge answers 503 and the resolver does not run, until the
+ * period ends. Each run repairs what an earlier one has left undone: the flag and the limit are set before the record is
+ * written.
+ * @returns the handler. It throws the error of whatever fails, and the next minute tries again
+ */
+export function createCostGuard(options: CostGuardOptions) {
+  const { watched, caps, closesAt, readMetric, state, flag, resolverLimit, notify, log, now = Date.now } = options;
+
+  const readAll = async (seconds: number, isClosed: boolean): Promise<Reading[]> => {
+    const since = periodStart('day', seconds);
+    const isMetered = watched.some((metric) => metric.isMetered);
+    const sentBytes = isMetered ? await state.countStreamBytes() : 0;
+    const read = (metric: WatchedMetric) => readMetric(metric, since, seconds);
+    const doors = await Promise.all(watched.filter(({ isDoor }) => isDoor).map(read));
+    const isBusy = doors.some(({ minutes }) => minutes.some(([at]) => at >= seconds - QUIET_MINUTES * MINUTE));
+    if (!isBusy && !isClosed && sentBytes === 0) return doors;
+    const others = await Promise.all(watched.filter(({ isDoor }) => !isDoor).map(read));
+    return withSentBytes([...doors, ...others], sentBytes, seconds);
+  };
+
+  const tell = async (subject: string, text: string) => {
+    log.warn(subject, { text });
+    // Whoever is not told sees it in the dashboard.
+    await notify?.(subject, text).catch((error: unknown) => log.error('Failed to send the mail', { error }));
+  };
+
+  const open = async (record: GuardRecord, spending: GuardReport['spending'], seconds: number) => {
+    const forgive = (period: Period) => ({ since: periodStart(period, seconds), usd: spending[period].expected });
+    await flag.set(undefined);
+    await resolverLimit.apply(false);
+    await state.putCostGuard({ forgiven: { hour: forgive('hour'), day: forgive('day') } });
+    if (record.closedUntil !== undefined) await tell('Reelay is open again', 'It was opened by hand.');
+  };
+
+  return async (event: GuardEvent): Promise<GuardReport> => {
+    const seconds = Math.floor(now() / 1000);
+    const record = await state.getCostGuard();
+    const readings = await readAll(seconds, record.closedUntil !== undefined || event.open === true);
+    const spending = measureSpending(readings, seconds);
+    const report = (closedUntil: number | undefined): GuardReport => ({
+      closedUntil: closedUntil === undefined ? null : new Date(closedUntil * 1000).toISOString(),
+      spending,
+      caps,
+    });
+    if (event.open) {
+      await open(record, spending, seconds);
+      return report(undefined);
+    }
+    const { closedUntil, closedBy } = decideOnSpending({ spending, caps, closesAt, record, now: seconds });
+    const isNew = closedUntil !== record.closedUntil;
+    if (closedUntil !== undefined && isNew) await flag.set(closedUntil);
+    await resolverLimit.apply(closedUntil !== undefined);
+    const streams = allowStreams(readings, caps.day, record, seconds);
+    if (isNew || (spending.day.spent > 0 && streams)) await state.putCostGuard({ ...record, closedUntil, streams });
+    if (closedBy && isNew)
+      await tell('Reelay is closed: its spending limit is reached', describe(spending, caps, report(closedUntil)));
+    else if (isNew) await tell('Reelay is open again', 'The period of its spending limit has ended.');
+    if (spending.hour.spent > 0 || closedUntil !== undefined)
+      log.info('Spending', {
+        spentThisHour: spending.hour.spent,
+        spentToday: spending.day.spent,
+        expectedToday: spending.day.expected,
+        capToday: caps.day,
+        closed: closedUntil === undefined ? 0 : 1,
+      });
+    return report(closedUntil);
+  };
+}
+
+const describe = (spending: GuardReport['spending'], caps: Caps, { closedUntil }: GuardReport): string =>
+  [
+    `By the metrics $${spending.hour.expected.toFixed(2)} this hour (limit $${caps.hour}) and $${spending.day.expected.toFixed(2)} today (limit $${caps.day}), by list prices.`,
+    `All requests are answered 503 until ${closedUntil}. To open it before: npm run reopen`,
+  ].join('\n');

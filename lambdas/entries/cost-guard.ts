@@ -1,0 +1,78 @@
+import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import middy from '@middy/core';
+import { optional, readVariables, required, wholeNumber } from '../../core/config/index.ts';
+import type { WatchedMetric } from '../../core/spending/index.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
+import { createState } from '../../core/state/index.ts';
+import {
+  CLOSED_KEY,
+  createCostGuard,
+  createEdgeFlag,
+  createMetricReader,
+  createQueryApi,
+  createResolverLimit,
+  type GuardEvent,
+} from '../cost-guard/index.ts';
+import { createFunctionLog, logContext } from '../runtime/index.ts';
+import { clientBounds, createHostStore } from '../stream-host/index.ts';
+
+const log = createFunctionLog();
+const { tableName, storeArn, resolver, limit, plan, topic, region, endpoint, ...keys } = readVariables(process.env, {
+  tableName: required('TABLE_NAME'),
+  storeArn: required('KEY_VALUE_STORE_ARN'),
+  resolver: required('RESOLVER_FUNCTION'),
+  limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
+  /** JSON: the metrics and the caps. */
+  plan: required('SPENDING_PLAN'),
+  topic: optional('ALARM_TOPIC'),
+  region: required('AWS_REGION'),
+  endpoint: optional('AWS_ENDPOINT_URL'),
+  accessKeyId: optional('AWS_ACCESS_KEY_ID', ''),
+  secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', ''),
+  sessionToken: optional('AWS_SESSION_TOKEN'),
+});
+const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
+const call = createQueryApi({ credentials: keys, endpoint });
+
+/** What the stack passes as JSON. */
+interface SpendingPlan {
+  readonly metrics: readonly WatchedMetric[];
+  readonly hourlyCap: number;
+  readonly dailyCap: number;
+  readonly closesAt: number;
+}
+
+function createGuard() {
+  const { metrics, hourlyCap, dailyCap, closesAt } = JSON.parse(plan) as SpendingPlan;
+  return createCostGuard({
+    watched: metrics,
+    caps: { hour: hourlyCap, day: dailyCap },
+    closesAt,
+    readMetric: createMetricReader(call, region),
+    state,
+    flag: createEdgeFlag(
+      createHostStore({ client: new CloudFrontKeyValueStoreClient(clientBounds), storeArn, key: CLOSED_KEY }),
+    ),
+    resolverLimit: createResolverLimit({ lambda: new LambdaClient(clientBounds), functionName: resolver, limit, log }),
+    notify: topic
+      ? (Subject, Message) =>
+          call({
+            service: 'sns',
+            region,
+            parameters: { Action: 'Publish', Version: '2010-03-31', TopicArn: topic, Subject, Message },
+          })
+      : undefined,
+    log,
+  });
+}
+
+let guard: ReturnType<typeof createGuard> | undefined;
+
+/** Invoked each minute by a schedule, and by hand with `{"open":true}`. */
+export const handler = middy<GuardEvent>()
+  .use(logContext(log))
+  .handler((event) => {
+    guard ??= createGuard();
+    return guard(event);
+  });

@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../../core/log/index.ts';
+import {
+  createEdgeFlag,
+  createMetricReader,
+  createQueryApi,
+  createResolverLimit,
+} from '../../../lambdas/cost-guard/index.ts';
+
+const CREDENTIALS = { accessKeyId: 'an-id', secretAccessKey: 'a-secret', sessionToken: 'a-token' };
+const XML = `<GetMetricStatisticsResponse><GetMetricStatisticsResult><Datapoints>
+  <member><Timestamp>2026-11-23T00:01:00Z</Timestamp><Sum>1.5E9</Sum><Unit>Bytes</Unit></member>
+  <member><Unit>Bytes</Unit><Sum>2.0</Sum><Timestamp>2026-11-23T00:00:00Z</Timestamp></member>
+</Datapoints></GetMetricStatisticsResult></GetMetricStatisticsResponse>`;
+
+/** A server that answers everything alike, and what it was asked. */
+async function startService(status: number, body: string) {
+  const asked: { headers: IncomingMessage['headers']; body: URLSearchParams }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    asked.push({ headers: request.headers, body: new URLSearchParams(Buffer.concat(chunks).toString()) });
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { asked, call: createQueryApi({ credentials: CREDENTIALS, endpoint }) };
+}
+
+describe('createMetricReader', () => {
+  const metric = {
+    ...{ label: 'edge bytes', namespace: 'AWS/CloudFront', name: 'BytesDownloaded', statistic: 'Sum' as const },
+    ...{ dimensions: { DistributionId: 'E1', Region: 'Global' }, region: 'us-east-1', usd: 1, unseenMinutes: 7 },
+  };
+  const MIDNIGHT = Date.parse('2026-11-23T00:00:00Z') / 1000;
+
+  it('asks for the minutes of a metric in its region, signed, and reads them', async () => {
+    const { asked, call } = await startService(200, XML);
+    const { minutes } = await createMetricReader(call, 'eu-central-1')(metric, MIDNIGHT, MIDNIGHT + 120);
+    expect(minutes).toEqual([
+      [MIDNIGHT + 60, 1.5e9],
+      [MIDNIGHT, 2],
+    ]);
+    const [{ headers, body } = { headers: {}, body: new URLSearchParams() }] = asked;
+    expect(Object.fromEntries(body)).toEqual({
+      Action: 'GetMetricStatistics',
+      Version: '2010-08-01',
+      Namespace: 'AWS/CloudFront',
+      MetricName: 'BytesDownloaded',
+      StartTime: '2026-11-23T00:00:00.000Z',
+      EndTime: '2026-11-23T00:02:00.000Z',
+      Period: '60',
+      'Statistics.member.1': 'Sum',
+      'Dimensions.member.1.Name': 'DistributionId',
+      'Dimensions.member.1.Value': 'E1',
+      'Dimensions.member.2.Name': 'Region',
+      'Dimensions.member.2.Value': 'Global',
+    });
+    expect(headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=an-id\/\d{8}\/us-east-1\/monitoring\/aws4_request, SignedHeaders=[\w;-]*content-type;host;/,
+    );
+    expect(headers['x-amz-security-token']).toBe('a-token');
+  });
+
+  it('fails for an error, and for values that it cannot read', async () => {
+    const denied = await startService(403, '<Error><Code>AccessDenied</Code></Error>');
+    await expect(createMetricReader(denied.call, 'eu-central-1')(metric, MIDNIGHT, MIDNIGHT + 60)).rejects.toThrow(
+      'GetMetricStatistics answered 403: <Error><Code>AccessDenied</Code></Error>',
+    );
+    const odd = await startService(200, XML.replace('1.5E9', ''));
+    await expect(createMetricReader(odd.call, 'eu-central-1')(metric, MIDNIGHT, MIDNIGHT + 60)).rejects.toThrow(
+      'CloudWatch sent an unexpected answer for AWS/CloudFront BytesDownloaded',
+    );
+  });
+});
+
+describe('createEdgeFlag', () => {
+  it('writes to the version that other writers have left, and gives up in the end', async () => {
+    const written: unknown[] = [];
+    let losses = 2;
+    const flag = createEdgeFlag({
+      version: async () => `v${losses}`,
+      write: async (value, version) => {
+        written.push([value, version]);
+        return losses-- > 0 ? undefined : 'next';
+      },
+    });
+    await flag.set(1_000);
+    expect(written).toEqual([
+      ['1000', 'v2'],
+      ['1000', 'v1'],
+      ['1000', 'v0'],
+    ]);
+    losses = 99;
+    await expect(flag.set(undefined)).rejects.toThrow('changed concurrently on every attempt');
+  });
+});
+
+describe('createResolverLimit', () => {
+  /** Lambda with a reservation, which refuses more than `quota`. */
+  function createFixture({ quota = 900, reserved }: { quota?: number; reserved?: number } = {}) {
+    const lambda = new LambdaClient({ region: 'eu-central-1' });
+    const world = { reserved, quota };
+    const changes: unknown[] = [];
+    lambda.send = async (command: { constructor: { name: string }; input: object }) => {
+      const { input } = command;
+      const name = command.constructor.name.replace(/^_/, '');
+      if (name.startsWith('Get')) return { ReservedConcurrentExecutions: world.reserved } as never;
+      const { ReservedConcurrentExecutions: wanted } = input as { ReservedConcurrentExecutions?: number };
+      changes.push(wanted);
+      if ((wanted ?? 0) > world.quota)
+        throw Object.assign(new Error('below its minimum'), { name: 'InvalidParameterValueException' });
+      world.reserved = wanted;
+      return {} as never;
+    };
+    return { world, changes, limit: createResolverLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }) };
+  }
+
+  it('reserves the limit, 0 while closed, and the limit again', async () => {
+    const { limit, changes } = createFixture();
+    for (const isClosed of [false, false, true, true, false, false]) await limit.apply(isClosed);
+    expect(changes).toEqual([8, 0, 8]);
+  });
+
+  it('leaves a new account to its quota, closes it nevertheless, and opens it by reserving nothing', async () => {
+    const { limit, changes } = createFixture({ quota: 0 });
+    for (const isClosed of [false, false, true, false, false]) await limit.apply(isClosed);
+    expect(changes).toEqual([8, 0, undefined]);
+  });
+
+  it('opens a new account that an earlier process has closed', async () => {
+    const { limit, changes, world } = createFixture({ quota: 0, reserved: 0 });
+    await limit.apply(false);
+    expect([changes, world.reserved]).toEqual([[8, undefined], undefined]);
+  });
+
+  it('fails for other errors', async () => {
+    const lambda = new LambdaClient({ region: 'eu-central-1' });
+    lambda.send = async () => Promise.reject(new Error('No answer'));
+    const limit = createResolverLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
+    await expect(limit.apply(true)).rejects.toThrow('No answer');
+  });
+});
