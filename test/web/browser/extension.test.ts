@@ -43,7 +43,7 @@ describe('manifest', () => {
     const locales = join(chromiumFolder, '_locales');
     const english = Object.keys(JSON.parse(await readFile(join(locales, 'en/messages.json'), 'utf8')));
     const languages = await readdir(locales);
-    expect(languages).toHaveLength(7);
+    expect(languages).toHaveLength(8);
     for (const language of languages) {
       const texts = JSON.parse(await readFile(join(locales, language, 'messages.json'), 'utf8'));
       expect(Object.keys(texts), language).toEqual(english);

@@ -283,5 +283,6 @@ export const STATES: readonly PageState[] = [
   { name: 'arabic-list', hasOnlyOtherTexts: true, path: link('list'), shows: 'Northern Coast', locale: 'ar' },
   { name: 'japanese-empty', hasOnlyOtherTexts: true, path: '/', shows: /./, locale: 'ja' },
   { name: 'japanese', hasOnlyOtherTexts: true, path: link('japanese'), shows: '冬の終わり', locale: 'ja' },
+  { name: 'chinese', hasOnlyOtherTexts: true, path: link('list'), shows: 'Northern Coast', locale: 'zh-CN' },
   { name: 'german', hasOnlyOtherTexts: true, path: link('video'), shows: 'A Walk Along', locale: 'de' },
 ];

@@ -75,6 +75,7 @@ describe('the sentence', () => {
 
   it.each([
     ['ja', '360pの動画、字幕なし、全体'],
+    ['zh-CN', '360p 视频，无字幕，完整'],
     ['de', 'Video in 360p, ohne Untertitel, in voller Länge'],
     ['ar', 'فيديو بدقة 360p، بلا ترجمة، كامل'],
   ])('has the order of words of %s', async (locale, sentence) => {

@@ -4,7 +4,7 @@ import type lazy from '../../locales/lazy/en.json';
 /** Keys of all texts: `error.notFound.title`. */
 export type TextKey = keyof typeof en | keyof typeof lazy;
 
-export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
+export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh', 'ar'] as const;
 export type Locale = (typeof LOCALES)[number];
 
 /** Numbers are formatted in the locale; `count` selects the plural form. */
@@ -32,6 +32,7 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   es: 'Español',
   pt: 'Português',
   ja: '日本語',
+  zh: '简体中文',
   ar: 'العربية',
 };
 
@@ -46,6 +47,7 @@ const FILES: Files = {
   es: () => import('../../locales/es.json'),
   pt: () => import('../../locales/pt.json'),
   ja: () => import('../../locales/ja.json'),
+  zh: () => import('../../locales/zh.json'),
   ar: () => import('../../locales/ar.json'),
 };
 
@@ -57,6 +59,7 @@ const LAZY_FILES: Files = {
   es: () => import('../../locales/lazy/es.json'),
   pt: () => import('../../locales/lazy/pt.json'),
   ja: () => import('../../locales/lazy/ja.json'),
+  zh: () => import('../../locales/lazy/zh.json'),
   ar: () => import('../../locales/lazy/ar.json'),
 };
 
