@@ -238,7 +238,7 @@ export const PROBLEM_TYPES = {
     status: 502,
     heading: 'The site took too long',
     meaning: 'The site did not answer within the time that a request may take.',
-    help: TRY_AGAIN,
+    help: 'Try again after the time that `Retry-After` names, or in a moment.',
   },
   'site-changed': {
     status: 502,

@@ -137,6 +137,16 @@ export const oneMachineSettings = inScope('one-machine', {
       'Requests per second of one client address, over time; ten seconds of them at once. Further ones are answered with 429, and who goes on is not answered. `0`: no limit',
     contextError: 'is for one machine: in AWS the firewall limits requests',
   },
+  maxResolvesPerClient: {
+    variable: 'MAX_RESOLVES_PER_CLIENT',
+    parse: wholeNumber(1, 1000),
+    computeDefault: () => 8,
+    defaultText: '`8`',
+    description:
+      'Links of one client address (or access key) resolved at once; eight times as many wait, others are answered with 429',
+    contextError:
+      'has no effect in Lambda, where each link is resolved by an execution of its own: set resolverConcurrency or resolveRate, which bound those of all clients',
+  },
   metricsPort: {
     variable: 'METRICS_PORT',
     parse: wholeNumber(0, 65_535),

@@ -133,15 +133,6 @@ export const sharedSettings = inScope('both', {
     description: 'Whether links to search results are resolved, and assistants have a tool that searches',
     passedTo: ['resolver', 'stream-task'],
   },
-  maxResolvesPerClient: {
-    variable: 'MAX_RESOLVES_PER_CLIENT',
-    parse: wholeNumber(1, 1000),
-    computeDefault: () => 8,
-    defaultText: '`8`',
-    description:
-      'Links of one client address (or access key) resolved at once; eight times as many wait, others are answered with 429',
-    passedTo: ['resolver', 'stream-task'],
-  },
   maxFfmpeg: {
     variable: 'MAX_FFMPEG',
     parse: wholeNumber(1, 10_000),

@@ -32,6 +32,7 @@ export type {
   Resource,
   ResourceOrigin,
   SegmentOverrides,
+  StalledLink,
   Subtitle,
   Thumbnail,
   Track,

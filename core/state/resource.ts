@@ -224,7 +224,7 @@ export interface PromisedConversion {
 }
 
 /** The result of resolving a link, which repeated requests read instead of resolving again. */
-export type Link = MediaLink | PlaylistLink;
+export type Link = MediaLink | PlaylistLink | StalledLink;
 
 interface LinkBase {
   /** Digest of the URL (`keys.ts`). */
@@ -240,6 +240,13 @@ interface LinkBase {
 export interface MediaLink extends LinkBase {
   readonly type: 'Media';
   readonly resourceId: string;
+}
+
+/** A link that has timed out. What it leads to replaces this once it is resolved. */
+export interface StalledLink extends LinkBase {
+  readonly type: 'Stalled';
+  /** For whom it has, by a digest, and until when they get that failure, epoch seconds. */
+  readonly clients: readonly { readonly name: string; readonly until: number }[];
 }
 
 /** A list of resources. Repeated requests resolve its missing entries. */

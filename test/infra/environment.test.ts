@@ -66,6 +66,7 @@ const TRACES = [
 const OF_THE_EDGE = ['EMBED_ORIGINS', 'SECURITY_CONTACT'];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
+  'MAX_RESOLVES_PER_CLIENT',
   'ALLOWED_HOSTS',
   'PUBLIC_URL',
   'HOST',
@@ -100,7 +101,7 @@ const SECRETS = [
   'OUTGOING_PROXIES_SECRET',
   'COOKIES_SECRET',
 ];
-const OF_RESOLVES = ['EGRESS_ALLOW', 'MAX_RESOLVES_PER_CLIENT', 'PLAYLIST_LIMIT', 'SEARCH', 'TOOLS_CHANNEL'];
+const OF_RESOLVES = ['EGRESS_ALLOW', 'PLAYLIST_LIMIT', 'SEARCH', 'TOOLS_CHANNEL'];
 
 /** Variables that every function has, read or not. */
 const COMMON = ['STAGE', 'POWERTOOLS_SERVICE_NAME', 'POWERTOOLS_METRICS_NAMESPACE', 'REELAY_ENVIRONMENT'];
@@ -138,7 +139,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
     expect(Object.keys(given)).toEqual(expect.arrayContaining(COMMON));
     expect(Object.keys(given).filter((key) => !COMMON.includes(key) && !read.has(key))).toEqual([]);
     const intended = [...OF_THE_EDGE, ...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(LEFT_AT_DEFAULT[name] ?? [])];
-    const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL', 'MAX_RESOLVES_PER_CLIENT'] : OF_RESOLVES;
+    const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL'] : OF_RESOLVES;
     const unset = [...read].filter((key) => !(key in given) && !OTHERS.test(key));
     expect(unset.filter((key) => ![...intended, ...elsewhere].includes(key))).toEqual([]);
   });

@@ -241,6 +241,12 @@ describe('profileOf', () => {
     expect(() => read('public', 49)).toThrow(/^resolverProvisioned must be at most resolverConcurrency \(49\)$/);
   });
 
+  it('refuses a limit of resolves per client, which no function could keep', () => {
+    expect(() => readContext({ maxResolvesPerClient: 4 })).toThrow(
+      /^maxResolvesPerClient has no effect in Lambda, .*: set resolverConcurrency or resolveRate/,
+    );
+  });
+
   it('rejects a resolverConcurrency that leaves playlists no room', () => {
     expect(profileOf(readContext({ profile: 'hobby', resolverConcurrency: 5 })).resolverConcurrency).toBe(5);
     expect(() => profileOf(readContext({ profile: 'hobby', resolverConcurrency: 4 }))).toThrow(

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { abortable, createSingleFlight, type Deadline } from '../../concurrency/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
+import { describeError } from '../../log/index.ts';
 import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../../state/index.ts';
 import {
   isNamedByList,
@@ -28,6 +29,7 @@ import {
 } from './entry-bounds.ts';
 import type { AddressedExtraction, createAddressedExtractor } from './outgoing-addresses.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
+import { addStall, isStall, requireNotStalled, stallFailure } from './stalled-links.ts';
 
 /** What a link leads to: an item or a list. */
 export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
@@ -77,7 +79,7 @@ const TABLE_READS_AT_ONCE = 16;
 
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extract, limits, search, playlistLimit, entriesAtOnce } = options;
+  const { cache, extract, limits, search, playlistLimit, entriesAtOnce, log } = options;
   const flights = createSingleFlight<Resolved>();
 
   const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
@@ -89,7 +91,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
         const bounds = { ...deadline, signal: shared };
         const stored = await findFresh(context.cacheKey);
         const known = stored?.type === 'PlayList' ? completeList(stored, context, bounds) : findMedia(stored);
-        return (await known) ?? fromSource(context, bounds);
+        return (await known) ?? fromSourceUnlessStalled(stored, context, bounds);
       },
       deadline.signal,
     );
@@ -105,6 +107,30 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
     await cache.touchResource(resource);
     return { type: 'Media', resource };
+  };
+
+  /** A link that stalls costs a client its deadline once. A later success replaces what is stored of that. */
+  const fromSourceUnlessStalled = async (
+    stored: Link | undefined,
+    context: LinkContext,
+    deadline: ResolveDeadline,
+  ): Promise<Resolved> => {
+    const { client } = deadline;
+    requireNotStalled(stored, client);
+    const startedAt = Date.now();
+    return fromSource(context, deadline).catch(async (error: unknown) => {
+      const link = linkBase(context);
+      if (client === undefined || deadline.signal.aborted || !isStall(error, startedAt)) throw error;
+      const failure = stallFailure(error);
+      try {
+        // Another process may have resolved it meanwhile, or failed for another client.
+        const latest = await findFresh(context.cacheKey);
+        if (latest === undefined || latest.type === 'Stalled') await cache.putLink(addStall(latest, link, client));
+      } catch (cause) {
+        log?.warn('Failed to store that a link stalls', { error: describeError(cause) });
+      }
+      throw failure;
+    });
   };
 
   const fromSource = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {

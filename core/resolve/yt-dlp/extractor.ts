@@ -85,6 +85,8 @@ interface Runner {
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
 const CANCEL_GRACE_MS = 500;
 const MAX_INTERRUPTIONS = 1;
+/** Retry-After while all forks are in use. */
+const RETRY_SECONDS = 5;
 /** A second worker takes as much memory as the first. */
 const ALTERNATIVE_IDLE_MS = 10 * 60_000;
 /** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
@@ -191,7 +193,14 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   const extractInTurn = async (request: ExtractRequest, runner: Runner): Promise<Extraction> => {
     const bounded = deadlineSignal(request);
     for (let interruptions = 0; ; ) {
-      const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded);
+      const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded).catch(() => {
+        request.signal.throwIfAborted();
+        // The site was not asked: it is no fault of the link.
+        throw new UpstreamError('No fork of yt-dlp was free in time', {
+          reason: 'service-failed',
+          retryAfterSeconds: RETRY_SECONDS,
+        });
+      });
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
