@@ -88,7 +88,7 @@ export function checkEdge(): void {
             HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin'] },
             QueryStringsConfig: {
               QueryStringBehavior: 'whitelist',
-              QueryStrings: [...new Set(parameters)].filter((each) => each !== 'jobId').sort(),
+              QueryStrings: [...new Set(parameters)].filter((each) => !['jobId', 'name'].includes(each)).sort(),
             },
             EnableAcceptEncodingGzip: false,
             EnableAcceptEncodingBrotli: false,
