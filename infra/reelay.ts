@@ -2,12 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, CfnRule, Fn, Stack, Token } from 'aws-cdk-lib';
 import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
+import { SettingError } from '../core/config/index.ts';
 import { checkPlace, type Deployment, type DeploymentSettings, profileOf, readContext } from './config/index.ts';
 import { Api } from './constructs/api/index.ts';
 import { AccessKeys, EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
 import { Monitoring } from './constructs/monitoring/index.ts';
-import { regionalName, StateTable } from './constructs/shared/index.ts';
+import { checkTable, regionalName, StateTable } from './constructs/shared/index.ts';
 import {
   BALANCED_TRUSTED_PROXIES,
   BalancedStreamHost,
@@ -28,6 +31,18 @@ export interface ReelayProps extends Partial<DeploymentSettings> {
   readonly pageDir?: string;
   /** ARN of a web ACL in us-east-1. @default `public` creates one, and its stack must then be in us-east-1 */
   readonly firewall?: string | undefined;
+  /**
+   * Where stream tasks and their load balancer are: with public subnets and, unless `hobby`, private or isolated ones in two
+   * zones that support VPC origins. Endpoints for S3 and DynamoDB are yours to add.
+   * @default a network of its own
+   */
+  readonly vpc?: IVpc;
+  /**
+   * Where the state is, of this service alone: partition key `pk` (a string), no sort key, TTL on `expiresAt`, encrypted by a key of
+   * DynamoDB or AWS.
+   * @default a table of its own
+   */
+  readonly table?: ITable;
 }
 
 const PAGE_HEADERS_FILE = join(import.meta.dirname, '..', 'web', 'security-headers.json');
@@ -47,9 +62,13 @@ function pageIn(bundleDir: string): string {
 export class Reelay extends Construct {
   /** Where the service answers. */
   readonly baseUrl: string;
-  readonly table: StateTable;
+  readonly table: ITable;
 
-  constructor(scope: Construct, id: string, { bundleDir, pageDir, firewall, ...given }: ReelayProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { bundleDir, pageDir, firewall, vpc, table: givenTable, ...given }: ReelayProps,
+  ) {
     super(scope, id);
     const settings = readContext(given);
     const { account, region } = Stack.of(this);
@@ -60,12 +79,14 @@ export class Reelay extends Construct {
       ...{ settings, profile, bundleDir, pageDir: pageDir ?? pageIn(bundleDir) },
       pageHeadersFile: PAGE_HEADERS_FILE,
     };
-    const table = new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
+    checkGiven(settings, vpc, givenTable);
+    const table = givenTable ?? new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
     this.table = table;
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
     const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
-    const fargate = profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools });
+    const fargate =
+      profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools }, vpc);
     const isOnDemand = profile.streamHost === 'on-demand';
     const { accessKeysSecret } = settings;
     // A function has one store at most. It also has the flag of the cost guard.
@@ -149,13 +170,14 @@ export class Reelay extends Construct {
   }
 
   /** Network and task definition of the hosts on Fargate. */
-  #createTask(dependencies: StreamDependencies): { readonly network: StreamNetwork; readonly task: StreamTask } {
+  #createTask(dependencies: StreamDependencies, vpc: IVpc | undefined) {
     const { settings, profile } = dependencies.deployment;
     const isBalanced = profile.streamHost === 'balanced';
     const network = new StreamNetwork(this, 'Network', {
       withBalancerSubnets: isBalanced,
       logDays: settings.logDays,
       ...(settings.zones && { zones: settings.zones }),
+      ...(vpc && { vpc }),
     });
     const task = new StreamTask(this, 'Task', {
       ...dependencies,
@@ -178,4 +200,13 @@ export class Reelay extends Construct {
     });
     return new Firewall(this, 'Firewall', { limits }).attrArn;
   }
+}
+
+/** @throws SettingError for a network or table of another stack that the settings or the service have no use for */
+function checkGiven({ streamHost, retainTable }: DeploymentSettings, vpc: IVpc | undefined, table: ITable | undefined) {
+  if (vpc && streamHost === 'lambda') throw new SettingError('vpc is for streamHost fargate: lambda has no network');
+  if (!table) return;
+  if (retainTable)
+    throw new SettingError('retainTable is for a table of its own: the given table has its removal policy');
+  checkTable(table);
 }

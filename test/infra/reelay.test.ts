@@ -1,10 +1,14 @@
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, Stack } from 'aws-cdk-lib';
+import { AttributeType, type ITable, TableEncryptionV2, type TablePropsV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { type SubnetConfiguration, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { expect, it } from 'vitest';
 import { createStack } from '../../docs/examples/reelay-in-a-stack.ts';
 import { createApp } from '../../infra/create-app.ts';
-import { Reelay } from '../../infra/reelay.ts';
-import type { Template } from './permissions.ts';
+import { Reelay, type ReelayProps } from '../../infra/reelay.ts';
+import { itemsByRole, resourcesByRole, type Template } from './permissions.ts';
+import { expectedItems } from './roles.ts';
 import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
 import { resourcesOfType } from './template.ts';
 
@@ -32,4 +36,65 @@ it('refuses settings as a deployment does', () => {
       bundleDir: '/nowhere',
     });
   expect(create).toThrow(/^minTasks must be at most maxTasks/);
+});
+
+const STATE: TablePropsV2 = {
+  partitionKey: { name: 'pk', type: AttributeType.STRING },
+  timeToLiveAttribute: 'expiresAt',
+};
+const BOTH_SUBNETS = [
+  { name: 'open', subnetType: SubnetType.PUBLIC },
+  { name: 'closed', subnetType: SubnetType.PRIVATE_ISOLATED },
+];
+
+interface GivenParts extends Omit<Partial<ReelayProps>, 'table'> {
+  readonly table?: TablePropsV2;
+  readonly subnets?: SubnetConfiguration[];
+  readonly encryptionKey?: boolean;
+}
+
+/** An app whose stack `Site` has the service in what another stack has. */
+function createInApp({ table = STATE, subnets = BOTH_SUBNETS, encryptionKey = false, ...props }: GivenParts) {
+  const app = new App({ context: flags, outdir: temporaryFolder() });
+  const shared = new Stack(app, 'Shared');
+  const vpc = new Vpc(shared, 'Vpc', { maxAzs: 2, natGateways: 0, subnetConfiguration: subnets });
+  const encryption = encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(new Key(shared, 'Key')) };
+  const state: ITable = new TableV2(shared, 'State', { ...table, ...encryption });
+  const bundleDir = placeholderBundle(temporaryFolder());
+  new Reelay(new Stack(app, 'Site'), 'Media', { bundleDir, vpc, table: state, ...props });
+  return app;
+}
+
+it.each(['hobby', 'team'] as const)('%s uses the network and the table of another stack, and makes none', (profile) => {
+  const assembly = createInApp({ profile }).synth();
+  const template = assembly.getStackByName('Site').template as Template;
+  for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::EC2::VPC', 'AWS::EC2::Subnet', 'AWS::EC2::VPCEndpoint'])
+    expect(resourcesOfType(template, type)).toEqual([]);
+  for (const { properties } of resourcesOfType(template, 'AWS::EC2::SecurityGroup'))
+    expect(JSON.stringify(properties.VpcId)).toContain('OutputRefVpc');
+  const items = itemsByRole(template);
+  const expected = Object.entries(expectedItems(profile)).map(([role, rights]) => [`Media${role}`, rights]);
+  expect(items).toMatchObject(Object.fromEntries(expected));
+  const granted = Object.values(resourcesByRole(template, 'dynamodb:GetItem')).flat();
+  for (const resource of granted) expect(JSON.stringify(resource)).toContain('OutputFnGetAttState');
+  for (const { properties } of resourcesOfType(template, 'AWS::ElasticLoadBalancingV2::LoadBalancer'))
+    expect(JSON.stringify(properties.Subnets)).toMatch(/^\[.*closedSubnet1.*closedSubnet2.*\]$/);
+});
+
+it.each<[string, GivenParts, RegExp]>([
+  [
+    'another key',
+    { table: { ...STATE, partitionKey: { name: 'id', type: AttributeType.STRING } } },
+    /^table must have/,
+  ],
+  ['a sort key', { table: { ...STATE, sortKey: { name: 'sk', type: AttributeType.STRING } } }, /^table must have/],
+  ['no time to live', { table: { partitionKey: STATE.partitionKey } }, /^table must have .* time to live$/],
+  ['a key of KMS', { encryptionKey: true }, /^table must be encrypted/],
+  ['retainTable', { retainTable: true }, /^retainTable is for a table of its own/],
+  ['zones', { zones: ['euw1-az1', 'euw1-az2'] }, /^zones is for a network of its own/],
+  ['streamHost lambda', { profile: 'hobby', streamHost: 'lambda' }, /^vpc is for streamHost fargate/],
+  ['no public subnets', { subnets: BOTH_SUBNETS.slice(1) }, /^vpc must have public subnets/],
+  ['no place for the balancer', { subnets: BOTH_SUBNETS.slice(0, 1) }, /^vpc must have private or isolated subnets/],
+])('refuses a network or table with %s', (_, options, message) => {
+  expect(() => createInApp(options)).toThrow(message);
 });

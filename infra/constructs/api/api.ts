@@ -9,6 +9,7 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IFunction, Function as LambdaFunction, LayerVersion, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
@@ -16,10 +17,10 @@ import { type FunctionOperationId, getOperation } from '../../../core/api/index.
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
+  allowItems,
   createLogGroup,
   ServiceFunction,
   type ServiceFunctionProps,
-  type StateTable,
   secretReadStatements,
   suppressNag,
   suppressWildcards,
@@ -28,7 +29,7 @@ import { LIVE_ALIAS, type Tools } from '../tools/index.ts';
 
 export interface ApiProps {
   readonly deployment: Deployment;
-  readonly table: StateTable;
+  readonly table: ITable;
   readonly tools: Tools;
   /** Comma list of the values of the `x-reelay-origin` header that the functions accept. */
   readonly originSecrets: string;
@@ -78,13 +79,13 @@ export class Api extends Construct {
     this.#props = props;
     const { table, deployment } = props;
     this.appInfo = this.#function('AppInfo', 'get-app-info', {
-      permissions: [table.allowItems(['tools', 'maintenance'], 'GetItem')],
+      permissions: [allowItems(table, ['tools', 'maintenance'], 'GetItem')],
     });
     /** Functions of one operation each. */
     const ownFunctions = {
       GetAppInfo: this.appInfo,
       GetRequestCount: this.#function('RequestCount', 'get-request-count', {
-        permissions: [table.allowItems(['count#*'], 'BatchGetItem')],
+        permissions: [allowItems(table, ['count#*'], 'BatchGetItem')],
       }),
     };
     const description = this.#function('Description', 'get-api-description');
@@ -153,9 +154,9 @@ export class Api extends Construct {
       // The functions that update the tools keep it beside theirs.
       layers: pluginsLayerArn ? [LayerVersion.fromLayerVersionArn(this, 'Plugins', pluginsLayerArn)] : undefined,
       permissions: [
-        table.allowItems(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
-        table.allowItems(['link#*', 'resource#*'], 'PutItem'),
-        table.allowItems(['resource#*', 'count#*'], 'UpdateItem'),
+        allowItems(table, ['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
+        allowItems(table, ['link#*', 'resource#*'], 'PutItem'),
+        allowItems(table, ['resource#*', 'count#*'], 'UpdateItem'),
         ...(wake ? [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [wake.functionArn] })] : []),
         ...secretReadStatements(settings),
       ],

@@ -1,11 +1,12 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { ServiceFunction, type StateTable } from '../shared/index.ts';
+import { allowItems, ServiceFunction } from '../shared/index.ts';
 
 export interface OriginSecretProps {
   readonly deployment: Deployment;
-  readonly table: StateTable;
+  readonly table: ITable;
 }
 
 /**
@@ -18,7 +19,7 @@ export class OriginSecret extends CustomResource {
       deployment,
       name: 'origin-secret',
       environment: { TABLE_NAME: table.tableName },
-      permissions: [table.allowItems(['origin-secret'], 'GetItem', 'PutItem')],
+      permissions: [allowItems(table, ['origin-secret'], 'GetItem', 'PutItem')],
     });
     super(scope, id, {
       serviceToken: maker.functionArn,

@@ -6,7 +6,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { spendingPlan } from '../../cost/index.ts';
-import { ServiceFunction } from '../shared/index.ts';
+import { allowItems, ServiceFunction } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 import { watchedMetrics } from './watched-metrics.ts';
 
@@ -56,8 +56,8 @@ export class CostGuard extends Construct {
           ),
           resources: [keyValueStore.keyValueStoreArn],
         }),
-        table.allowItems(['cost-guard', 'spending#*'], 'GetItem'),
-        table.allowItems(['cost-guard'], 'PutItem'),
+        allowItems(table, ['cost-guard', 'spending#*'], 'GetItem'),
+        allowItems(table, ['cost-guard'], 'PutItem'),
         ...(topic ? [new PolicyStatement({ actions: ['sns:Publish'], resources: [topic.topicArn] })] : []),
       ],
       wildcards: [{ finding: /^Resource::\*$/, reason: 'GetMetricStatistics supports no resource' }],

@@ -1,15 +1,16 @@
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Deployment } from '../../config/index.ts';
 import type { Api } from '../api/index.ts';
 import type { EdgeDistribution } from '../edge/index.ts';
-import type { ServiceFunction, StateTable } from '../shared/index.ts';
+import type { ServiceFunction } from '../shared/index.ts';
 import type { BalancedStreamHost, WebFunctionStreamHost } from '../stream-host/index.ts';
 import type { ToolUpdates } from '../tools/index.ts';
 
 /** What the dashboard, the alarms, the cost guard and the budget observe. */
 export interface MonitoringProps {
   readonly deployment: Deployment;
-  readonly table: StateTable;
+  readonly table: ITable;
   readonly api: Api;
   readonly updates: ToolUpdates;
   readonly edge: EdgeDistribution;

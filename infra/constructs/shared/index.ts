@@ -7,4 +7,4 @@ export { SdkCall } from './sdk-call.ts';
 export { secretReadStatements } from './secret-access.ts';
 export { arnInStack, ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 export { ServiceLinkedRole, type ServiceLinkedRoleProps } from './service-linked-role.ts';
-export { StateTable } from './state-table.ts';
+export { allowItems, checkTable, StateTable } from './state-table.ts';

@@ -1,7 +1,8 @@
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AttributeType, Billing, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { AttributeType, Billing, CfnGlobalTable, CfnTable, type ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { SettingError } from '../../../core/config/index.ts';
 
 export interface StateTableProps {
   readonly pointInTimeRecovery: boolean;
@@ -26,13 +27,30 @@ export class StateTable extends TableV2 {
       });
     }
   }
+}
 
-  /** Allows actions on items whose partition key matches one of the patterns. @param actions without prefix: `GetItem` */
-  allowItems(keys: readonly string[], ...actions: string[]): PolicyStatement {
-    return new PolicyStatement({
-      actions: actions.map((action) => `dynamodb:${action}`),
-      resources: [this.tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
-    });
-  }
+/** Allows actions on items whose partition key matches one of the patterns. @param actions without prefix: `GetItem` */
+export const allowItems = (table: ITable, keys: readonly string[], ...actions: string[]): PolicyStatement =>
+  new PolicyStatement({
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resources: [table.tableArn],
+    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
+  });
+
+/**
+ * Rejects a table of another stack that the service cannot use, as far as it is known at synthesis.
+ * @throws SettingError that says what the table needs
+ */
+export function checkTable(table: ITable): void {
+  if (table.encryptionKey)
+    throw new SettingError('table must be encrypted by a key of DynamoDB or AWS: no role may use a key of your own');
+  const { defaultChild } = table.node;
+  if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return;
+  const stack = Stack.of(table);
+  const schema: CfnTable.KeySchemaProperty[] = stack.resolve(defaultChild.keySchema);
+  const { attributeName, enabled }: Partial<CfnTable.TimeToLiveSpecificationProperty> =
+    stack.resolve(defaultChild.timeToLiveSpecification) ?? {};
+  const isKeyed = schema.length === 1 && schema[0]?.attributeName === 'pk';
+  if (!isKeyed || attributeName !== 'expiresAt' || !enabled)
+    throw new SettingError('table must have the partition key pk, no sort key, and expiresAt as its time to live');
 }

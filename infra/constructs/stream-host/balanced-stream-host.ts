@@ -59,7 +59,7 @@ export class BalancedStreamHost extends Construct {
     this.balancer = new ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       internetFacing: false,
-      vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+      vpcSubnets: network.balancerSubnets,
       securityGroup: balancerGroup,
       idleTimeout: CONNECTION_IDLE_TIMEOUT,
       dropInvalidHeaderFields: true,

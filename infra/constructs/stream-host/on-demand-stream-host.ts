@@ -1,6 +1,7 @@
 import { CustomResource, Duration, Fn } from 'aws-cdk-lib';
 import { FunctionUrlOriginAccessControl, type KeyValueStore, OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, OriginGroup } from 'aws-cdk-lib/aws-cloudfront-origins';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -8,7 +9,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnPermission, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { anyDistribution, arnInStack, regionalName, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { allowItems, anyDistribution, arnInStack, regionalName, ServiceFunction } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
@@ -16,7 +17,7 @@ export interface OnDemandStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;
-  readonly table: StateTable;
+  readonly table: ITable;
   /** Holds the address of the running task for the viewer-request function. */
   readonly keyValueStore: KeyValueStore;
 }
@@ -136,8 +137,8 @@ export class OnDemandStreamHost extends Construct {
           conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
         }),
         ...taskReadStatements(this, task),
-        table.allowItems(['resource#*'], 'GetItem'),
-        table.allowItems(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
+        allowItems(table, ['resource#*'], 'GetItem'),
+        allowItems(table, ['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         {

@@ -3,15 +3,18 @@ import {
   type CfnSubnet,
   GatewayVpcEndpointAwsService,
   type ISubnet,
+  type IVpc,
   Peer,
   Port,
   SecurityGroup,
+  type SubnetSelection,
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
+import { SettingError } from '../../../core/config/index.ts';
 import { SdkCall, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 export interface StreamNetworkProps {
@@ -19,6 +22,8 @@ export interface StreamNetworkProps {
   readonly withBalancerSubnets: boolean;
   /** Zone ids. @default two that support VPC origins */
   readonly zones?: readonly string[];
+  /** A network of another stack. @default a new one */
+  readonly vpc?: IVpc;
   readonly logDays: number;
 }
 
@@ -35,17 +40,25 @@ const PREFIX_LIST_ID_PATH = 'PrefixLists.0.PrefixListId';
 
 /**
  * The VPC of the stream tasks: two public subnets, gateway endpoints for S3 and DynamoDB and, for a load balancer, two
- * isolated subnets. There is no NAT gateway: all media would be charged for passing through it.
+ * isolated subnets. There is no NAT gateway: all media would be charged for passing through it. A network that is given stays as it is.
  */
 export class StreamNetwork extends Construct {
-  readonly vpc: Vpc;
+  readonly vpc: IVpc;
+  /** For the load balancer. */
+  readonly balancerSubnets: SubnetSelection;
   readonly #logDays: number;
 
-  constructor(scope: Construct, id: string, { withBalancerSubnets, zones, logDays }: StreamNetworkProps) {
+  constructor(scope: Construct, id: string, { vpc, ...props }: StreamNetworkProps) {
     super(scope, id);
-    this.#logDays = logDays;
+    this.#logDays = props.logDays;
+    this.vpc = vpc ?? this.#createVpc(props);
+    if (vpc) checkVpc(vpc, props);
+    this.balancerSubnets = { subnets: balancerSubnetsOf(this.vpc) };
+  }
+
+  #createVpc({ withBalancerSubnets, zones }: StreamNetworkProps): Vpc {
     const balancerSubnets = { name: 'balancer', subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask: 24 };
-    this.vpc = new Vpc(this, 'Vpc', {
+    const vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 0,
       // Needs a custom resource, and nothing uses the default security group.
@@ -59,7 +72,7 @@ export class StreamNetwork extends Construct {
         DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
-    suppressNag(this.vpc, {
+    suppressNag(vpc, {
       VPC7: 'The service logs every stream; flow logs of media traffic would cost more than the service',
     });
 
@@ -67,8 +80,9 @@ export class StreamNetwork extends Construct {
     // In every profile, so that a change of profile does not replace the subnets.
     const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
     // CDK allocates the blocks of subnets without a zone id from 10.0.0.0: these begin behind them in 10.0.0.0/16.
-    assignZones(this.vpc.publicSubnets, zones ?? usual, (zone) => `10.0.${48 + 16 * zone}.0/20`);
-    assignZones(this.vpc.isolatedSubnets, zones ?? usual, (zone) => `10.0.${224 + zone}.0/24`);
+    assignZones(vpc.publicSubnets, zones ?? usual, (zone) => `10.0.${48 + 16 * zone}.0/20`);
+    assignZones(vpc.isolatedSubnets, zones ?? usual, (zone) => `10.0.${224 + zone}.0/24`);
+    return vpc;
   }
 
   /** A security group that admits CloudFront on one port. Its prefix list counts as 55 of a group's 60 rules. */
@@ -94,6 +108,20 @@ export class StreamNetwork extends Construct {
     suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'DescribeManagedPrefixLists supports no resource' }]);
     return look.getResponseField(PREFIX_LIST_ID_PATH);
   }
+}
+
+/** Those without a route to the internet, where there are any. */
+const balancerSubnetsOf = ({ isolatedSubnets, privateSubnets }: IVpc): ISubnet[] =>
+  isolatedSubnets.length > 0 ? isolatedSubnets : privateSubnets;
+
+/** @throws SettingError when the tasks or the load balancer have no subnets in a given network */
+function checkVpc(vpc: IVpc, { withBalancerSubnets, zones }: StreamNetworkProps): void {
+  if (zones) throw new SettingError('zones is for a network of its own: the given vpc has its zones');
+  if (vpc.publicSubnets.length === 0)
+    throw new SettingError('vpc must have public subnets: stream tasks reach the internet without a NAT gateway');
+  const balancerZones = new Set(balancerSubnetsOf(vpc).map(({ availabilityZone }) => availabilityZone));
+  if (withBalancerSubnets && balancerZones.size < 2)
+    throw new SettingError('vpc must have private or isolated subnets in two zones for the load balancer');
 }
 
 /**

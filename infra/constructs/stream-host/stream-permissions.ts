@@ -1,24 +1,25 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { spendingPlan, unitPrices } from '../../cost/index.ts';
-import { type StateTable, secretReadStatements, type Wildcard } from '../shared/index.ts';
+import { allowItems, secretReadStatements, type Wildcard } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 
 /** What the stream service reads and writes, wherever it runs. */
 export interface StreamDependencies {
   readonly deployment: Deployment;
-  readonly table: StateTable;
+  readonly table: ITable;
   readonly tools: Tools;
 }
 
 /** Permissions of the stream service. */
 export const streamStatements = ({ deployment, table, tools }: StreamDependencies): PolicyStatement[] => [
-  table.allowItems(['resource#*', 'maintenance', 'cost-guard'], 'GetItem'),
+  allowItems(table, ['resource#*', 'maintenance', 'cost-guard'], 'GetItem'),
   // Expired links are resolved again, and each use extends the resource's expiry.
-  table.allowItems(['resource#*'], 'PutItem'),
+  allowItems(table, ['resource#*'], 'PutItem'),
   // What a day's streams have cost is counted beside them.
-  table.allowItems(['resource#*', 'spending#*'], 'UpdateItem'),
+  allowItems(table, ['resource#*', 'spending#*'], 'UpdateItem'),
   new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
   // With ListBucket, S3 answers 404 instead of 403 for missing objects.
   new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),

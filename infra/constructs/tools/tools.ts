@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { CustomResource, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { arnInStack, createBucket, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { allowItems, arnInStack, createBucket, ServiceFunction } from '../shared/index.ts';
 
 export interface ToolsProps {
   readonly deployment: Deployment;
-  readonly table: StateTable;
+  readonly table: ITable;
   /** Changes with the secrets that the resolver accepts, which its digest below contains by reference only. */
   readonly secretRevision: string;
 }
@@ -140,7 +141,7 @@ export class Tools extends Construct {
         }),
         ...makeLiveStatements(resolver),
         ...permissions,
-        table.allowItems(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
+        allowItems(table, ['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListLayerVersions supports no resource' },
