@@ -66,6 +66,20 @@ describe('entries that were not resolved in time', () => {
     // With the list, not by requests of their own.
     expect(requests.filter((request) => /GetResource.*late-4$/.test(request.url()))).toEqual([]);
   });
+
+  it('are not available when they turn out to be gone by themselves, with the reason', async () => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
+    await page.route(/GetResource.*lost-3$/, (route) =>
+      route.fulfill({ status: 404, json: { type: '/problems/gone', title: 'Resource Not Found', status: 404 } }),
+    );
+    await seeList('lost', 4, { visitor });
+    await page.getByText('Not available: 1.').waitFor();
+    await page.getByText('3 entries', { exact: true }).waitFor();
+    expect(await page.locator('ol > li').nth(2).innerText()).toMatch(/^3\s+No longer available$/);
+    await button(page, `Show formats ${titleOf('lost-4')}`).waitFor();
+    await button(page, 'Download all (3)').waitFor();
+  });
 });
 
 describe('a list with slow entries', () => {
@@ -127,12 +141,12 @@ describe('downloads of a playlist', () => {
     ]);
   });
 
-  it('are single files of an instance that sends whole lists alone, past an entry without media', async () => {
+  it('are single files of an instance that sends whole lists alone, past an entry that fails', async () => {
     const visitor = await open('about:blank');
     const { page } = visitor;
     await page.route('**/swagger.json', (route) => route.fulfill({ json: {} }));
     await page.route(/GetResource.*nothing-3$/, (route) =>
-      route.fulfill({ status: 404, json: { type: '/problems/not-found', title: 'Resource Not Found', status: 404 } }),
+      route.fulfill({ status: 502, json: { type: '/problems/site-error', title: 'Bad Gateway', status: 502 } }),
     );
     await seeList('nothing', 4, { visitor });
     const names = downloadsOf(page);
@@ -143,7 +157,7 @@ describe('downloads of a playlist', () => {
       expect.stringMatching(/^2 - .*nothing-2/),
       expect.stringMatching(/^4 - .*nothing-4/),
     ]);
-    await page.getByRole('alert').getByText('Nothing found').waitFor();
+    await page.getByRole('alert').getByText('The site didn’t respond properly').waitFor();
   });
 });
 

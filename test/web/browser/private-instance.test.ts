@@ -79,7 +79,7 @@ describe('the links of a private list', () => {
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await tab.locator('.playlist-links a[href*="access="]').first().waitFor();
     // Also across origins: X-Playlist is exposed.
-    await tab.getByText('Removed or private').waitFor();
+    await tab.locator('.entry.unavailable').waitFor();
     expect(await statusOfLinks(tab)).toEqual([200, 200]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiFailure } from '../../../web/src/api/index.ts';
 import { countNotesOf, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
 
 describe('rowsOfPlaylist', () => {
@@ -12,10 +13,11 @@ describe('rowsOfPlaylist', () => {
     ]);
   });
 
-  it('has a gap for an entry that turns out to be gone', () => {
-    expect(rowsOfPlaylist([{}, { isGone: true }, {}])).toEqual([
+  it('has a gap with the reason for an entry that turns out to be gone', () => {
+    const failure = new ApiFailure('not-found', { problem: 'gone' });
+    expect(rowsOfPlaylist([{}, { isGone: true, failure }, {}])).toEqual([
       { number: 1, index: 0 },
-      { number: 2 },
+      { number: 2, failure },
       { number: 3, index: 2 },
     ]);
   });

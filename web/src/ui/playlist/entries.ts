@@ -17,7 +17,7 @@ export interface Entry {
   readonly isLooking?: boolean;
   /** It will be resolved, with the list or by itself. */
   readonly isQueued?: boolean;
-  /** It turned out to be gone, private or protected while the list was resolved. */
+  /** It turned out to be gone, private or protected; `failure` says why where it was resolved by itself. */
   readonly isGone?: boolean;
   /** Why its resolve waits. */
   readonly waiting?: Waiting;
@@ -44,6 +44,13 @@ interface Looking {
   readonly asking: AbortController;
   readonly found: Promise<MediaInformation | undefined>;
 }
+
+/** Problems that pass, for which the service keeps an entry in its list. Without a type they are those of another version. */
+const PASSING: readonly (string | undefined)[] = ['not-started', 'bot-check', undefined];
+
+/** Whether the service would leave an entry that fails like this out of its list. */
+const isFinal = ({ kind, problem }: ApiFailure): boolean =>
+  (kind === 'not-found' || kind === 'refused') && !PASSING.includes(problem);
 
 /** Whether it is to be resolved yet. */
 export const isPending = ({ item, isGone, failure }: Entry): boolean => !hasVersions(item) && !isGone && !failure;
@@ -98,7 +105,10 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
     try {
       return await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
     } catch (error) {
-      change(index, signal.aborted ? { item } : { item, failure: toFailure(error) });
+      const failure = toFailure(error);
+      // As in the answer for the list, had it waited for this entry. Links entered together stay, with what to do.
+      const isGone = link !== undefined && isFinal(failure);
+      change(index, signal.aborted ? { item } : { item, failure, isGone });
     } finally {
       looking.delete(index);
     }

@@ -7,6 +7,7 @@ import { Cover, Icon, NextTry } from '../controls/index.ts';
 import { failureText } from '../failure-text.ts';
 import { DownloadNote, Item } from '../item/index.ts';
 import { type Entry, hasVersions } from './entries.ts';
+import type { PlaylistRow } from './playlist-rows.ts';
 
 export interface PlaylistEntryProps {
   readonly index: number;
@@ -147,14 +148,14 @@ const EntryCover = ({ number, url }: { readonly number?: number; readonly url: s
 );
 
 /** The place of an entry that is gone, private or protected. */
-export const UnavailableEntry = ({ number }: { readonly number: number }) => {
-  const { t } = usePage().texts;
+export const UnavailableEntry = ({ number, failure }: Omit<PlaylistRow, 'index'>) => {
+  const { texts } = usePage();
   return (
     <li class="entry unavailable">
       <div class="entry-row">
         <span class="entry-select" />
         <EntryCover number={number} url={null} />
-        <p class="entry-text">{t('list.unavailable')}</p>
+        <p class="entry-text">{failure ? failureText(texts, failure).title : texts.t('list.unavailable')}</p>
       </div>
     </li>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { PlaylistCounts } from '../../api/index.ts';
+import type { ApiFailure, PlaylistCounts } from '../../api/index.ts';
 import type { Entry } from './entries.ts';
 
 /** A row of a playlist: an entry, or the place of one that is not available. */
@@ -8,11 +8,13 @@ export interface PlaylistRow {
   readonly number: number;
   /** Index among the entries; undefined for one that is gone, private or protected. */
   readonly index?: number;
+  /** Why it is not available, where that is known. */
+  readonly failure?: ApiFailure | undefined;
 }
 
 /** The rows of a list in its order: its entries, with gaps at the unavailable places. */
 export function rowsOfPlaylist(
-  entries: readonly Pick<Entry, 'isGone'>[],
+  entries: readonly Pick<Entry, 'isGone' | 'failure'>[],
   unavailable: readonly number[] = [],
 ): readonly PlaylistRow[] {
   const { length: count } = entries;
@@ -22,7 +24,8 @@ export function rowsOfPlaylist(
     const number = place + 1;
     if (gaps.has(number)) return { number };
     const row = { number, index: index++ };
-    return entries[row.index]?.isGone ? { number } : row;
+    const { isGone, failure } = entries[row.index] ?? {};
+    return isGone ? { number, failure } : row;
   });
 }
 

@@ -108,9 +108,10 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
           </PlaylistToolbar>
           <DownloadNote url={zip} />
           <ol onKeyDown={selection.onKeyDown}>
-            {rows.slice(0, rowCount).map(({ number, index }) => {
+            {rows.slice(0, rowCount).map(({ number, index, failure }) => {
               const entry = index === undefined ? undefined : entries.all[index];
-              if (index === undefined || !entry) return <UnavailableEntry key={`gone ${number}`} number={number} />;
+              if (index === undefined || !entry)
+                return <UnavailableEntry key={`gone ${number}`} number={number} failure={failure} />;
               return (
                 <PlaylistEntry
                   key={index}
