@@ -323,13 +323,14 @@ describe('offline', () => {
   it('loads from the cache and resolves once online', async () => {
     const { page, context } = await open(at('/'), { serviceWorkers: 'allow' });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    const banner = page.locator('.banner').getByText('You’re offline.');
     await context.setOffline(true);
-    await page.goto(at(service.pageFor('/site/combined/offline')));
-    const banner = page.getByText('You’re offline.', { exact: true });
     await banner.waitFor();
+    await page.goto(at(service.pageFor('/site/combined/offline')));
+    // Said once: by the notice, which has what to do.
     await page.getByRole('heading', { name: 'You’re offline' }).waitFor();
-    await context.setOffline(false);
     await eventually(() => banner.count()).toBe(0);
+    await context.setOffline(false);
     await button(page, 'Try again').click();
     await article(page, 'offline').waitFor();
   });

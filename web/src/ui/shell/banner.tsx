@@ -1,16 +1,19 @@
-import { usePage } from '../context.ts';
+import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 import { useOnline } from './use-online.ts';
 
 /** Page-wide notices: offline, or another instance. */
 export const Banner = () => {
-  const { texts, instance, forgetInstance } = usePage();
+  const { texts, instance, session, forgetInstance } = usePage();
   const { t } = texts;
   const isOnline = useOnline();
+  const outcome = useObservable(session.outcome);
+  // The notice of a failed link says so, with what to do.
+  const isSaid = outcome.phase === 'failed' && outcome.failure.kind === 'offline';
   const host = new URL(instance.base).host;
   return (
     <div role="status">
-      {!isOnline && (
+      {!isOnline && !isSaid && (
         <p class="banner floating">
           <Icon name="offline" />
           {t('app.offline')}
