@@ -265,8 +265,8 @@ describe('?format=', () => {
       const [plain, tagged] = await Promise.all([sendRequest(url), sendRequest(`${url}?tags=true`)]);
       expect(tagged.body.length).toBe(plain.body.length + 65_536);
       expect(tagged.headers.etag).not.toBe(plain.headers.etag);
-      expect(service.sizes.size).toBe(1);
-      expect([...service.sizes.values()]).toEqual([plain.body.length]);
+      expect([...service.sizes.values()]).toContain(plain.body.length);
+      expect([...service.sizes.values()]).not.toContain(tagged.body.length);
       const { complaints, codecs, tags: found } = await inspect(tagged.body, '.mp4');
       expect([complaints, codecs]).toEqual(['', ['h264', 'aac', 'mjpeg']]);
       expect(found).toMatchObject(tags);
