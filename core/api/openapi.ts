@@ -70,6 +70,8 @@ function describeParameter({ values, examples, ...parameter }: Parameter) {
   return {
     ...parameter,
     schema: { type: 'string', ...(values && { enum: values }) },
+    // Blank is absent, which an enumeration would exclude.
+    ...(values && parameter.in === 'query' && { allowEmptyValue: true }),
     ...(examples && { examples: Object.fromEntries(examples.map((value) => [value, { value }])) }),
   };
 }

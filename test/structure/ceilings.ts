@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the code may grow to. A change may lower a number; a new feature raises the lines by what it needs, in a commit that says so. */
 export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
-  filesOfRequest: { GetResource: 60, Media: 39, Combined: 57 },
+  filesOfRequest: { GetResource: 63, Media: 41, Combined: 59 },
   /** Lines of source files, blank ones and comments included. */
   lines: { product: 68_500, tests: 74_000 },
 };
