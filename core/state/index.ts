@@ -38,7 +38,13 @@ export type {
   Track,
   VideoTraits,
 } from './resource.ts';
-export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
+export { addOutcome, REPEAT_OUTCOME_SECONDS, type SiteOutcomes, speaksAgainstRelease } from './site-outcomes.ts';
+export {
+  MAX_ATTACHMENT_BYTES,
+  type State,
+  type StreamTaskLease,
+  type ToolsRecord,
+} from './state.ts';
 export type { StateStorage } from './storage.ts';
 export {
   availabilityDelayMs,

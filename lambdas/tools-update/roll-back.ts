@@ -1,3 +1,4 @@
+import { speaksAgainstRelease } from '../../core/state/index.ts';
 import { findInUse } from './plan.ts';
 import { switchRelease } from './switch-release.ts';
 import type { UpdateToolsDependencies } from './types.ts';
@@ -15,11 +16,12 @@ export type RollBackOutcome = { readonly outcome: 'rolled back' | 'kept'; readon
 /**
  * Returns to the previous release when the one in use was switched to within the last hour. A pinned release is kept, and one
  * with which the canary links resolve: clients choose the links that have failed, and a few that always fail must not
- * decide. Where canary links fail, later updates exclude the release; without any, for a day.
+ * decide. Where canary links fail, later updates exclude the release. Without any, sites decide that have resolved before, and the
+ * release is excluded for a day.
  * @throws Error when the previous release does not work either: the one in use stays
  */
 export function rollBack(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<RollBackOutcome> {
-  const { asset, pinned, resolver, canaryLinks = [], log } = parts;
+  const { asset, pinned, resolver, canaryLinks = [], state, log } = parts;
   return withUpdateLease(parts, { signal, maxWaitMs: MAX_WAIT_MS }, async (held) => {
     const { versions, inUse } = await readReleases(parts);
     const now = Math.floor(Date.now() / 1000);
@@ -30,6 +32,10 @@ export function rollBack(parts: UpdateToolsDependencies, signal: AbortSignal): P
     const { version: live } = await resolver.read();
     if (live !== undefined && canaryLinks.length > 0 && (await resolver.check(live, held, canaryLinks)).ok) {
       log.warn('Resolves fail, and canary links do not: yt-dlp stays', { version });
+      return { outcome: 'kept', version };
+    }
+    if (canaryLinks.length === 0 && !speaksAgainstRelease(await state.getSiteOutcomes(), now)) {
+      log.warn('Resolves fail, of too few of the sites that have resolved before: yt-dlp stays', { version });
       return { outcome: 'kept', version };
     }
     const exclusion =

@@ -142,7 +142,13 @@ export interface UpdateToolsDependencies {
   readonly canaryLinks?: readonly string[];
   readonly state: Pick<
     State,
-    'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
+    | 'takeToolsUpdate'
+    | 'endToolsUpdate'
+    | 'takeMaintenance'
+    | 'endMaintenance'
+    | 'getTools'
+    | 'putTools'
+    | 'getSiteOutcomes'
   >;
   /** Leases of a killed run expire after this time. @default 60 */
   readonly leaseSeconds?: number;

@@ -20,7 +20,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
   ApiResolverRole: (state) => [
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
-    state.putArchivedList(list),
+    ...[state.putArchivedList(list), state.getSiteOutcomes(), state.putSiteOutcomes({})],
   ],
   MonitoringCostGuardFunctionRole: (state) => [
     ...[state.getCostGuard(), state.putCostGuard({}), state.countStreamBytes()],
@@ -42,6 +42,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
 const ofUpdates = (state: State) => [
   ...[state.takeToolsUpdate(lease), state.endToolsUpdate('one'), state.takeMaintenance(lease)],
   ...[state.endMaintenance('one'), state.getTools(), state.putTools(tools)],
+  state.getSiteOutcomes(),
 ];
 
 /** Requests to an empty table, as `GetItem resource#r`. */

@@ -116,7 +116,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     deadline: ResolveDeadline,
   ): Promise<Resolved> => {
     const { client } = deadline;
-    requireNotStalled(stored, client);
+    if (client !== undefined && stored?.type === 'Stalled') requireNotStalled(stored, client);
     const startedAt = Date.now();
     return fromSource(context, deadline).catch(async (error: unknown) => {
       const link = linkBase(context);

@@ -26,8 +26,7 @@ export const stallFailure = (cause?: unknown, retryAfterSeconds = STALLED_SECOND
   new UpstreamError('The link timed out', { reason: 'site-timeout', retryAfterSeconds, cause });
 
 /** @throws UpstreamError while the link counts as stalled for the client */
-export function requireNotStalled(stored: Link | undefined, client: string | undefined): void {
-  if (stored?.type !== 'Stalled' || client === undefined) return;
+export function requireNotStalled(stored: StalledLink, client: string): void {
   const name = nameOf(client, stored.id);
   const secondsLeft =
     Math.max(...stored.clients.filter((each) => each.name === name).map(({ until }) => until)) - epochSeconds();

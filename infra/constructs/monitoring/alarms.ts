@@ -114,7 +114,8 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
       periods: 2,
     },
     ResolvesFailing: {
-      description: 'most resolves fail; a release of yt-dlp that was switched to within the last hour is rolled back',
+      description:
+        'most resolves fail; a release of yt-dlp that was switched to within the last hour is rolled back where the sites speak against it',
       metric: new MathExpression({
         expression: 'IF(FILL(failed, 0) >= 5, failed / (failed + FILL(resolved, 0)), 0)',
         usingMetrics: {

@@ -101,6 +101,7 @@ const account = (): UpdateToolsDependencies => ({
     endToolsUpdate: async () => undefined,
     takeMaintenance: async () => true,
     endMaintenance: async () => undefined,
+    getSiteOutcomes: async () => ({}),
     getTools: async () => recorded,
     async putTools(tools) {
       recorded = tools;

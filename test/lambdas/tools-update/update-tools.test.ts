@@ -139,6 +139,21 @@ describe('rollBack', () => {
       await release(version);
       await fixture.update();
     }
+    const now = Math.floor(Date.now() / 1000);
+    await fixture.state.putSiteOutcomes({ 'a.example': { resolvedAt: now - 3_600, failedAt: now } });
+  });
+
+  it('keeps a release while fewer than three of the sites that have resolved before fail', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const [works, fails] = [{ resolvedAt: now }, { resolvedAt: now - 3_600, failedAt: now }];
+    const failing = { 'a.example': fails, 'b.example': fails };
+    await fixture.state.putSiteOutcomes({ ...failing, 'c.example': works });
+    expect(await fixture.rollBack()).toEqual({ outcome: 'kept', version: '2026.11.20' });
+    await fixture.state.putSiteOutcomes({});
+    expect(await fixture.rollBack()).toEqual({ outcome: 'kept', version: '2026.11.20' });
+    expect(await inPlace()).toBe('2026.11.20');
+    await fixture.state.putSiteOutcomes({ ...failing, 'c.example': fails, 'd.example': works });
+    expect(await fixture.rollBack()).toEqual({ outcome: 'rolled back', version: '2026.11.01' });
   });
 
   /** A run with canary links, which resolve or not with the live version. */
