@@ -45,9 +45,11 @@ describe.each([
     proxy.hold(STREAMS, HELD_BYTES);
     const tab = await browser.open(at('/files/long.mp4'));
     await tab.press(/^Download (?!again)/);
+    await vi.waitUntil(() => proxy.isHeld, { timeout: TIMEOUT_MS });
     const { id } = await tab.until(({ bytesReceived }) => bytesReceived > 0);
     await tab.pause(id);
     await tab.until(({ paused, canResume }) => paused && canResume);
+    // Chromium keeps the connection of a paused download, and the service lets open streams finish for 30 s before it ends.
     proxy.disconnectAll();
     await service.restart();
 
