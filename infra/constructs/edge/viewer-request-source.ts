@@ -33,10 +33,10 @@ function groupRoutes(): EdgeRoutes[] {
 }
 
 /**
- * Parameters that are not in the cache key: a cache policy has ten at most. They change no byte, and no cache keeps responses to
- * requests with them.
+ * Parameters that are not in the cache key. They change no byte, and no cache keeps responses to requests with them. A cache
+ * policy can exclude ten at most.
  */
-const UNCACHED_PARAMETERS = ['jobId', 'name'];
+export const UNCACHED_PARAMETERS = ['jobId', 'name'];
 
 /**
  * Query parameters that change what a stream endpoint sends. The edge function removes all others but these and
