@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseRetryAfter } from '../../clients/reelay-client/src/failure.ts';
 import { download } from '../../clients/reelay-client/src/files/index.ts';
 import { createClient, ReelayError, resolveList } from '../../clients/reelay-client/src/index.ts';
 import { readSettings } from '../../core/config/settings.ts';
@@ -108,6 +109,15 @@ describe('a failure', () => {
     });
   });
 
+  it('is read from at most 64 KB of a response', async () => {
+    const problem = { type: '/problems/gone', title: 'Gone', padding: 'x'.repeat(70_000) };
+    const other = createClient({
+      instance: 'https://other.example',
+      fetch: async () => Response.json(problem, { status: 404 }),
+    });
+    await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', status: 404 });
+  });
+
   it('is unreachable where the connection breaks in the response', async () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
     const broken = createClient({ instance: 'https://other.example', fetch: async () => new Response(body) });
@@ -133,6 +143,18 @@ describe('a failure', () => {
     expect(waits).toEqual([['maintenance', 'Installing yt-dlp', 7], 7000]);
   });
 });
+
+it.each([
+  ['5', 5],
+  [' 7 ', 7],
+  ['0', 1],
+  ['99999999', 2_592_000],
+  ['Thu, 01 Jan 1970 00:01:30 GMT', 90],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', 1],
+  ['soon', undefined],
+  ['', undefined],
+  [null, undefined],
+])('reads Retry-After %j as %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
 
 describe('a private instance', () => {
   const KEY = 'first-key-0123456789';

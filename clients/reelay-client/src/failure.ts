@@ -53,8 +53,10 @@ export class ReelayError extends Error implements FailureFacts {
   }
 }
 
-/** Longer waits are cut: a response may name any number. */
-const MAX_RETRY_AFTER_SECONDS = 3600;
+/** Longer waits are cut: a response may name any number, and a premiere may be announced weeks before. */
+const MAX_RETRY_AFTER_SECONDS = 30 * 86_400;
+/** More of a body is not read: what responds may be anything. */
+const MAX_PROBLEM_BYTES = 65_536;
 
 /** The failure that a response with an error status describes (RFC 9457). Reads its body. */
 export async function failureOf(response: Response): Promise<ReelayError> {
@@ -63,26 +65,44 @@ export async function failureOf(response: Response): Promise<ReelayError> {
   const facts = { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   const { type, title, detail } = await readProblem(response);
   const [, code] = /^\/problems\/([a-z-]+)$/.exec(String(type)) ?? [];
-  if (!code) return new ReelayError('unexpected-response', { ...facts, message: `The response has status ${status}` });
-  return new ReelayError(code, {
+  return new ReelayError(code ?? 'unexpected-response', {
     ...facts,
     ...(typeof title === 'string' && { title }),
     ...(typeof detail === 'string' && { detail }),
+    ...(!code && { message: `The response has status ${status}` }),
   });
 }
 
 async function readProblem(response: Response): Promise<{ type?: unknown; title?: unknown; detail?: unknown }> {
   try {
-    return Object(await response.json());
+    return Object(JSON.parse(await readText(response, MAX_PROBLEM_BYTES)));
   } catch {
-    // No JSON, or cut off: the status is what there is.
+    // No JSON, too much, or cut off: the status is what there is.
     return {};
   }
 }
 
+/** The text of a body. @throws TypeError when it is longer, or what reading throws */
+export async function readText({ body }: Response, maxBytes: number): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let left = maxBytes; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    left -= value.length;
+    if (left < 0) {
+      await reader.cancel();
+      throw new TypeError('The body is too long');
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
 /** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date. */
-function parseRetryAfter(header: string | null): number | undefined {
+export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000;
   return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS) : undefined;
 }

@@ -1,10 +1,10 @@
 import type { AppInfo, MediaRendition } from './contract.ts';
-import { ApiFailure } from './failure.ts';
+import { ApiFailure, type ToolProgress } from './failure.ts';
 import { parsePlaylistCounts, type ResolvedLink } from './playlist-counts.ts';
 import { type Fetch, fetchResponse, readJson } from './responses.ts';
 import { asAppInfo, asResource, asWebUrl } from './validate.ts';
 
-export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
+export { ApiFailure, type FailureFacts, type FailureKind, type ToolProgress } from './failure.ts';
 export type { Fetch } from './responses.ts';
 
 /** Client of one instance. Every method throws `ApiFailure`, or the signal's reason when aborted. */
@@ -68,14 +68,6 @@ export interface InstalledTools {
   readonly ffmpeg: string;
   /** Epoch milliseconds. */
   readonly installedAt: number;
-}
-
-/** How far an instance is with installing or updating a tool. */
-export interface ToolProgress {
-  readonly step: 'fetch' | 'install' | 'check';
-  readonly tool: string;
-  readonly receivedBytes?: number;
-  readonly totalBytes?: number;
 }
 
 const APP_TIMEOUT_MS = 15_000;

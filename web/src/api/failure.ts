@@ -1,3 +1,5 @@
+import { type FailureFacts as ClientFacts, ReelayError } from '../../../clients/reelay-client/src/index.ts';
+
 /** Failures, grouped by what the user can do about them. */
 export type FailureKind =
   /** Not a valid link. */
@@ -23,28 +25,38 @@ export type FailureKind =
   /** The instance is down, does not allow this origin, or is no Reelay. */
   | 'unreachable';
 
-export interface FailureFacts {
-  /** From the problem details, in English. */
-  readonly title?: string;
-  readonly detail?: string;
+export interface FailureFacts extends ClientFacts {
   /** The name in the `type`: what the page says of it. */
-  readonly problem?: string;
-  /** Whole seconds. */
-  readonly retryAfterSeconds?: number;
+  readonly problem?: string | undefined;
+  /** What the instance does during maintenance, where it says so. */
+  readonly progress?: ToolProgress | undefined;
 }
 
-/** Every failure of an instance. An aborted request throws the signal's reason instead. */
-export class ApiFailure extends Error implements FailureFacts {
-  override readonly name = 'ApiFailure';
+/** How far an instance is with installing or updating a tool. */
+export interface ToolProgress {
+  readonly step: 'fetch' | 'install' | 'check';
+  readonly tool: string;
+  readonly receivedBytes?: number;
+  readonly totalBytes?: number;
+}
+
+/** Failures that the page waits out. */
+const TEMPORARY_KINDS = ['maintenance', 'waking', 'delayed', 'busy', 'too-many'] as const satisfies FailureKind[];
+
+export type TemporaryKind = (typeof TEMPORARY_KINDS)[number];
+
+/** Every failure of an instance, with what the user can do about it. An aborted request throws the signal's reason instead. */
+export class ApiFailure extends ReelayError {
   readonly kind: FailureKind;
-  readonly title?: string;
-  readonly detail?: string;
-  readonly problem?: string;
-  readonly retryAfterSeconds?: number;
+  declare readonly problem?: string;
+  declare readonly progress?: ToolProgress;
 
   constructor(kind: FailureKind, facts: FailureFacts = {}, options?: ErrorOptions) {
-    super(facts.detail ?? facts.title ?? kind, options);
+    super(facts.problem ?? kind, facts, options);
     this.kind = kind;
-    Object.assign(this, facts);
+  }
+
+  override get isTemporary(): boolean {
+    return TEMPORARY_KINDS.some((kind) => kind === this.kind);
   }
 }
