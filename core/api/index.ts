@@ -7,6 +7,7 @@ export {
   waitingSince,
 } from './archive-progress.ts';
 export { framedBy } from './framed-by.ts';
+export { type LinkUrlOptions, linkUrl } from './link-url.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,

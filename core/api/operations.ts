@@ -1,6 +1,5 @@
 import { conversionNames, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../conversions/index.ts';
 import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
-import { ARCHIVE_FORMATS } from './resolve-parameters.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */
@@ -203,7 +202,7 @@ const table = [
       {
         name: 'format',
         in: 'query',
-        description: `${conversionNames.join(', ')} converts the audio of the selection; ${ARCHIVE_FORMATS.join(' or ')} redirects to an archive of all entries of a list`,
+        description: `${conversionNames.join(', ')} converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres`,
       },
       BITRATE,
       TAGS,
@@ -230,7 +229,7 @@ const table = [
         name: 'format',
         in: 'query',
         description:
-          'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON',
+          'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
       },
       { name: 'quality', in: 'query', description: 'As for Get, of each entry; mp3 by default with rss, else best' },
       { name: 'codec', in: 'query', description: 'As for Get' },
@@ -249,6 +248,7 @@ const table = [
           'application/json+chapters',
         ],
       },
+      302: { description: 'Location is the transcript' },
       304: { description: 'If-None-Match has the ETag of the feed' },
       ...RESOLVE_FAILURES,
     },
@@ -430,7 +430,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
-      { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
+      { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
       JOB,
     ],

@@ -137,8 +137,8 @@ function parseFormat(text: string | undefined): ConversionName | undefined {
   return format;
 }
 
-/** Formats of an archive; the first one is the default. */
-export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
+/** Formats of an archive; the first one is the default. `strm` is a ZIP of links for media centres. */
+export const ARCHIVE_FORMATS = ['zip', 'tar', 'strm'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 
 const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
@@ -191,11 +191,11 @@ export function parseArchiveParameters(query: Query): ArchiveParameters {
   const read = wordsOf(query);
   const encoding = parseEncoding(read);
   const format = findArchiveFormat(read('format') ?? ARCHIVE_FORMATS[0]);
-  if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(' or ')}, or absent`);
+  if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(', ')}, or absent`);
   const from = read('from') ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
   const jobId = parseJobId(query.jobId);
-  if (jobId && format !== 'zip') throw problems.badRequest('jobId needs format=zip');
+  if (jobId && format === 'tar') throw problems.badRequest('jobId needs format=zip or strm');
   return { ...encoding, format, from: Number(from), jobId };
 }
 
@@ -236,7 +236,7 @@ export const encodingQuery = ({ bitrateKbps, hasTags, ...selection }: EntryEncod
 });
 
 /** Formats of a feed; the first one is the default. */
-export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'urls', 'chapters'] as const;
+export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'urls', 'chapters', 'transcript'] as const;
 
 export interface FeedParameters extends EntryEncoding {
   readonly format: (typeof FEED_FORMATS)[number];

@@ -47,3 +47,4 @@ export {
   readWaitPreference,
   renderJson,
 } from './response-headers.ts';
+export { element, escapeXml, textElement, XML_DECLARATION } from './xml.ts';

@@ -33,9 +33,17 @@ export const renditionId = ({ side, urlType, formatIds }: Pick<Rendition, 'side'
 export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' | 'isAutomatic'>): string =>
   digestOf(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
 
-/** The key by which clients request the archive of a list, or of entries of it. `url` as for `linkId`. */
-export const archiveKey = (url: string, selected?: ArchivedList['selected']): string =>
-  digestOf(['archive', url, ...(selected?.flat() ?? []).map(String)], RESOURCE_CHARACTERS + RENDITION_CHARACTERS);
+/**
+ * The key by which clients request the archive of a list, or of entries of it, or of links to them. `url` as for `linkId`.
+ */
+export const archiveKey = (
+  url: string,
+  { selected = [], baseUrl }: Pick<ArchivedList, 'selected' | 'baseUrl'> = {},
+): string =>
+  digestOf(
+    ['archive', url, ...selected.flat().map(String), ...(baseUrl === undefined ? [] : [baseUrl])],
+    RESOURCE_CHARACTERS + RENDITION_CHARACTERS,
+  );
 
 /** The key by which clients request a rendition or a subtitle file. */
 export const keyOf = (resourceId: string, partId: string): string => resourceId + partId;

@@ -125,7 +125,7 @@ export const handler = routeEvent({
     GetResource: createGetResource(options),
     GetDetails: createGetDetails(options),
     GetPlayback: createGetPlayback(options),
-    Get: createGet(options),
+    Get: createGet({ ...options, publicUrl: settings.publicUrl }),
     Feed: createGetFeed(feedOptions),
     ArchiveList: createGetArchiveList(options),
     Mcp: createMcp({

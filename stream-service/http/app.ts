@@ -15,9 +15,11 @@ import {
   ACCESS_VARY,
   accessHeaderOf,
   corsHeaders,
+  linkSignerFor,
   mergeVary,
   predictRange,
   preflightHeaders,
+  type SignKey,
   signerFor,
 } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -175,7 +177,10 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     <Found extends Named>(
       findByKey: (key: string) => Promise<Found>,
       /** @throws Problem 400 for an invalid query */
-      parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => OutputPlan,
+      parse: (
+        query: Route['Querystring'],
+        params: Route['Params'],
+      ) => (found: Found, signLink: SignKey | undefined) => OutputPlan,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
@@ -187,7 +192,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {
-          plan: planFor(found),
+          plan: planFor(found, linkSignerFor(accessHeader)),
           headersOf: (head: RepresentationHead) =>
             responseHeaders(operationId, { ...found, fileName }, head, signerFor(accessHeader)),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
@@ -235,7 +240,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     Item: (operationId) => itemRoute(app, routePath(operationId), find),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
-      return (found) => planArchive(found, parameters);
+      return (found, signLink) => planArchive(found, parameters, signLink);
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);

@@ -253,7 +253,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'entries'].map(
       (name) => `query ${name} string`,
     ),
-    responses: { 200: undefined, 304: undefined, ...RESOLVE_FAILURES },
+    responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
   },
   'GET /api/Get': {
     operationId: 'Get',

@@ -504,7 +504,7 @@ export interface operations {
         quality?: string;
         /** @description any selects the best of all codecs instead of the best that plays everywhere */
         codec?: string;
-        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list */
+        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
@@ -574,7 +574,7 @@ export interface operations {
       query?: {
         /** @description The media link to resolve */
         url?: string;
-        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON */
+        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT */
         format?: string;
         /** @description As for Get, of each entry; mp3 by default with rss, else best */
         quality?: string;
@@ -597,6 +597,11 @@ export interface operations {
           "application/metalink4+xml": string;
           "text/plain": string;
           "application/json+chapters": string;
+        };
+      };
+      /** @description Location is the transcript */
+      302: {
+        content: {
         };
       };
       /** @description If-None-Match has the ETag of the feed */
@@ -1104,7 +1109,7 @@ export interface operations {
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
-        /** @description zip (default) or tar */
+        /** @description zip (default) or tar; strm with the key that Get answers for it */
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */
         from?: string;

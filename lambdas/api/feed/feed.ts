@@ -1,14 +1,13 @@
 import {
   type EntryEncoding,
   type EntrySelection,
-  encodingQuery,
   getOperation,
   isSelected,
+  linkUrl,
   mediaQuery,
-  toQuery,
 } from '../../../core/api/index.ts';
 import { type ConversionName, conversions } from '../../../core/conversions/index.ts';
-import { ACCESS_PARAMETER, listFileNames, type SignKey } from '../../../core/http/index.ts';
+import { listFileNames, type SignKey } from '../../../core/http/index.ts';
 import {
   type ListItem,
   normalizeLink,
@@ -46,6 +45,8 @@ export interface FeedItem {
   readonly chapters?: readonly Chapter[];
   /** Its chapters as JSON. */
   readonly chaptersUrl?: string;
+  /** Its subtitles as WebVTT. */
+  readonly transcriptUrl?: string;
 }
 
 export interface FeedMedia {
@@ -127,6 +128,7 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
   const media = mediaOf(item, place, options);
   if (!media) return undefined;
   const { details, durationSeconds, isLive = false } = resource ?? {};
+  const urlInFormat = (format: string) => (hasOwnLink ? urlOf('Feed', { ...options, link: url, format }) : undefined);
   return {
     id: hasOwnLink || !resource ? url : `${url}#${resource.id}`,
     title: resource?.title ?? entry.title ?? url,
@@ -139,8 +141,8 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
     isLive,
     media,
     chapters: details?.chapters,
-    chaptersUrl:
-      details?.chapters && hasOwnLink ? urlOf('Feed', { ...options, link: url, format: 'chapters' }) : undefined,
+    chaptersUrl: details?.chapters && urlInFormat('chapters'),
+    transcriptUrl: resource?.subtitles && urlInFormat('transcript'),
   };
 }
 
@@ -183,14 +185,10 @@ function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'
   return resource.exactSizes?.[id] ?? (isExact ? track.sizeBytes : undefined);
 }
 
-function urlOf(
+const urlOf = (
   operationId: 'Get' | 'Feed',
-  { baseUrl = '', link, format, signing, ...encoding }: FeedOptions & { readonly format?: string },
-): string {
-  const access = { [ACCESS_PARAMETER]: signing?.link?.(link) };
-  const query = toQuery({ url: link, format, ...encodingQuery(encoding), ...access });
-  return `${baseUrl}${getOperation(operationId).path}?${query}`;
-}
+  { signing, ...options }: FeedOptions & { readonly format?: string },
+): string => linkUrl(operationId, { ...options, access: signing?.link?.(options.link) });
 
 function streamUrl(
   key: string,

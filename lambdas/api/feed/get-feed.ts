@@ -1,8 +1,11 @@
-import { getOperation, parseFeedParameters } from '../../../core/api/index.ts';
+import { type FeedParameters, getOperation, parseFeedParameters } from '../../../core/api/index.ts';
 import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
+import { keyOf } from '../../../core/state/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
+import { chooseSubtitle } from '../choose-subtitle.ts';
+import { redirect } from '../get.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from '../public-base-url.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { feedItems, toFeed } from './feed.ts';
@@ -28,8 +31,12 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   const isBehindEdge = options.originSecret !== undefined;
 
-  const write = async (event: Event, resolved: Resolved, link: string): Promise<{ type: string; body: string }> => {
-    const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
+  const write = async (
+    event: Event,
+    resolved: Resolved,
+    link: string,
+    { format, ...wanted }: FeedParameters & { readonly format: keyof typeof TYPES },
+  ): Promise<{ type: string; body: string }> => {
     if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
     const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge });
     const signing = { key: signKeyFor(event), link: linkSignerFor(headerOf(event, ACCESS_HEADER)) };
@@ -42,9 +49,13 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     { ...options, methods: getOperation('Feed').methods },
     async (event, context): Promise<Result> => {
       // Before the resolve, which takes seconds.
-      parseFeedParameters(event.rawQueryString);
+      const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
       const { resolved, sent } = await resolveRequest(event, context);
-      const { type, body } = await write(event, resolved, sent);
+      if (format === 'transcript') {
+        const resource = singleResource(resolved);
+        return redirect('Subtitle', signKeyFor(event)(keyOf(resource.id, chooseSubtitle(resource).id)));
+      }
+      const { type, body } = await write(event, resolved, sent, { format, ...wanted });
       const etag = entityTag(body);
       const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
       if (matchesEntityTag(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { element, escapeXml, textElement, XML_DECLARATION } from '../../../core/http/index.ts';
 import type { Feed, FeedItem } from './feed.ts';
 
 const NAMESPACES = {
@@ -6,6 +7,7 @@ const NAMESPACES = {
   'xmlns:podcast': 'https://podcastindex.org/namespace/1.0',
   'xmlns:psc': 'http://podlove.org/simple-chapters',
   'xmlns:atom': 'http://www.w3.org/2005/Atom',
+  'xmlns:media': 'http://search.yahoo.com/mrss/',
 };
 /** Characters of a description. */
 const MAX_DESCRIPTION_LENGTH = 4_000;
@@ -31,7 +33,7 @@ export function writeRss(feed: Feed): string {
     items.push(text);
   }
   const rss = element('rss', element('channel', head + items.join('')), { version: '2.0', ...NAMESPACES });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${rss}\n`;
+  return `${XML_DECLARATION}${rss}\n`;
 }
 
 function channelHead({ title, author, link, selfUrl, imageUrl }: Feed): string {
@@ -53,7 +55,8 @@ function channelHead({ title, author, link, selfUrl, imageUrl }: Feed): string {
 }
 
 function writeItem(item: FeedItem): string {
-  const { id, title, author, link, description, uploadDate, durationSeconds, imageUrl, media, chaptersUrl } = item;
+  const { id, title, author, link, description, uploadDate, durationSeconds, imageUrl, media } = item;
+  const { chaptersUrl, transcriptUrl } = item;
   return element(
     'item',
     [
@@ -66,9 +69,12 @@ function writeItem(item: FeedItem): string {
       textElement('itunes:author', author),
       textElement('itunes:duration', durationSeconds ? String(Math.round(durationSeconds)) : undefined),
       imageUrl ? element('itunes:image', '', { href: imageUrl }) : '',
+      // Clients of video feeds read this one.
+      imageUrl ? element('media:thumbnail', '', { url: imageUrl }) : '',
       textElement('itunes:explicit', 'false'),
       writeChapters(item),
       chaptersUrl ? element('podcast:chapters', '', { url: chaptersUrl, type: 'application/json+chapters' }) : '',
+      transcriptUrl ? element('podcast:transcript', '', { url: transcriptUrl, type: 'text/vtt' }) : '',
     ].join(''),
   );
 }
@@ -101,34 +107,3 @@ function uuid5(link: string): string {
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
   return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
-
-/** Characters that XML 1.0 cannot contain, not even escaped (§2.2): most controls, lone surrogates, and two noncharacters. */
-const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-/** Text for an element or a quoted attribute. */
-export const escapeXml = (text: string): string =>
-  text.replace(FORBIDDEN, '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-
-/** An element; without content it is left out. Attributes that are undefined are left out. */
-export function element(
-  name: string,
-  content: string | undefined,
-  attributes: Readonly<Record<string, string | undefined>> = {},
-): string {
-  if (content === undefined) return '';
-  const quoted = Object.entries(attributes)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}="${escapeXml(value ?? '')}"`);
-  return content === '' ? `<${name}${quoted.join('')}/>` : `<${name}${quoted.join('')}>${content}</${name}>`;
-}
-
-/** An element of plain text; without text it is left out. */
-export const textElement = (name: string, text: string | null | undefined): string =>
-  element(name, text ? escapeXml(text) : undefined);

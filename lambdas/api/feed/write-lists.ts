@@ -1,6 +1,6 @@
+import { element, textElement, XML_DECLARATION } from '../../../core/http/index.ts';
 import type { Resource } from '../../../core/state/index.ts';
 import type { Feed, FeedItem } from './feed.ts';
-import { element, textElement } from './rss.ts';
 
 /** A playlist for players: extended M3U in UTF-8. */
 export function writeM3u8({ title, imageUrl, items }: Feed): string {
@@ -36,7 +36,7 @@ export function writeMetalink(feed: Feed): string {
   const metalink = element('metalink', textElement('generator', 'Reelay') + files.join(''), {
     xmlns: METALINK_NAMESPACE,
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${metalink}\n`;
+  return `${XML_DECLARATION}${metalink}\n`;
 }
 
 const METALINK_NAMESPACE = 'urn:ietf:params:xml:ns:metalink';

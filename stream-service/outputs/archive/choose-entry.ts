@@ -1,6 +1,7 @@
 import type { ArchiveParameters } from '../../../core/api/index.ts';
 import type { ListPlace } from '../../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
+import type { SignKey } from '../../../core/http/index.ts';
 import { type Resolver, selectQuality } from '../../../core/resolve/index.ts';
 import {
   type ArchivedList,
@@ -27,6 +28,8 @@ export type EntryReader = Pick<StreamSession, 'client' | 'signal'>;
 export interface ArchiveRequest {
   readonly contents: ArchiveContents;
   readonly parameters: ArchiveParameters;
+  /** Signs links of a library, where the instance is private. */
+  readonly signLink?: SignKey | undefined;
 }
 
 /** An entry whose rendition is chosen and not open yet. */

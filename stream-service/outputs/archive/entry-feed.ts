@@ -27,6 +27,8 @@ export interface OpenEntry {
   /** Bytes, exact; undefined: unknown before the end. */
   readonly size: number | undefined;
   readonly body: Readable;
+  /** Small files that follow it. @default none */
+  readonly beside?: readonly { readonly path: string; readonly bytes: Buffer }[];
   /** Destroys the body and closes its sources. */
   close(): void;
 }
@@ -96,7 +98,8 @@ export async function* feedEntries({ jobs, open, onFailed, signal, wait = waitTi
   }
 }
 
-const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
+/** Whether the instance, or the share of the client, is full for now. */
+export const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
   error instanceof CapacityExceeded || error instanceof ClientLimitExceeded || error instanceof InMaintenance;
 
 /** Whether another attempt would fail in the same way. */

@@ -5,6 +5,7 @@ import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import { firstBytes } from '../../source/index.ts';
 import type { RenditionPlan } from '../plan.ts';
 import { type Opening, type Outputs, type Representation, type RepresentationHead, unread } from '../representation.ts';
+import type { TextPlan } from '../text/index.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
@@ -22,12 +23,16 @@ import {
   type OpenEntry,
 } from './entry-feed.ts';
 import type { ArchiveJob, ArchiveJobs } from './jobs.ts';
+import { type LibraryDependencies, libraryFiles } from './library.ts';
 import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive, type PlannedFile } from './plan.ts';
 import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
 import { zipArchive } from './zip-archive.ts';
 
-export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
-  readonly outputs: Outputs<RenditionPlan>;
+export interface ArchivesDependencies
+  extends ChooseEntryDependencies,
+    Pick<EntryFeedOptions, 'wait'>,
+    Pick<LibraryDependencies, 'covers'> {
+  readonly outputs: Outputs<RenditionPlan | TextPlan>;
   readonly archiveJobs: Pick<ArchiveJobs, 'start'>;
   readonly log: Log;
 }
@@ -66,6 +71,12 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       const resource =
         (await readStored(entry, dependencies)) ?? (await resolveEntry(entry, list, session, dependencies));
       const { plan, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
+      if (request.parameters.format === 'strm') {
+        const [{ path, bytes }, ...beside] = await libraryFiles({ number, resource }, request, session, dependencies);
+        const size = bytes.length;
+        if (planned) requirePlanned(planned, { path, size, beside });
+        return { number, path, modifiedAt, size, body: Readable.from([bytes]), beside, close: session.close };
+      }
       const { size, etag, fileExtension, read } = await outputs.open(plan, session, range);
       const path = pathOf(number, naming, fileExtension);
       if (planned) requirePlanned(planned, { path, size, etag });
@@ -116,9 +127,9 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     };
     const { indexFile } = contents;
     const bytes = () =>
-      parameters.format === 'zip'
-        ? zipArchive({ feed, indexFile, isExact: false, onBreak })
-        : tarArchive({ feed, indexFile });
+      parameters.format === 'tar'
+        ? tarArchive({ feed, indexFile })
+        : zipArchive({ feed, indexFile, isExact: false, onBreak });
     return { ...archiveHead(parameters.format), acceptRanges: 'none', read: () => toStream(bytes(), job) };
   };
 
@@ -129,7 +140,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     if (!first || isFailed(first)) return void (await feed.return(undefined));
     const onBreak = () => plans.reject(request);
     const options = { feed: startWith([first], feed), indexFile: () => plan.index, isExact: true, onBreak };
-    return { ...archiveHead('zip', plan), read: () => toStream(zipArchive(options), sending.job) };
+    return { ...archiveHead(request.parameters.format, plan), read: () => toStream(zipArchive(options), sending.job) };
   };
 
   const openTar = (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan): Representation => {
@@ -159,10 +170,14 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
 
 function requirePlanned(
   planned: PlannedFile,
-  { path, size, etag }: Pick<OpenEntry, 'path' | 'size'> & Pick<RepresentationHead, 'etag'>,
+  { path, size, etag, beside = [] }: Pick<OpenEntry, 'path' | 'size' | 'beside'> & Pick<RepresentationHead, 'etag'>,
 ): void {
   const isSame =
-    planned.path === path && planned.size === size && (planned.etag === undefined || planned.etag === etag);
+    planned.path === path &&
+    planned.size === size &&
+    (planned.etag === undefined || planned.etag === etag) &&
+    beside.length === (planned.beside ?? []).length &&
+    beside.every(({ bytes }, index) => bytes.length === planned.beside?.[index]?.size);
   if (!isSame) throw new UpstreamError('The file is not as announced');
 }
 

@@ -1,6 +1,7 @@
 import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
-import { digestOf, entityTag } from '../../../core/http/index.ts';
+import { InvalidParameter } from '../../../core/errors/index.ts';
+import { digestOf, entityTag, type SignKey } from '../../../core/http/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
@@ -16,6 +17,7 @@ import {
 } from './choose-entry.ts';
 import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
 import { isFinal } from './entry-feed.ts';
+import { knownLibraryFiles, type LibraryDependencies, type LibraryFile } from './library.ts';
 
 /** The entries of a list as one file. */
 export interface PlannedArchive extends PlannedOutput {
@@ -25,21 +27,31 @@ export interface PlannedArchive extends PlannedOutput {
   readonly jobId?: string;
 }
 
-/** @throws InvalidParameter when there is no entry of the number `from` or a higher one */
+/**
+ * @param signLink of a private instance, for links
+ * @throws InvalidParameter when there is no entry of the number `from` or a higher one, and for links of a list that has been
+ * stored without the address of the instance
+ */
 export const planArchive = (
   { list }: { readonly list: ArchivedList },
   { jobId, ...parameters }: ArchiveParameters,
-): PlannedArchive => ({
-  kind: 'archive',
-  jobId,
-  request: { contents: listContents(list, parameters.from), parameters },
-  head: archiveHead(parameters.format),
-  answersHead: false,
-});
+  signLink?: SignKey,
+): PlannedArchive => {
+  if (parameters.format === 'strm' && list.baseUrl === undefined)
+    throw new InvalidParameter('format=strm needs the key that Get answers for it.');
+  return {
+    kind: 'archive',
+    jobId,
+    request: { contents: listContents(list, parameters), parameters, signLink },
+    head: archiveHead(parameters.format),
+    answersHead: false,
+  };
+};
 
 const TYPES = {
   zip: { mimeType: 'application/zip', fileExtension: '.zip' },
   tar: { mimeType: 'application/x-tar', fileExtension: '.tar' },
+  strm: { mimeType: 'application/zip', fileExtension: '.zip' },
 } as const;
 
 /** @param plan absent: the archive has no length, or nobody knows yet */
@@ -62,6 +74,8 @@ export interface PlannedFile {
   readonly modifiedAt: Date;
   /** Absent when it is known only once the source is open. */
   readonly etag?: string;
+  /** What follows it in the archive. Absent: nothing. */
+  readonly beside?: readonly Pick<PlannedFile, 'path' | 'size' | 'modifiedAt'>[];
 }
 
 /** An archive of known length. */
@@ -97,7 +111,7 @@ const MAX_PLANS = 32;
 type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
 type Missing = Extract<EntryResult, { reason: string }>;
 
-export interface ArchivePlansDependencies extends ChooseEntryDependencies {
+export interface ArchivePlansDependencies extends ChooseEntryDependencies, Pick<LibraryDependencies, 'covers'> {
   readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'>;
 }
 
@@ -124,6 +138,11 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     });
     if ('reason' in chosen) return chosen;
     const { plan, modifiedAt, ...naming } = chosen;
+    if (parameters.format === 'strm') {
+      const [link, ...beside] = await knownLibraryFiles({ number, resource }, request, dependencies);
+      const describe = ({ path, bytes }: LibraryFile) => ({ path, size: bytes.length, modifiedAt });
+      return { number, ...describe(link), beside: beside.map(describe), isRanged: false };
+    }
     const head = await describeExactly(plan, parameters.format, reader, dependencies.outputs);
     const { size, etag, fileExtension, acceptRanges } = head;
     if (size === undefined) throw new Error('An entry has no length');
@@ -187,15 +206,15 @@ function assemblePlan(
   const files = results.filter((result) => 'path' in result);
   if (files.length === 0) return undefined;
   const index = contents.indexFile(results);
-  const all = [...files, index];
+  const all = [...files.flatMap((file) => [file, ...(file.beside ?? [])]), index];
   const size =
-    format === 'zip'
-      ? zipBytes(all)
-      : all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES);
+    format === 'tar'
+      ? all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES)
+      : zipBytes(all);
   const hasEtags = files.every(({ etag }) => etag !== undefined);
   const etag = hasEtags ? entityTag([LAYOUTS[format], files, index.text]) : undefined;
   return { files, index, size, etag, isRanged: files.every(({ isRanged }) => isRanged) };
 }
 
 /** Name the bytes that an archive of the same files has: a change of them is a new name. */
-const LAYOUTS = { zip: 'zip, stored blocks', tar: 'tar' } as const;
+const LAYOUTS = { zip: 'zip, stored blocks', tar: 'tar', strm: 'zip, stored blocks' } as const;

@@ -29,7 +29,7 @@ export const output: FuzzTargets = {
       const [title = '', other = ''] = [input.toString().slice(0, 500), header(input).slice(0, 500)];
       const entry = { url: 'https://a.example/', title: other, author: null, coverUrl: null };
       const list = { id: '', url: 'https://a.example/list', title, author: null, entries: [entry], expiresAt: 0 };
-      const { pathOf, indexFile } = listContents(list, 1);
+      const { pathOf, indexFile } = listContents(list, { from: 1, format: 'zip' });
       const path = pathOf(1, { title: other, author: null }, '.mp4');
       check(/^[^./\\][^/\\]*\/01 - [^/\\]+\.mp4$/.test(path), 'A path that leaves its folder');
       check(Buffer.byteLength(path) <= 206, 'Too long');

@@ -39,6 +39,8 @@ export interface ArchiveOptions {
   readonly resolve?: Resolver['resolve'];
   readonly list?: Partial<ArchivedList>;
   readonly maxStreamsPerClient?: number;
+  /** Further sources, by the format id of their track. */
+  readonly sources?: Readonly<Record<string, Source | OpenSource>>;
   /** The progress of archives in the table, which several services share. */
   readonly progress?: Map<string, ArchiveProgress>;
 }
@@ -46,16 +48,19 @@ export interface ArchiveOptions {
 /** Starts a service with one list. */
 async function startArchive(
   entries: readonly EntryFixture[],
-  { resolve, list, maxStreamsPerClient = 10, progress }: ArchiveOptions = {},
+  { resolve, list, maxStreamsPerClient = 10, progress, sources: more }: ArchiveOptions = {},
 ) {
   const resources = entries.map(({ title, isUnsized, resource }, index) => {
     const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
     const track = trackOf(`file-${index}`, size);
     return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title: title ?? `Title ${index}`, ...resource });
   });
-  const sources = Object.fromEntries(
-    entries.map(({ source }, index) => [`file-${index}`, source ?? fileSource(bytesOf(index))]),
-  );
+  const sources: Record<string, Source | OpenSource> = {
+    ...Object.fromEntries(
+      entries.map(({ source }, index) => [`file-${index}`, source ?? fileSource(bytesOf(index))] as const),
+    ),
+    ...more,
+  };
   const stored: ArchivedList = {
     id: KEY,
     url: URL_OF_LIST,

@@ -204,6 +204,9 @@ describe('a whole playlist', () => {
     const addresses = page.getByRole('link', { name: /^Addresses/ });
     const lines = await page.request.get((await addresses.getAttribute('href')) ?? '');
     expect((await lines.text()).split('\n')).toHaveLength(3);
+    const library = page.getByRole('link', { name: 'Library for Jellyfin and Kodi (ZIP)' });
+    const zip = await (await page.request.get((await library.getAttribute('href')) ?? '')).body();
+    expect([zip.includes(' [separate-1].strm'), zip.includes(' [separate-2].strm')]).toEqual([false, true]);
     await page.keyboard.press('Escape');
     await addresses.waitFor({ state: 'hidden' });
     expect(await menu.evaluate((element) => document.activeElement?.contains(element))).toBe(true);

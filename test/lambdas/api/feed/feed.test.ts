@@ -46,6 +46,25 @@ describe('GET /api/Feed as RSS', () => {
     expect(body).toMatch(/<podcast:guid>[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}</);
   });
 
+  it('has thumbnails and transcripts of items that have them, by links that outlive keys', async () => {
+    const subtitle = { id: 'subtitle-en', formatId: 's', language: 'en', isAutomatic: false };
+    const resource = itemOf('One', { coverUrl: 'https://media.example/c.jpg?a&b', subtitles: [subtitle] });
+    fakes.outcome = listOf([{ resource }, {}]);
+    const { body = '' } = await read({ quality: '1080p' });
+    expect(body.match(/<media:thumbnail [^>]*>/g)).toEqual([
+      '<media:thumbnail url="https://media.example/c.jpg?a&amp;b"/>',
+    ]);
+    const [, url = '', ...more] = /<podcast:transcript url="([^"]*)" type="text\/vtt"\/>/.exec(body) ?? [];
+    expect([url, more]).toEqual([expect.stringContaining('/api/Feed?url='), []]);
+    fakes.outcome = { type: 'Media', resource };
+    const answer = await ask(fakes, url.replaceAll('&amp;', '&').replace(/^https?:\/\/[^/]+/, ''), { headers: HOST });
+    expect([answer.statusCode, answer.headers?.location]).toEqual([
+      ...[302, `/api/Stream/Subtitle/${resource.id}subtitle-en`],
+    ]);
+    fakes.outcome = { type: 'Media', resource: itemOf('One') };
+    expect((await read({ format: 'transcript' })).statusCode).toBe(400);
+  });
+
   it('has its entries in another quality when asked for', async () => {
     const { body = '' } = await read({ quality: '720p', codec: 'any' });
     expect(body).toContain('quality=720p&amp;codec=any" type="video/mp4" length="0"/>');
@@ -216,7 +235,7 @@ describe('a conditional request', () => {
 
 describe('bad input', () => {
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'atom' }, 'format must be rss, m3u8, metalink, urls, chapters, or absent'],
+    [{ format: 'atom' }, 'format must be rss, m3u8, metalink, urls, chapters, transcript, or absent'],
     [{ quality: '8k' }, expect.stringMatching(/^quality must be /)],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
   ])('%j is 400 without a resolve', async (more, detail) => {

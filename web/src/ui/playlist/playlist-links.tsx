@@ -17,13 +17,13 @@ export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'po
   );
 };
 
-export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink' | 'addresses'> {
+export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink' | 'addresses' | 'library'> {
   /** Of the list. */
   readonly title: string;
 }
 
-/** The selected entries as files of their own, for download managers. */
-export const SeparateFiles = ({ metalink, addresses, title }: SeparateFilesProps) => {
+/** The selected entries as files of their own, for download managers and media centres. */
+export const SeparateFiles = ({ metalink, addresses, library, title }: SeparateFilesProps) => {
   const { t } = usePage().texts;
   const close = (menu: HTMLDetailsElement) => {
     menu.open = false;
@@ -52,6 +52,9 @@ export const SeparateFiles = ({ metalink, addresses, title }: SeparateFilesProps
         </a>
         <a class="button plain" href={addresses} download={nameOf('.txt')}>
           {t('list.addresses')}
+        </a>
+        <a class="button plain" href={library} download={nameOf('.zip')}>
+          {t('list.library')}
         </a>
       </div>
     </details>

@@ -20,6 +20,8 @@ export interface PlaylistUrls {
   /** The selected entries for download managers; undefined where the instance has none. */
   readonly metalink?: string;
   readonly addresses?: string;
+  /** Links to the selected entries, for media centres. */
+  readonly library?: string;
   /** The whole list, for players. */
   readonly m3u8: string;
   /** The whole list as a podcast. */
@@ -57,6 +59,7 @@ export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions):
     ...(offers?.hasEntries && {
       metalink: urlOf('Feed', { ...files, format: 'metalink' }),
       addresses: urlOf('Feed', { ...files, format: 'urls' }),
+      library: urlOf('Get', { ...files, format: 'strm' }),
     }),
     m3u8: urlOf('Feed', { ...chosen, format: 'm3u8' }),
     podcast: urlOf('Feed', {}),
