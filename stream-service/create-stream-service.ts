@@ -23,7 +23,7 @@ import {
   noopObserver,
   type StreamObserver,
 } from './sessions/index.ts';
-import type { OpenSource } from './source/index.ts';
+import type { ListSegments, OpenSource, OpenWindow } from './source/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<
@@ -41,6 +41,9 @@ export interface StreamServiceOptions {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
+  /** What live streams hold. Absent: they are sent from now on only. */
+  readonly listSegments?: ListSegments;
+  readonly inspectWindow?: OpenWindow;
   /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
   readonly isProbed?: (track: Track) => boolean;
   /** Resolves entries of archives that are not stored. Absent: they are missing. */

@@ -45,11 +45,13 @@ export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,
+  MAX_WINDOW_SEGMENTS,
   type MediaParameters,
   mediaQuery,
   parseMediaParameters,
   parseStartParameter,
   parseSubtitlesParameter,
   toQuery,
+  type WindowParameters,
   withoutBlanks,
 } from './stream-parameters.ts';

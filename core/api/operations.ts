@@ -93,14 +93,27 @@ const CLIP: readonly Parameter[] = [
     name: 'start',
     in: 'query',
     description:
-      'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded',
+      'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
   },
   {
     name: 'end',
     in: 'query',
-    description: 'Seconds: only the part up to there. May be later than the end',
+    description: 'Seconds: only the part up to there. May be later than the end. Of a live stream: as start',
   },
 ];
+
+const LIVE_START: Parameter = {
+  name: 'from',
+  in: 'query',
+  description: 'start: a live stream from the oldest media that its source holds, until it ends. HLS only',
+};
+
+const LIVE_SEGMENTS: Parameter = {
+  name: 'segments',
+  in: 'query',
+  description:
+    'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
+};
 
 const NAME: Parameter = {
   name: 'name',
@@ -208,6 +221,7 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      LIVE_START,
       { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
     ],
     responses: {
@@ -292,11 +306,14 @@ const table = [
       TAGS,
       EMBEDDED,
       ...CLIP,
+      LIVE_START,
+      LIVE_SEGMENTS,
       NAME,
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
+      302: { description: 'Location is the part of the live stream by its segments' },
       400: failure('A parameter is invalid, or the rendition cannot be clipped; detail says which'),
       404: failure('No such key, or its source is gone'),
       415: failure('The rendition cannot be sent in the requested format; detail says why'),

@@ -4,7 +4,7 @@ import { problems } from './problem.ts';
 import {
   type MediaParameters,
   parseBitrate,
-  parseClipParameters,
+  parsePartParameters,
   parseSubtitlesParameter,
   parseTags,
   type Query,
@@ -113,16 +113,23 @@ const GET_PARAMETERS = [
 export function parseGetParameters(rawQuery: string): GetParameters {
   const query = decodeQuery(rawQuery, GET_PARAMETERS);
   const read = wordsOf(query);
-  const clip = parseClipParameters(query);
   const archive = findArchiveFormat(read('format')) && parseArchiveParameters(query);
-  if (archive && clip) throw problems.badRequest('start and end apply to a single item');
+  if (archive && (query.start ?? query.end) !== undefined)
+    throw problems.badRequest('start and end apply to a single item');
   if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(read('entries')) };
   const selection = parseSelection(read);
   const bitrateKbps = parseBitrate(read('bitrate'));
   const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
   if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
   const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim());
-  return { ...selection, format, bitrateKbps, hasTags: parseTags(read('tags')), clip, subtitles };
+  return {
+    ...selection,
+    format,
+    bitrateKbps,
+    hasTags: parseTags(read('tags')),
+    ...parsePartParameters(query),
+    subtitles,
+  };
 }
 
 function decodeQuery(rawQuery: string, names: readonly string[]): Query {

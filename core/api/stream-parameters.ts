@@ -4,6 +4,7 @@ import {
   MP3_BITRATES_KBPS,
   type Mp3BitrateKbps,
 } from '../conversions/index.ts';
+import type { WindowTime, WindowTimes } from '../media/timeline/index.ts';
 import { problems } from './problem.ts';
 
 /** What Media sends of a rendition. */
@@ -16,6 +17,8 @@ export interface MediaParameters {
   readonly hasTags: boolean;
   /** Absent: all of it. */
   readonly clip?: ClipParameters;
+  /** Of a live stream: a part of what its source holds. Absent: from now on. */
+  readonly window?: WindowParameters;
   /** The language of subtitles to embed. */
   readonly subtitles?: string;
 }
@@ -45,11 +48,18 @@ export function parseMediaParameters(query: Query): MediaParameters {
   const bitrateKbps = parseBitrate(query.bitrate);
   if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
   const subtitles = parseSubtitlesParameter(query.subtitles);
-  return { format, bitrateKbps, hasTags: parseTags(query.tags), clip: parseClipParameters(query), subtitles };
+  return { format, bitrateKbps, hasTags: parseTags(query.tags), ...parsePartParameters(query), subtitles };
 }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
-export function mediaQuery({ format, bitrateKbps, hasTags, clip, subtitles }: MediaParameters): URLSearchParams {
+export function mediaQuery({
+  format,
+  bitrateKbps,
+  hasTags,
+  clip,
+  window,
+  subtitles,
+}: MediaParameters): URLSearchParams {
   const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
   const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
   return toQuery({
@@ -57,8 +67,11 @@ export function mediaQuery({ format, bitrateKbps, hasTags, clip, subtitles }: Me
     bitrate: bitrateKbps,
     tags: hasTags || undefined,
     subtitles,
-    start: clip && (startSeconds > 0 || isOpenEnded) ? startSeconds : undefined,
-    end: isOpenEnded ? undefined : endSeconds,
+    ...windowQuery(window),
+    ...(clip && {
+      start: startSeconds > 0 || isOpenEnded ? startSeconds : undefined,
+      end: isOpenEnded ? undefined : endSeconds,
+    }),
   });
 }
 
@@ -87,6 +100,84 @@ export function parseTags(value: Value): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
   throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags must be true, or absent');
+}
+
+/** A part of a live stream. */
+export type WindowParameters =
+  /** From the oldest media that the source holds, until the stream ends. */
+  | { readonly kind: 'from-start' }
+  /** Media sequence numbers, both included. Absent: the newest one. */
+  | { readonly kind: 'segments'; readonly first: number; readonly last?: number }
+  | ({ readonly kind: 'times' } & WindowTimes);
+
+/** The most segments of a window: a day of segments of a few seconds. */
+export const MAX_WINDOW_SEGMENTS = 20_000;
+
+const SEGMENTS = /^(\d{1,15})-(\d{1,15})?$/;
+const BEFORE_NOW = /^-\d{1,6}(?:\.\d{1,6})?$/;
+/** ISO 8601 with a time zone; a `+` that was not encoded is a space. */
+const TIME_OF_DAY = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+ -]\d\d:\d\d)$/i;
+
+/**
+ * Parses the parameters of Media and Get for a part: `start` and `end`, or for a live stream `from` and `segments`.
+ * @throws Problem 400 for other forms than those of clips and windows, and for an end that is not later than its start
+ */
+export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' | 'window'> {
+  const { from, segments, start, end } = query;
+  for (const [name, value] of Object.entries({ from, segments, start, end }))
+    if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  const times = { start: parseWindowTime('start', start), end: parseWindowTime('end', end) };
+  if ([from, segments, times.start ?? times.end].filter((part) => part !== undefined).length > 1 || (from && end))
+    throw problems.badRequest('from, segments and a window by time exclude each other');
+  if (from !== undefined) {
+    if (from !== 'start') throw problems.badRequest('from must be start, or absent');
+    return { window: { kind: 'from-start' } };
+  }
+  if (segments !== undefined) return { window: parseSegments(segments), clip: parseClipParameters(query) };
+  if (!times.start && !times.end) return { clip: parseClipParameters(query) };
+  const isMixed = (start !== undefined && !times.start) || (end !== undefined && !times.end);
+  if (isMixed) throw problems.badRequest('start and end of a window are negative seconds or times of day');
+  requireOrder(times);
+  return { window: { kind: 'times', ...times } };
+}
+
+function parseSegments(value: Value): WindowParameters {
+  const [, first, last] = SEGMENTS.exec(String(value)) ?? [];
+  if (first === undefined) throw problems.badRequest('segments must be media sequence numbers, such as 100-149');
+  if (last === undefined) return { kind: 'segments', first: Number(first) };
+  const window = { first: Number(first), last: Number(last) };
+  if (window.last < window.first) throw problems.badRequest('segments must end with the later one');
+  if (window.last - window.first >= MAX_WINDOW_SEGMENTS)
+    throw problems.badRequest(`A window has at most ${MAX_WINDOW_SEGMENTS} segments`);
+  return { kind: 'segments', ...window };
+}
+
+/** Undefined for what may be seconds of a clip. @throws Problem 400 for a time that does not exist */
+function parseWindowTime(name: string, value: Value): WindowTime | undefined {
+  const text = String(value);
+  if (BEFORE_NOW.test(text)) return { secondsAgo: -Number(text) };
+  if (!TIME_OF_DAY.test(text)) return undefined;
+  const epochMs = Date.parse(text.replace(' ', '+'));
+  if (Number.isNaN(epochMs)) throw problems.badRequest(`${name} is no time of day`);
+  return { epochMs };
+}
+
+function requireOrder({ start, end = { secondsAgo: 0 } }: WindowTimes): void {
+  const order = (time: WindowTime | undefined, like: WindowTime) => {
+    if (!time || 'epochMs' in time !== 'epochMs' in like) return undefined;
+    return 'epochMs' in time ? time.epochMs : -time.secondsAgo;
+  };
+  const [from, until] = [order(start, end), order(end, end)];
+  if (from !== undefined && until !== undefined && from >= until)
+    throw problems.badRequest('end must be later than start');
+}
+
+function windowQuery(window: WindowParameters | undefined): Readonly<Record<string, string | undefined>> {
+  if (window?.kind === 'from-start') return { from: 'start' };
+  if (window?.kind === 'segments') return { segments: `${window.first}-${window.last ?? ''}` };
+  const write = (time: WindowTime | undefined) =>
+    time && ('epochMs' in time ? new Date(time.epochMs).toISOString() : `-${time.secondsAgo}`);
+  return { start: write(window?.start), end: write(window?.end) };
 }
 
 /** A part of a presentation in seconds. */

@@ -19,16 +19,24 @@ export interface Naming {
   readonly author: string | null;
   /** The part that it is, in seconds; an infinite end is that of the media. */
   readonly clip?: { readonly startSeconds: number; readonly endSeconds: number };
+  /** When it was recorded, epoch milliseconds. */
+  readonly recordedAtMs?: number | undefined;
 }
 
 /**
  * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A clip has its times behind the
- * title: `Title (1-05–1-20.5).mp4`.
+ * title: `Title (1-05–1-20.5).mp4`, a part of a live stream its time: `Title (2026-11-23 20-00-00Z).mp4`.
  * @param fileExtension with a leading dot
  * @param maxBytes in UTF-8; a longer name is cut between words
  */
-export function fileName({ title, author, clip }: Naming, fileExtension: string, maxBytes = MAX_BYTES): string {
-  const suffix = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
+export function fileName(
+  { title, author, clip, recordedAtMs }: Naming,
+  fileExtension: string,
+  maxBytes = MAX_BYTES,
+): string {
+  const part = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
+  const recorded = recordedAtMs === undefined ? '' : ` (${formatTimeOfDay(recordedAtMs)})`;
+  const suffix = recorded + part;
   const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
   const [artist = '', name = ''] = names;
   const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
@@ -60,6 +68,10 @@ function wholeSegments(text: string, granularity: 'word' | 'grapheme', maxBytes:
   }
   return text.slice(0, end);
 }
+
+/** `2026-11-23 20-00-00Z`. */
+const formatTimeOfDay = (epochMs: number): string =>
+  `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '-')}Z`;
 
 /** `1-05.5`, `1-02-03`: file systems reserve the colon. Empty for the end of media of unknown duration. */
 function formatClipTime(seconds: number): string {

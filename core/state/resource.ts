@@ -107,6 +107,21 @@ export interface Track {
   readonly language?: string;
   /** yt-dlp's one-line description of the format. */
   readonly description?: string;
+  /** Of a request for a part of a live stream; never stored. */
+  readonly window?: TrackWindow;
+}
+
+/** Segments of a live HLS track that are read in place of its newest ones. */
+export interface TrackWindow {
+  /** The item as it is stored. */
+  readonly resource: Resource;
+  /** Media sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
+  readonly first: number;
+  readonly last: number;
+  /** They are read as one MP4 file, whose time 0 is this one on the clock of the segments, in seconds. Absent: as segments. */
+  readonly fileOrigin?: number;
+  /** Epoch milliseconds, where the list states it. */
+  readonly recordedAtMs?: number;
 }
 
 /** What holds for the segments and keys of an HLS or DASH track in place of what its playlist says. */

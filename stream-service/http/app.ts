@@ -145,6 +145,7 @@ type Parameter =
   | 'quality'
   | 'codec'
   | 'from'
+  | 'segments'
   | 'jobId'
   | 'name';
 
@@ -166,7 +167,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     try {
       return await outputs.inspect(plan, openSession());
     } catch (error) {
-      if (FINAL.some((kind) => error instanceof kind)) throw error;
+      if (plan.kind === 'window' || FINAL.some((kind) => error instanceof kind)) throw error;
       log.info('Answering HEAD without opening the source', { error });
       return plan.head;
     }
@@ -202,13 +203,16 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       // Explicit: Fastify's own HEAD would run GET and read the whole source.
       app.head<Route>(path, async (request, reply) => {
         const { plan, headersOf, openSession } = await prepare(request, reply);
-        return reply.headers(headersOf(await findHead(plan, openSession))).send();
+        const head = await findHead(plan, openSession);
+        if (head.segments) return redirectToSegments(request, reply, head.segments);
+        return reply.headers(headersOf(head)).send();
       });
 
       app.get<Route>(path, async (request, reply) => {
         const { plan, headersOf, openSession } = await prepare(request, reply);
         const session = openSession();
         const representation = await outputs.open(plan, session, predictRange(request.headers.range));
+        if (representation.segments) return redirectToSegments(request, reply, representation.segments);
         return sendRepresentation(request, reply, { representation, headersOf, session, stalledClients, log });
       });
     };
@@ -244,6 +248,18 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);
+}
+
+/** The address of a part of a live stream whose bytes do not change, with the other parameters as they were sent. */
+function redirectToSegments({ url }: FastifyRequest, reply: FastifyReply, segments: string): FastifyReply {
+  const [path = '', sent = ''] = url.split('?', 2);
+  const query = new URLSearchParams(sent);
+  for (const name of ['start', 'end', 'segments']) query.delete(name);
+  query.append('segments', segments);
+  return reply
+    .code(302)
+    .headers({ location: `${path}?${query}`, 'cache-control': 'no-store' })
+    .send();
 }
 
 function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {

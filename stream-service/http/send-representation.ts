@@ -44,6 +44,7 @@ export function responseHeaders(
     estimatedBytes,
     contentLocation,
     clip,
+    recordedAtMs,
     isInline,
     startSeconds,
   }: RepresentationHead,
@@ -51,7 +52,7 @@ export function responseHeaders(
 ): Record<string, string> {
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
-  const naming = fileName === undefined ? { title, author, clip } : { title: fileName, author: null };
+  const naming = fileName === undefined ? { title, author, clip, recordedAtMs } : { title: fileName, author: null };
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),

@@ -9,10 +9,11 @@ import { type EncodeDependencies, openEncode } from './encode/index.ts';
 import { type LayoutDependencies, openLayout } from './layout/index.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
 import { openPicture, type PictureDependencies } from './picture/index.ts';
-import { type RenditionPlan, withoutRanges } from './plan.ts';
+import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
 import { openRemux, type RemuxDependencies } from './remux/index.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
 import { openText, type TextPlan } from './text/index.ts';
+import { openWindow, type WindowDependencies } from './window/index.ts';
 
 const WHOLE = { first: 0 };
 
@@ -26,6 +27,7 @@ export interface OutputDependencies
     MuxDependencies,
     PictureDependencies,
     RemuxDependencies,
+    WindowDependencies,
     Omit<ArchivesDependencies, 'outputs'> {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. @default HEAD is answered without opening a source */
@@ -58,6 +60,12 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
         return openText(plan, opening);
       case 'picture':
         return openPicture(plan, opening, dependencies);
+      case 'window': {
+        const opened = await openWindow(plan, opening, dependencies);
+        if ('read' in opened) return opened;
+        const { recordedAtMs } = opened.tracks[0].window ?? {};
+        return { ...(await openKind(planOutput(opened, plan.query), opening)), recordedAtMs };
+      }
       case 'archive':
         return archives.open(plan, opening);
     }
@@ -96,7 +104,9 @@ export function createSizeRecorder({ state, log }: SizeRecorderDependencies): Re
   /** Keys whose size is being stored: a player requests several ranges at once. */
   const pending = new Set<string>();
 
-  return ({ key, resource, rendition }, bytes) => {
+  return ({ key, resource, rendition, tracks: [{ window }] }, bytes) => {
+    // Of another item than the one that is stored.
+    if (window) return;
     if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
     pending.add(key);
     state

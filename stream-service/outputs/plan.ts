@@ -1,4 +1,4 @@
-import { getOperation } from '../../core/api/index.ts';
+import { getOperation, type WindowParameters } from '../../core/api/index.ts';
 import { type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
@@ -22,18 +22,30 @@ import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import type { ClipTimes, RepresentationHead } from './representation.ts';
+import { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
-export type RenditionPlan = CopyPlan | LayoutPlan | EncodePlan | RemuxPlan | MuxPlan | PicturePlan;
+export type RenditionPlan =
+  | CopyPlan
+  | WindowPlan<MediaRequest>
+  | LayoutPlan
+  | EncodePlan
+  | RemuxPlan
+  | MuxPlan
+  | PicturePlan;
 
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
-  | ({ readonly route: 'Media' } & MediaQuery)
+  | MediaRequest
   | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles'>)
   | { readonly route: 'Hls'; readonly file: PresentationFile }
   | { readonly route: 'Cover' };
 
+type MediaRequest = { readonly route: 'Media' } & MediaQuery;
+
 export interface MediaQuery extends EncodeQuery {
+  /** A part of a live stream. */
+  readonly window?: WindowParameters;
   /** No effect on a rendition without audio. */
   readonly format?: ConversionName;
   /** Language of the subtitles to embed in MP4. */
@@ -75,12 +87,25 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
     const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query.subtitles);
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
   }
+  if (query.window) return planPart(found, query, query.window);
   const audio = found.tracks.find((track) => track.audio);
   if (!query.format || !audio)
     return decide(query.clip ? 'clip' : query.subtitles === undefined ? 'media' : 'subtitles', found, query);
   if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');
   const row = isEncoded(query.format) ? 'encoded' : 'copied';
   return { ...decide(row, { ...found, tracks: [audio] }, query), conversion: query.format };
+}
+
+function planPart(
+  found: KeyedRendition,
+  { window: _, ...query }: MediaRequest,
+  window: WindowParameters,
+): RenditionPlan {
+  requireLiveHls(found);
+  if (window.kind === 'from-start') return planOutput(followFromStart(found), query);
+  const { clip: __, ...rest } = query;
+  const recording = { ...found, resource: { ...found.resource, isLive: false } };
+  return planWindow({ found, window, query }, planOutput(recording, rest).head);
 }
 
 const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>

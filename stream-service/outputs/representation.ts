@@ -34,6 +34,10 @@ export interface RepresentationHead {
   readonly isInline?: boolean;
   /** The part that it is, which names the file. Absent: the whole. */
   readonly clip?: ClipTimes;
+  /** When it was recorded, which names the file, epoch milliseconds. Absent: not known, or not a part of a live stream. */
+  readonly recordedAtMs?: number;
+  /** Nothing is sent: the request is for the part of a live stream that has these segments, such as `100-149`. */
+  readonly segments?: string;
   /** Where in the presentation it starts, in seconds, if that is not where it was requested: X-Argon-Start. */
   readonly startSeconds?: number;
 }

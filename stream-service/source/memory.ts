@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { appendChunk } from '../../core/egress/client/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { AttemptOptions } from './attempts.ts';
+import type { RequestedRange } from './classify-response.ts';
 import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 import type { FileSource, Source } from './source.ts';
 
@@ -45,6 +46,7 @@ export async function readWhole(source: Source, { maxBytes, name, signal }: Read
 
 /**
  * Reads a small entity, a playlist or a key, into memory, with the same retries as any other bytes.
+ * @param range of the entity. @default all of it
  * @returns the bytes, and the URL after redirects
  * @throws UpstreamError, also when it is larger than `maxBytes`; UrlExpired, NotFound
  */
@@ -52,10 +54,11 @@ export async function fetchBuffer(
   options: AttemptOptions & Pick<RangeFetchOptions, 'createCheck'>,
   maxBytes: number,
   signal: AbortSignal,
+  { first = 0, last }: Partial<RequestedRange> = {},
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fetch = new RangeFetch({ ...options, requested: { first: 0, last: undefined }, bufferLimitBytes: maxBytes });
+  const fetch = new RangeFetch({ ...options, requested: { first, last }, bufferLimitBytes: maxBytes });
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const chunks: Buffer[] = [];

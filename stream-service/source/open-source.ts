@@ -3,6 +3,7 @@ import { NotFound } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
+import type { Segment } from '../../core/media/timeline/index.ts';
 import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { peekLimits, singleAttemptLimits } from './attempts.ts';
@@ -11,18 +12,30 @@ import { openFile } from './file-source.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
 import { memorySource } from './memory.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
-import { loadDash, loadHls, openSegments } from './segmented/index.ts';
-import type { OpenRequest, OpenSource, Source } from './source.ts';
+import {
+  createLiveLists,
+  inspectWindow,
+  type LiveLists,
+  listLive,
+  loadDash,
+  loadHls,
+  type OpenWindow,
+  openSegments,
+  openWindow,
+} from './segmented/index.ts';
+import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
 
 /** How each kind of source is opened. */
-const openers: Readonly<Record<Delivery, (request: OpenRequest) => Promise<Source>>> = {
+const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
   direct: openFile,
-  hls: (request) => openSegments(request, loadHls),
+  hls: (request, lists) =>
+    Number.isFinite(request.track.window?.last) ? openWindow(request, lists) : openSegments(request, loadHls),
   dash: (request) => openSegments(request, loadDash),
 };
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
-export const needsRemux = (track: Pick<Track, 'delivery'>): boolean => !capabilitiesOf(track).isFile;
+export const needsRemux = (track: Pick<Track, 'delivery' | 'window'>): boolean =>
+  track.window?.fileOrigin === undefined && !capabilitiesOf(track).isFile;
 
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
@@ -44,11 +57,17 @@ export interface OpenSourceOptions {
   readonly log?: Log;
 }
 
+/** @throws what loading the list throws */
+export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<readonly Segment[]>;
+
 /** What a host needs to open sources. */
 export interface SourceOpeners {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
+  /** The segments that a live HLS track lists now, and those that it has listed shortly before. */
+  readonly listSegments: ListSegments;
+  readonly inspectWindow: OpenWindow;
   /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */
   readonly isProbed: (track: Track) => boolean;
 }
@@ -64,28 +83,42 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const shared = { egress, now, log, eventLoopLoad: createEventLoopLoad() };
   const probes = new AvailabilityProbes(probedHosts, now);
 
+  const lists = createLiveLists();
+
+  const createRequest = (
+    refresh: OpenSourceOptions['refresh'],
+    isRead: boolean,
+    [
+      stored,
+      storedTrack,
+      { signal = new AbortController().signal, range = { first: 0 }, client = '' } = {},
+    ]: Parameters<OpenSource>,
+  ): OpenRequest => {
+    const { formatId, delivery, window } = storedTrack;
+    const resource = latest(window?.resource ?? stored);
+    const found = resource.tracks.find((track) => track.formatId === formatId && track.delivery === delivery);
+    return {
+      ...shared,
+      limits: isRead ? limits : peekLimits(limits),
+      refresh: (expired, until) => refresh(expired, until, client),
+      identity: resource.egress,
+      resource,
+      track: found && window ? { ...found, window } : (found ?? storedTrack),
+      client,
+      range,
+      signal,
+      readAheadBudget: budgetOf(client),
+      probes: isRead ? probes : undefined,
+    };
+  };
+
   const openWith =
     (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
-    async (stored, storedTrack, { signal = new AbortController().signal, range = { first: 0 }, client = '' } = {}) => {
-      const resource = latest(stored);
-      const { formatId, delivery } = storedTrack;
-      const open = openers[delivery];
-      const track =
-        resource.tracks.find((found) => found.formatId === formatId && found.delivery === delivery) ?? storedTrack;
+    async (...opening) => {
+      const request = createRequest(refresh, isRead, opening);
+      const { resource, track, client, signal } = request;
+      const open = (asked: OpenRequest) => openers[track.delivery](asked, lists);
       const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
-      const request: OpenRequest = {
-        ...shared,
-        limits: isRead ? limits : peekLimits(limits),
-        refresh: (expired, until) => refresh(expired, until, client),
-        identity: resource.egress,
-        resource,
-        track,
-        client,
-        range,
-        signal,
-        readAheadBudget: budgetOf(client),
-        probes: isRead ? probes : undefined,
-      };
       try {
         if (!readAsBrowser) return await open(request);
         // Without retries: a site that limits other clients answers them with 429.
@@ -106,6 +139,8 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   return {
     openSource: openWith(options.refresh, true),
     peekSource: openWith(noRefresh, false),
+    listSegments: (...opening) => listLive(createRequest(options.refresh, true, opening), lists),
+    inspectWindow: (...opening) => inspectWindow(createRequest(options.refresh, true, opening), lists),
     isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }

@@ -49,7 +49,8 @@ export interface SegmentedSource extends SourceCapabilities {
   readonly hasDiscontinuity?: boolean;
   /**
    * Reads the initialization section and every segment from the one that contains `seconds`. Past the end: from the last
-   * segment; in a gap: from the segment before it; live: from the newest segments, whatever `seconds` is.
+   * segment; in a gap: from the segment before it; live: from the newest segments, or the oldest where those
+   * were asked for, whatever `seconds` is.
    *
    * The result is one file even across discontinuities: timestamps of MP4 fragments are made continuous, and repeated
    * initialization sections are dropped. The stream fails where the encoding of a selected track changes.

@@ -165,8 +165,10 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'name'].map((name) => `query ${name} string`),
-    responses: { 400: PROBLEM, 415: PROBLEM },
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'from', 'segments', 'name'].map(
+      (name) => `query ${name} string`,
+    ),
+    responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
     parameters: ['query subtitles string', 'query start string'],
@@ -257,9 +259,19 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Get': {
     operationId: 'Get',
-    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'entries'].map(
-      (name) => `query ${name} string`,
-    ),
+    parameters: [
+      'url',
+      'quality',
+      'codec',
+      'format',
+      'bitrate',
+      'tags',
+      'subtitles',
+      'start',
+      'end',
+      'from',
+      'entries',
+    ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },
 };

@@ -512,10 +512,12 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
-        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded */
+        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
-        /** @description Seconds: only the part up to there. May be later than the end */
+        /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
+        /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
+        from?: string;
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
       };
@@ -730,10 +732,14 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
-        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded */
+        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
-        /** @description Seconds: only the part up to there. May be later than the end */
+        /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
+        /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
+        from?: string;
+        /** @description Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own */
+        segments?: string;
         /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
         name?: string;
       };
@@ -755,6 +761,11 @@ export interface operations {
         content: {
           "video/*": string;
           "audio/*": string;
+        };
+      };
+      /** @description Location is the part of the live stream by its segments */
+      302: {
+        content: {
         };
       };
       /** @description A parameter is invalid, or the rendition cannot be clipped; detail says which */

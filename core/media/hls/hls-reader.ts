@@ -29,6 +29,8 @@ export interface HlsSegment {
   readonly map: HlsMap | undefined;
   readonly isDiscontinuity: boolean;
   readonly isGap: boolean;
+  /** EXT-X-PROGRAM-DATE-TIME (RFC 8216 §4.3.2.6), epoch milliseconds. */
+  readonly startsAtMs: number | undefined;
 }
 
 export interface HlsVariant {
@@ -69,6 +71,7 @@ const TAGS = new Set([
   'EXT-X-KEY',
   'EXT-X-MAP',
   'EXT-X-MEDIA-SEQUENCE',
+  'EXT-X-PROGRAM-DATE-TIME',
   'EXT-X-STREAM-INF',
   'EXT-X-TARGETDURATION',
 ]);
@@ -96,6 +99,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   let seconds: number | undefined;
   let range: HlsRange | undefined;
   let [isDiscontinuity, isGap] = [false, false];
+  let startsAtMs: number | undefined;
   let bandwidth = 0;
 
   const addUri = (uri: string) => {
@@ -103,12 +107,13 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
     requireShortUri(uri);
     if (segments.length + variants.length >= maxSegments) throw new PlaylistError('The playlist has too many segments');
     if (isMaster) variants.push({ uri, bandwidth });
-    else segments.push({ uri, seconds, range, key, map, isDiscontinuity, isGap });
+    else segments.push({ uri, seconds, range, key, map, isDiscontinuity, isGap, startsAtMs });
     seconds = undefined;
     range = undefined;
     bandwidth = 0;
     isDiscontinuity = false;
     isGap = false;
+    startsAtMs = undefined;
   };
 
   const readers: Readonly<Record<string, (value: string) => void>> = {
@@ -151,6 +156,9 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
     'EXT-X-MEDIA-SEQUENCE'(value) {
       mediaSequence = integerOf(value) ?? mediaSequence;
     },
+    'EXT-X-PROGRAM-DATE-TIME'(value) {
+      startsAtMs = timeOf(value);
+    },
     'EXT-X-STREAM-INF'(value) {
       isMaster = true;
       bandwidth = integerOf(parseAttributeList(value).get('BANDWIDTH') ?? '') ?? 0;
@@ -183,6 +191,12 @@ function secondsOf(value: string): number | undefined {
   const [written = ''] = value.slice(0, MAX_NUMBER_CHARS).split(',', 1);
   const number = DECIMAL.test(written.trim()) ? Number(written) : undefined;
   return number === 0 ? MIN_SEGMENT_SECONDS : duration(number);
+}
+
+/** ISO 8601 with a date and a time; undefined where that is not what is written. */
+function timeOf(value: string): number | undefined {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value.slice(0, MAX_NUMBER_CHARS)) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** The digits at the start. */

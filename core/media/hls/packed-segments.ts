@@ -11,6 +11,8 @@ export interface PackedSegments {
   readonly seconds: Float64Array;
   /** `GAP`, `DISCONTINUITY`. */
   readonly flags: Uint8Array;
+  /** When each begins, epoch milliseconds; NaN: not stated. Undefined: the list states no times. */
+  readonly startsAtMs: Float64Array | undefined;
   readonly content: PackedSections;
   /** Initialization sections. */
   readonly inits: PackedSections;
@@ -63,6 +65,9 @@ export function packSegments(
     mediaSequence,
     seconds: Float64Array.from(segments, ({ seconds = targetDuration }) => seconds),
     flags: Uint8Array.from(segments, (each) => (each.isGap ? GAP : 0) + (each.isDiscontinuity ? DISCONTINUITY : 0)),
+    startsAtMs: segments.some((each) => each.startsAtMs !== undefined)
+      ? Float64Array.from(segments, (each) => each.startsAtMs ?? Number.NaN)
+      : undefined,
     content,
     inits: packSections([...maps.keys()], keys),
     initOf,
@@ -110,7 +115,7 @@ export function requireValidUri(uri: string | undefined): string {
  * @param base the URL that URIs are relative to
  */
 export function* unpackSegments(packed: PackedSegments, base: string): Generator<Segment> {
-  const { mediaSequence, seconds, flags, initOf } = packed;
+  const { mediaSequence, seconds, flags, initOf, startsAtMs } = packed;
   const contentAt = sectionReader(packed.content, packed, base);
   const initAt = sectionReader(packed.inits, packed, base);
   const inits: RelativeSection[] = [];
@@ -118,15 +123,17 @@ export function* unpackSegments(packed: PackedSegments, base: string): Generator
   for (const [index, length] of seconds.entries()) {
     const flag = flags[index] ?? 0;
     const sequence = mediaSequence + index;
+    const time = startsAtMs?.[index] ?? Number.NaN;
+    const timed = Number.isNaN(time) ? undefined : { startsAtMs: time };
     // A discontinuity at a gap applies to the next segment with media.
     isDiscontinuity ||= (flag & DISCONTINUITY) !== 0;
     if (flag & GAP) {
-      yield { sequence, seconds: length, content: { url: '' }, isGap: true };
+      yield { sequence, seconds: length, content: { url: '' }, isGap: true, ...timed };
       continue;
     }
     const init = initOf[index] ?? NONE;
     if (init !== NONE) inits[init] ??= initAt(init);
-    yield { sequence, seconds: length, content: contentAt(index), init: inits[init], isDiscontinuity };
+    yield { sequence, seconds: length, content: contentAt(index), init: inits[init], isDiscontinuity, ...timed };
     isDiscontinuity = false;
   }
 }

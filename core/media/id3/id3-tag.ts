@@ -55,7 +55,7 @@ export const MAX_COVER_BYTES = 58_000;
  */
 export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0)): Buffer {
   const { title, artist, album = null, trackNumber, date, link = '' } = text;
-  const [year = null, month, day] = date?.split('-') ?? [];
+  const [year = null, month, day] = date?.slice(0, 'YYYY-MM-DD'.length).split('-') ?? [];
   const tag = Buffer.alloc(FULL_TAG_BYTES);
   const content = Buffer.concat([
     tagHeader(FULL_TAG_BYTES - ID3_HEADER_BYTES),

@@ -6,6 +6,7 @@ import {
   fullBox,
   type IndexedBox,
   indexBox,
+  indexContent,
   u64,
 } from './boxes.ts';
 import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
@@ -25,6 +26,21 @@ export function patchHeaderDuration(bytes: Buffer, seconds: number): Buffer | un
   if (!box) return box === null ? bytes : undefined;
   const moov = patchDuration(bytes.subarray(box.start, box.end), seconds);
   return Buffer.concat([bytes.subarray(0, box.start), moov, bytes.subarray(box.end)]);
+}
+
+/** Seconds from 1904, which ISO BMFF counts from, to 1970. */
+const EPOCH_OFFSET_SECONDS = 2_082_844_800;
+
+/** Writes when the media was recorded into the `mvhd` in the first bytes of a file, as far as they hold one. */
+export function patchCreationTime(bytes: Buffer, epochMs: number): Buffer {
+  const mvhd = indexContent(bytes, 'file').find('moov', 'mvhd');
+  const field = mvhd && versionOf(bytes, mvhd) === 1 ? 8 : 4;
+  if (!mvhd || mvhd.content + 4 + field > mvhd.end) return bytes;
+  const patched = Buffer.from(bytes);
+  const seconds = Math.max(0, Math.floor(epochMs / 1000) + EPOCH_OFFSET_SECONDS);
+  if (field === 8) patched.writeBigUInt64BE(BigInt(seconds), mvhd.content + 4);
+  else patched.writeUInt32BE(Math.min(seconds, UNKNOWN_32), mvhd.content + 4);
+  return patched;
 }
 
 /**

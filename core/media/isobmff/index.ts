@@ -19,7 +19,7 @@ export {
   u32,
   u64,
 } from './boxes.ts';
-export { patchHeaderDuration } from './duration-patch.ts';
+export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,
   SEQUENCE_NUMBER_AT,
@@ -34,7 +34,7 @@ export {
   measureFragment,
   parseFragmentSamples,
 } from './fragment-samples.ts';
-export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
+export { type FragmentTime, fragmentTimes, rebaseFragment, shiftFragment } from './fragment-times.ts';
 export { descriptorContent, type InitTrack, isSameDescription, parseInitTracks } from './init-segment.ts';
 export {
   extendMovie,

@@ -12,3 +12,11 @@ export {
   type Timeline,
   trimGaps,
 } from './timeline.ts';
+export {
+  selectWindow,
+  type WindowPlace,
+  type WindowTime,
+  type WindowTimes,
+  windowSegments,
+  withTimes,
+} from './window.ts';

@@ -27,6 +27,8 @@ export interface Segment {
    * complete; a segment that is missing without such a declaration still fails the stream. @default false
    */
   readonly isGap?: boolean;
+  /** When it begins, epoch milliseconds, where the list says so (RFC 8216 §4.3.2.6). */
+  readonly startsAtMs?: number;
 }
 
 const isMedia = ({ isGap }: Pick<Segment, 'isGap'>): boolean => !isGap;

@@ -1,6 +1,6 @@
 import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
 import type { Log } from '../../../core/log/index.ts';
-import { patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
+import { patchCreationTime, patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
 import { extendHeader, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
 import type { Ffmpeg } from '../../../core/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
@@ -22,6 +22,8 @@ export interface MuxJob {
   readonly format: MuxFormat;
   /** Written into the header; undefined: unknown, as for a live source. */
   readonly durationSeconds: number | undefined;
+  /** Written into the header of MP4, epoch milliseconds; absent: not known. */
+  readonly recordedAtMs?: number | undefined;
   /** Added to MP4; other containers have no room for them. */
   readonly extras?: LayoutExtras;
   /** Where text ends, in seconds. @default `durationSeconds` */
@@ -119,10 +121,14 @@ const hasExtras = ({ tags, text }: LayoutExtras = {}): boolean => Boolean(tags ?
 /** Undefined: the header stays as FFmpeg writes it. */
 function createHeaderPatch({
   durationSeconds: seconds,
+  recordedAtMs,
   textEndSeconds = seconds,
   extras,
 }: MuxJob): PatchHeader | undefined {
-  const withDuration: PatchHeader = (bytes) => (seconds === undefined ? bytes : patchHeaderDuration(bytes, seconds));
+  const withDuration: PatchHeader = (bytes) => {
+    const patched = seconds === undefined ? bytes : patchHeaderDuration(bytes, seconds);
+    return patched && recordedAtMs !== undefined ? patchCreationTime(patched, recordedAtMs) : patched;
+  };
   if (!extras || !hasExtras(extras)) return seconds === undefined ? undefined : withDuration;
   return (bytes) => {
     const patched = withDuration(bytes);

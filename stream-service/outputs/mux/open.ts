@@ -30,7 +30,8 @@ export async function openMux(
   const [video, audio = video] = tracks;
   const format = selectPairFormat(video, audio);
   // FFmpeg starts while the sources are being opened.
-  const body = mux(ffmpeg, { sources, format, durationSeconds, extras, client: session.client });
+  const { recordedAtMs } = video.window ?? {};
+  const body = mux(ffmpeg, { sources, format, durationSeconds, recordedAtMs, extras, client: session.client });
   session.onClose(() => body.destroy());
   const sizes = (await Promise.all(sources)).map(({ size }, index) => size ?? tracks[index]?.sizeBytes);
   return { ...muxedHead(sizes), read: () => body };

@@ -29,6 +29,7 @@ export async function openRemux(
   const textEndSeconds = durationSeconds ?? resource.durationSeconds;
   const job = {
     ...{ sources: [source], client: session.client, durationSeconds, textEndSeconds },
+    recordedAtMs: track.window?.recordedAtMs,
     ...(planned.container === 'ogg'
       ? { format: selectOggFormat(track, extras.comments ?? []) }
       : { format: selectRemuxFormat(track), extras }),

@@ -23,7 +23,7 @@ export interface DiscontinuityFilter {
   /** For an initialization section: the first passes, an equivalent later one is dropped. */
   init(): Filter;
   /** For a segment. `startSeconds`: its start on the timeline, where timestamps may be discontinuous. */
-  segment(startSeconds: number | undefined): Filter;
+  segment(startSeconds: number | undefined, sequence?: number): Filter;
 }
 
 /** Timestamps that continue this close to the last end are continuous. */
@@ -129,7 +129,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
 type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
 
 /** Replaces boxes of the given types by what their readers return; all other bytes pass as they arrive. */
-function createBoxFilter(readers: BoxReaders): Filter {
+export function createBoxFilter(readers: BoxReaders): Filter {
   let held: Buffer[] = [];
   let heldBytes = 0;
   /** Bytes that the next step needs: until then they are held without being looked at again. */
@@ -178,7 +178,7 @@ function createBoxFilter(readers: BoxReaders): Filter {
   };
 }
 
-function withType(box: Buffer, type: string): Buffer {
+export function withType(box: Buffer, type: string): Buffer {
   const renamed = Buffer.from(box);
   renamed.write(type, 4, 'latin1');
   return renamed;

@@ -184,7 +184,8 @@ export class SegmentScheduler implements FetchScheduler {
     });
     const steps: Filter[] = [];
     if (decryption) steps.push(createDecryption(decryption));
-    if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
+    if (filter)
+      steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt, part.segment.sequence));
     if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
   }

@@ -50,7 +50,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     const { segments, isComplete } = timeline;
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
-      : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
+      : { index: track.window ? 0 : Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
     const isContinuous = isComplete && !hasDiscontinuity(segments);
     const onListClock = isComplete;

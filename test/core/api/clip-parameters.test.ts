@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseClipParameters, parseStartParameter } from '../../../core/api/stream-parameters.ts';
+import { parseGetParameters } from '../../../core/api/resolve-parameters.ts';
+import {
+  mediaQuery,
+  parseClipParameters,
+  parseMediaParameters,
+  parseStartParameter,
+} from '../../../core/api/stream-parameters.ts';
 
 describe('parseClipParameters', () => {
   it.each([
@@ -77,5 +83,36 @@ describe('parseStartParameter', () => {
         details: expect.objectContaining({ status: 400, detail: expect.stringMatching(/^start /) }),
       }),
     );
+  });
+});
+
+describe('a window of a live stream', () => {
+  const EPOCH = Date.UTC(2026, 10, 23, 20);
+
+  it.each([
+    ['from=start', { kind: 'from-start' }],
+    ['segments=100-149', { kind: 'segments', first: 100, last: 149 }],
+    ['segments=100-', { kind: 'segments', first: 100 }],
+    ['start=-300', { kind: 'times', start: { secondsAgo: 300 } }],
+    ['start=-300.5&end=-60', { kind: 'times', start: { secondsAgo: 300.5 }, end: { secondsAgo: 60 } }],
+    ['end=-60', { kind: 'times', end: { secondsAgo: 60 } }],
+    ['start=2026-11-23T20:00:00.000Z', { kind: 'times', start: { epochMs: EPOCH } }],
+  ])('is parsed by Media and Get, and written again: %s', (text, window) => {
+    const parameters = parseMediaParameters(Object.fromEntries(new URLSearchParams(text)));
+    expect(parameters).toMatchObject({ window });
+    expect(decodeURIComponent(mediaQuery(parameters).toString())).toBe(text);
+    if (!text.startsWith('segments')) expect(parseGetParameters(`url=x&${text}`).window).toEqual(parameters.window);
+  });
+
+  it.each(['2026-11-23T21:00+01:00', '2026-11-23T21:00 01:00', '2026-11-23t20:00z'])('reads the time %s', (start) => {
+    expect(parseMediaParameters({ start }).window).toMatchObject({ start: { epochMs: EPOCH } });
+  });
+
+  it('has a clip by seconds of its own only with segments', () => {
+    const { clip, window } = parseMediaParameters({ segments: '1-9', start: '2', end: '5' });
+    expect([clip, window]).toEqual([
+      { startSeconds: 2, endSeconds: 5 },
+      { kind: 'segments', first: 1, last: 9 },
+    ]);
   });
 });

@@ -54,12 +54,22 @@ describe('GET /api/Get', () => {
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, tar, strm, or absent'],
-    [{ start: '-1' }, 'start must be a number of seconds, such as 12.5'],
+    [{ start: 'x' }, 'start must be a number of seconds, such as 12.5'],
+    [{ start: '-5', end: '-9' }, 'end must be later than start'],
     [{ start: '5', end: '5' }, 'end must be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
     const answer = await ask(fakes, query(parameters));
     expect(jsonOf(answer)).toEqual({ type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail });
     expect(fakes.resolves).toEqual([]);
+  });
+
+  it('redirects to what a live stream holds, which a recording is refused', async () => {
+    const refused = await ask(fakes, query({ start: '-300' }));
+    expect(refused.statusCode).toBe(400);
+    fakes.outcome = { type: 'Media', resource: { ...RESOURCE, isLive: true } };
+    const { headers } = await ask(fakes, query({ start: '-300', end: '-60.5' }));
+    expect(headers?.location).toMatch(/\?start=-300&end=-60\.5$/);
+    expect((await ask(fakes, query({ from: 'start' }))).headers?.location).toMatch(/\?from=start$/);
   });
 
   it.each([

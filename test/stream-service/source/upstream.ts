@@ -6,7 +6,11 @@ import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { SourceLimits } from '../../../stream-service/source/limits.ts';
-import { createSourceOpeners, type OpenSourceOptions } from '../../../stream-service/source/open-source.ts';
+import {
+  createSourceOpeners,
+  type OpenSourceOptions,
+  type SourceOpeners,
+} from '../../../stream-service/source/open-source.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
 import type { Fault } from '../../origin/faults.ts';
 
@@ -20,6 +24,8 @@ export interface Upstream {
   use(handler: Handler): void;
   /** Opens sources with minimal delays between attempts. */
   reader(options?: Partial<OpenSourceOptions>): OpenSource;
+  /** The same, with the functions that windows of live streams need. */
+  openers(options?: Partial<OpenSourceOptions>): SourceOpeners;
   close(): Promise<void>;
 }
 
@@ -30,29 +36,31 @@ export async function startUpstream(): Promise<Upstream> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const egress = createEgress({ allow: [`127.0.0.1:${port}`] });
+  const openers: Upstream['openers'] = (options = {}) =>
+    createSourceOpeners({
+      egress,
+      refresh: async () => {
+        throw new Error('Unexpected refresh');
+      },
+      ...options,
+      limits: {
+        initialBackoffMs: 1,
+        maxBackoffMs: 2,
+        maxRetryAfterMs: 5,
+        // Long, so that a busy machine is not taken for a source that stalls.
+        stallTimeoutMs: 10_000,
+        minReloadMs: 5,
+        ...options.limits,
+      },
+    });
   return {
     origin: `http://127.0.0.1:${port}`,
     egress,
+    openers,
     use(next) {
       handler = next;
     },
-    reader: (options = {}) =>
-      createSourceOpeners({
-        egress,
-        refresh: async () => {
-          throw new Error('Unexpected refresh');
-        },
-        ...options,
-        limits: {
-          initialBackoffMs: 1,
-          maxBackoffMs: 2,
-          maxRetryAfterMs: 5,
-          // Long, so that a busy machine is not taken for a source that stalls.
-          stallTimeoutMs: 10_000,
-          minReloadMs: 5,
-          ...options.limits,
-        },
-      }).openSource,
+    reader: (options) => openers(options).openSource,
     async close() {
       await egress.close();
       server.closeAllConnections();

@@ -96,7 +96,15 @@ type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pi
 
 /** Identifies the content of a source and the build that encodes it. */
 export const audioEntity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
-  digestOf([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
+  digestOf([
+    resource.id,
+    track.formatId,
+    ...windowOf(track),
+    ...(source.needsRemux ? [] : [source.size, source.validator]),
+    buildId,
+  ]);
+
+const windowOf = ({ window }: Track) => (window ? [window.first, window.last] : []);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
 export const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {

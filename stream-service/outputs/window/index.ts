@@ -1,0 +1,2 @@
+export { openWindow, type WindowDependencies } from './open.ts';
+export { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './plan.ts';

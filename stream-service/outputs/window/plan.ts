@@ -1,0 +1,45 @@
+import type { WindowParameters } from '../../../core/api/index.ts';
+import { InvalidParameter } from '../../../core/errors/index.ts';
+import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
+import type { PlannedOutput, RepresentationHead } from '../representation.ts';
+
+type ClosedWindow = Exclude<WindowParameters, { readonly kind: 'from-start' }>;
+
+/** A part of what the source of a live stream holds. By its numbers it is sent; by times, its numbers are looked up first. */
+export interface WindowPlan<Query = unknown> extends PlannedOutput {
+  readonly kind: 'window';
+  readonly found: KeyedRendition;
+  readonly window: ClosedWindow;
+  /** What is asked of it besides. */
+  readonly query: Query;
+}
+
+/** @param head of the query from now on */
+export function planWindow<Query>(
+  { found, window, query }: Pick<WindowPlan<Query>, 'found' | 'window' | 'query'>,
+  { mimeType, fileExtension }: RepresentationHead,
+): WindowPlan<Query> {
+  const head = { mimeType, fileExtension, size: undefined, acceptRanges: undefined };
+  return { kind: 'window', found, window, query, head, answersHead: false };
+}
+
+/** The rendition from the oldest media that its source holds. */
+export function followFromStart(found: KeyedRendition): KeyedRendition {
+  const window = { resource: found.resource, first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
+  return { ...found, tracks: mapTracks(found, (track) => ({ ...track, window })) };
+}
+
+export const mapTracks = (
+  { tracks: [first, ...rest] }: KeyedRendition,
+  change: (track: Track, index: number) => Track,
+): KeyedRendition['tracks'] => [change(first, 0), ...rest.map((track, index) => change(track, index + 1))];
+
+/** @throws InvalidParameter for what has no windows */
+export function requireLiveHls({ resource, tracks }: KeyedRendition): void {
+  if (!resource.isLive)
+    throw new InvalidParameter('start before now or at a time of day, from and segments apply to live streams only.');
+  // A list that resolving makes states no numbers: those of two processes would differ.
+  const isNumbered = (track: Track) => !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
+  if (!tracks.every(isNumbered))
+    throw new InvalidParameter('Only live streams of HLS can be read from an earlier time.');
+}

@@ -1,0 +1,114 @@
+import { createCache } from '../../../core/concurrency/index.ts';
+import { NotFound } from '../../../core/errors/index.ts';
+import type { InitTrack } from '../../../core/media/isobmff/index.ts';
+import type { SegmentFacts } from '../../../core/media/mp4-window/index.ts';
+import { type Segment, type Timeline, windowSegments, withTimes } from '../../../core/media/timeline/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { OpenRequest } from '../source.ts';
+import { TrackLocator } from '../track-locator.ts';
+import { ChunkSizer } from '../upstream-request.ts';
+import { type LoadTimeline, loadHls } from './load-timeline.ts';
+
+/** A live list as it is known: what it lists, and what it has listed shortly before. */
+export interface LiveList {
+  readonly segments: readonly Segment[];
+  /** Of fragmented MP4, by sequence number, as far as they were needed. */
+  readonly facts: Map<number, SegmentFacts>;
+  /** Initialization sections by their places. */
+  readonly inits: Map<string, { readonly bytes: Buffer; readonly tracks: readonly InitTrack[] }>;
+}
+
+/** The live lists that this process reads parts of. */
+export interface LiveLists {
+  get(resource: Resource, track: Track): LiveList | undefined;
+  /** Adds what a list now has. */
+  add(resource: Resource, track: Track, loaded: Timeline): LiveList;
+}
+
+/** Segments of all lists together, of some hundred bytes each. */
+const MAX_SEGMENTS = 200_000;
+const MAX_LISTS = 200;
+/** Nothing was read of it for so long. */
+const MAX_AGE_MS = 30 * 60 * 1000;
+const IDLE = { afterMs: 5 * 60 * 1000, maxWeight: 20_000 };
+
+export function createLiveLists(): LiveLists {
+  const lists = createCache<string, LiveList>({
+    ...{ maxEntries: MAX_LISTS, maxAgeMs: MAX_AGE_MS, maxWeight: MAX_SEGMENTS, idle: IDLE },
+    weightOf: ({ segments }) => segments.length,
+  });
+  const idOf = ({ id }: Resource, { formatId }: Track) => `${id} ${formatId}`;
+  return {
+    get: (resource, track) => lists.get(idOf(resource, track)),
+    add(resource, track, loaded) {
+      const segments = withTimes(loaded.segments);
+      const id = idOf(resource, track);
+      const known = lists.get(id);
+      return lists.set(id, known ? joinLists(known, segments) : { segments, facts: new Map(), inits: new Map() });
+    },
+  };
+}
+
+/**
+ * A source keeps a segment for the duration of its list after it has left the list (RFC 8216 §6.2.2): as many are kept
+ * here, so that a download can be resumed.
+ */
+function joinLists(known: LiveList, segments: readonly Segment[]): LiveList {
+  const first = segments[0]?.sequence ?? 0;
+  const before = known.segments.filter(({ sequence }) => sequence < first).slice(-segments.length);
+  const later = known.segments.filter(({ sequence }) => sequence > (segments.at(-1)?.sequence ?? first));
+  const isContinued =
+    segments.length > 0 &&
+    (known.segments.at(-1)?.sequence ?? -1) >= first - 1 &&
+    // An edge of a delivery network may lag behind another one; a list that has started anew is another one.
+    later.length <= segments.length &&
+    isSameSegment(known.segments, segments);
+  if (!isContinued) return { segments, facts: new Map(), inits: new Map() };
+  const joined = [...before, ...segments, ...later];
+  const oldest = joined[0]?.sequence ?? 0;
+  for (const sequence of known.facts.keys()) if (sequence < oldest) known.facts.delete(sequence);
+  return { ...known, segments: joined };
+}
+
+/** Compares the newest segment that both have: a new signature does not make it another one. */
+function isSameSegment(known: readonly Segment[], segments: readonly Segment[]): boolean {
+  const sequence = Math.min(known.at(-1)?.sequence ?? 0, segments.at(-1)?.sequence ?? 0);
+  const [before, after] = [known, segments].map((list) => list[sequence - (list[0]?.sequence ?? 0)]);
+  return !before || !after || pathOf(before.content.url) === pathOf(after.content.url);
+}
+
+const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
+
+/**
+ * Loads the segments of a window as a complete list: what is known of it, until that turns out to have expired.
+ * @throws NotFound when they are no longer held, and what `loadHls` throws
+ */
+export function loadWindow(lists: LiveLists): LoadTimeline {
+  let isKnown = true;
+  return async (options, track, signal) => {
+    const { resource, track: requested } = options;
+    const { window } = requested;
+    if (!window) throw new TypeError('The track has no window');
+    const listed = isKnown ? lists.get(resource, requested) : undefined;
+    isKnown = false;
+    let segments = listed && windowSegments(listed.segments, window);
+    if (!segments) {
+      const loaded = await loadHls(options, track, signal);
+      segments = windowSegments(lists.add(resource, requested, loaded).segments, window);
+    }
+    if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });
+    return { segments, isComplete: true, reloadSeconds: 1 };
+  };
+}
+
+/** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadHls` throws */
+export async function listLive(request: OpenRequest, lists: LiveLists): Promise<readonly Segment[]> {
+  const { resource, track, limits, signal } = request;
+  const rangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
+  const load = (at: Track, until: AbortSignal) =>
+    loadHls({ ...request, rangeRequirement, previous: undefined }, at, until);
+  const { value } = await new TrackLocator({ ...request, load }).current(signal);
+  if (value.segments.length === 0) throw new NotFound('The source holds no segments');
+  lists.add(resource, track, value);
+  return withTimes(value.segments);
+}

@@ -1,0 +1,389 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
+import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { openResponse, sendRequest } from '../../support/request.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  resourceOf,
+  type Service,
+  startService,
+  trackOf,
+  until,
+  videoTrack,
+} from '../fixture.ts';
+import { startUpstream, type Upstream } from '../source/upstream.ts';
+
+const run = promisify(execFile);
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=12'];
+const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=12'];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '2'];
+const BOTH = [...PICTURE, ...TONE, ...H264, '-c:a', 'aac'];
+/** Six segments of two seconds, whose clock begins at a time. */
+const recording = (name: string, clockSeconds: number, ...coded: string[]): string[] => [
+  ...[...coded, '-output_ts_offset', String(clockSeconds), '-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
+  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
+  ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+];
+
+let folder: string;
+let upstream: Upstream;
+let service: Service | undefined;
+/** The requests to the origin. */
+let asked: string[] = [];
+/** Lists by their path; they change as the test wants. */
+const lists = new Map<string, () => string>();
+const gone = new Set<string>();
+
+beforeAll(async () => {
+  folder = await madeBy([
+    recording('both', 1000, ...BOTH),
+    recording('ad', 5, ...BOTH),
+    recording('wide', 0, '-f', 'lavfi', '-i', 'testsrc=s=96x48:r=10:d=12', ...TONE, ...H264, '-c:a', 'aac'),
+    recording('video', 1000, ...PICTURE, ...H264),
+    recording('audio', 1000, ...TONE, '-c:a', 'aac'),
+    [
+      ...[...BOTH, '-output_ts_offset', '1000', '-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
+      ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
+    ],
+  ]);
+  upstream = await startUpstream();
+  const handlers = new Map<string, FaultHandler>();
+  upstream.use((request, response) => {
+    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    asked.push(path);
+    const list = lists.get(path);
+    if (list) return void response.end(list());
+    if (gone.has(path)) return void response.writeHead(404).end();
+    const handler = handlers.get(path) ?? createFaultHandler({ bytes: readFileSync(join(folder, path)) });
+    handlers.set(path, handler);
+    handler(request, response);
+  });
+});
+afterEach(async () => {
+  await service?.close();
+  lists.clear();
+  gone.clear();
+  asked = [];
+});
+afterAll(() => upstream.close());
+
+interface RollingList {
+  from: number;
+  to: number;
+  isEnded?: boolean;
+  firstSequence?: number;
+}
+
+const START = Date.UTC(2026, 10, 23, 20);
+
+/** What a source lists between two numbers, which the test moves. @param extra lines before a segment */
+const rolling =
+  (name: string, state: RollingList, { end = 'm4s', extra = (_: number): string[] => [] } = {}) =>
+  () =>
+    [
+      ...['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2'],
+      `#EXT-X-MEDIA-SEQUENCE:${(state.firstSequence ?? 100) + state.from}`,
+      ...(end === 'm4s' ? [`#EXT-X-MAP:URI="${name}.mp4"`] : []),
+      ...Array.from({ length: state.to - state.from }, (_, index) => state.from + index).flatMap((number) => [
+        ...(number === state.from ? [`#EXT-X-PROGRAM-DATE-TIME:${new Date(START + 2000 * number).toISOString()}`] : []),
+        ...extra(number),
+        '#EXTINF:2.000,',
+        `${name}${number}.${end}`,
+      ]),
+      ...(state.isEnded ? ['#EXT-X-ENDLIST'] : []),
+    ].join('\n');
+
+const live = { isLive: true, durationSeconds: undefined };
+
+/** The address of a live rendition whose list is `a.list`. */
+async function serve(list: () => string, traits: Partial<Track> = {}): Promise<string> {
+  lists.set('a.list', list);
+  const openers = upstream.openers({ refresh: async (resource) => resource });
+  const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/a.list`, ...traits });
+  service = await startService(resourceOf([track], live), { f: openers.openSource }, { ...openers });
+  return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
+}
+
+async function servePair(state: RollingList, audio = state): Promise<string> {
+  lists.set('v.list', rolling('video', state));
+  lists.set('s.list', rolling('audio', audio));
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
+  const tracks = [
+    videoTrack({ delivery: 'hls', url: `${upstream.origin}/v.list` }),
+    audioTrack({ delivery: 'hls', url: `${upstream.origin}/s.list` }),
+  ];
+  service = await startService(resourceOf(tracks, live), { video: openSource, audio: openSource }, openers);
+  return `${service.url}/api/Stream/Media/${combinedKey()}`;
+}
+
+/** Follows the redirect of a window. */
+async function follow(url: string): Promise<string> {
+  const { status, headers } = await sendRequest(url);
+  expect([status, headers['cache-control']]).toEqual([302, 'no-store']);
+  return new URL(headers.location ?? '', url).href;
+}
+
+const segmentsOf = async (url: string) => new URL(await follow(url)).searchParams.get('segments');
+const statusOf = async (url: string) => {
+  const { status, body } = await sendRequest(url);
+  return status >= 400 ? `${status} ${JSON.parse(body.toString()).type}` : status;
+};
+
+/** The digests of the packets of a side, in decode order. */
+function packetsOf(body: Buffer, side: 'v' | 'a'): Promise<string[]> {
+  return withTemporaryFolder(async (place) => {
+    const file = join(place, 'body');
+    await writeFile(file, body);
+    const args = ['-v', 'error', '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
+    const { stdout } = await run('ffmpeg', args);
+    return stdout
+      .split('\n')
+      .flatMap((line) => (line === '' || line.startsWith('#') ? [] : (line.split(',').at(-1)?.trim() ?? [])));
+  });
+}
+
+const file = (path: string) => readFileSync(join(folder, path));
+const joined = (name: string, from: number, to: number) =>
+  Buffer.concat([
+    file(`${name}.mp4`),
+    ...Array.from({ length: to - from }, (_, index) => file(`${name}${from + index}.m4s`)),
+  ]);
+
+describe('a window of a live stream of fragmented MP4', () => {
+  it('is one MP4 with length and ranges, with the samples of its segments from 0 on', async () => {
+    const state = { from: 0, to: 5 };
+    const base = await serve(rolling('both', state));
+    const url = await follow(`${base}?start=-5`);
+    expect(new URL(url).search).toBe('?segments=102-104');
+    const whole = await sendRequest(url);
+    expect(whole.status).toBe(200);
+    expect(whole.headers).toMatchObject({
+      'accept-ranges': 'bytes',
+      'content-length': String(whole.body.length),
+      etag: expect.stringMatching(/^"/),
+      'content-type': 'video/mp4',
+    });
+    expect(decodeURIComponent(whole.headers['content-disposition'] ?? '')).toContain(
+      'A clip (2026-11-23 20-00-04Z).mp4',
+    );
+    const { durationSeconds, complaints, tags, codecs } = await inspect(whole.body, '.mp4');
+    expect({ complaints, codecs, recorded: tags.creation_time }).toEqual({
+      complaints: '',
+      codecs: ['h264', 'aac'],
+      recorded: '2026-11-23T20:00:04.000000Z',
+    });
+    expect(Math.round(durationSeconds)).toBe(6);
+    const source = joined('both', 2, 5);
+    expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(source, 'v'));
+    expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(source, 'a'));
+
+    // A player that seeks, a download that resumes, and HEAD.
+    const { length } = whole.body;
+    for (const [first, last] of [
+      [0, 99],
+      [length - 1000, length - 1],
+      [Math.floor(length / 3), length - 5],
+      [700, 900],
+    ] as const) {
+      const part = await sendRequest(url, {
+        headers: { range: `bytes=${first}-${last}`, 'if-range': whole.headers.etag ?? '' },
+      });
+      expect([part.status, part.headers['content-range']]).toEqual([206, `bytes ${first}-${last}/${length}`]);
+      expect(part.body.equals(whole.body.subarray(first, last + 1))).toBe(true);
+    }
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect([head.status, head.headers['content-length'], head.headers.etag]).toEqual([
+      200,
+      String(length),
+      whole.headers.etag,
+    ]);
+    expect((await sendRequest(url, { headers: { range: `bytes=${length}-` } })).status).toBe(416);
+
+    // What has left the list is still resumed as long as the source has it; another process does not know it.
+    Object.assign(state, { from: 4, to: 6 });
+    await follow(`${base}?start=-1`);
+    const rest = await withTemporaryFolder(async (place) => {
+      const out = join(place, 'out.mp4');
+      await writeFile(out, whole.body.subarray(0, 20_000));
+      await run('curl', ['-sS', '-C', '-', '-o', out, url]);
+      return readFileSync(out);
+    });
+    expect(rest.equals(whole.body)).toBe(true);
+    for (const number of [2, 3, 4]) gone.add(`both${number}.m4s`);
+    expect(await statusOf(url)).toBe('404 /problems/gone');
+    await service?.close();
+    expect(await statusOf(`${await serve(rolling('both', state))}${new URL(url).search}`)).toBe('404 /problems/gone');
+  });
+
+  it('is selected by seconds before now, by the time of day and by numbers, as far as it is held', async () => {
+    const base = await serve(rolling('both', { from: 1, to: 5 }));
+    expect(await segmentsOf(`${base}?start=-999`)).toBe('101-104');
+    expect(await segmentsOf(`${base}?start=-6&end=-2`)).toBe('102-103');
+    expect(await segmentsOf(`${base}?end=-4`)).toBe('101-102');
+    expect(await segmentsOf(`${base}?start=2026-11-23T20:00:05Z&end=2026-11-23T21:00:07%2B01:00`)).toBe('102-103');
+    expect(await segmentsOf(`${base}?start=2026-11-23T19:00:00Z`)).toBe('101-104');
+    expect(await segmentsOf(`${base}?segments=103-`)).toBe('103-104');
+    expect(new URL(await follow(`${base}?start=-1&format=mp3&bitrate=128`)).search).toBe(
+      '?format=mp3&bitrate=128&segments=104-104',
+    );
+    expect((await sendRequest(`${base}?start=-5`, { method: 'HEAD' })).status).toBe(302);
+    const outcomes = Object.fromEntries(
+      await Promise.all(
+        [
+          'start=-5&end=-9',
+          'start=-5&end=7',
+          'start=-0',
+          'start=2026-13-40T00:00:00Z',
+          'start=2030-01-01T00:00:00Z',
+          'end=2020-01-01T00:00:00Z',
+          'segments=5-4',
+          'segments=1-20001',
+          'segments=x',
+          'segments=1-3',
+          'segments=104-105',
+          'segments=1-2&start=-3',
+          'from=end',
+          'from=start&start=-4',
+          'start=5',
+        ].map(async (query) => [query, await statusOf(`${base}?${query}`)]),
+      ),
+    );
+    const BAD = '400 /problems/bad-parameter';
+    const GONE = '404 /problems/gone';
+    expect(outcomes).toEqual({
+      ...Object.fromEntries(Object.keys(outcomes).map((query) => [query, BAD])),
+      'end=2020-01-01T00:00:00Z': GONE,
+      'segments=1-3': GONE,
+      'segments=104-105': GONE,
+    });
+  });
+
+  it('has one timeline across discontinuities, and is refused where the encoding changes', async () => {
+    const switched = (other: string) => () =>
+      rolling('both', { from: 0, to: 4 })()
+        .replace('both2.m4s', `${other}0.m4s`)
+        .replace('#EXTINF:2.000,\nad0', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="ad.mp4"\n#EXTINF:2.000,\nad0')
+        .replace('#EXTINF:2.000,\nwide0', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="wide.mp4"\n#EXTINF:2.000,\nwide0')
+        .replace('#EXTINF:2.000,\nboth3', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="both.mp4"\n#EXTINF:2.000,\nboth3');
+    const base = await serve(switched('ad'));
+    const { status, headers, body } = await sendRequest(await follow(`${base}?start=-999`));
+    expect([status, headers['accept-ranges']]).toEqual([200, 'bytes']);
+    const { durationSeconds, complaints } = await inspect(body, '.mp4');
+    expect([Math.round(durationSeconds), complaints]).toEqual([8, '']);
+    expect((await packetsOf(body, 'v')).length).toBe(80);
+    lists.set('a.list', switched('wide'));
+    await service?.close();
+    const changed = await serve(switched('wide'));
+    expect(await statusOf(await follow(`${changed}?start=-999`))).toBe('415 /problems/unsupported-rendition');
+    expect((await sendRequest(await follow(`${changed}?start=-2`))).status).toBe(200);
+  });
+
+  it('is a recording for conversions, tags and clips', async () => {
+    const base = await serve(rolling('both', { from: 0, to: 5 }));
+    const mp3 = await sendRequest(await follow(`${base}?start=-6&format=mp3`));
+    expect([mp3.status, mp3.headers['accept-ranges'], mp3.headers['content-length']]).toEqual([
+      ...[200, 'bytes', String(mp3.body.length)],
+    ]);
+    expect(Math.round((await inspect(mp3.body, '.mp3')).durationSeconds)).toBe(6);
+    const tagged = await sendRequest(`${base}?segments=101-102&format=m4a&tags=true`);
+    expect(tagged.headers['accept-ranges']).toBe('bytes');
+    expect((await inspect(tagged.body, '.m4a')).tags).toMatchObject({
+      title: 'A clip',
+      date: '2026-11-23T20:00:02.000Z',
+    });
+    expect(service?.sizes.size).toBe(0);
+  });
+
+  it('joins separate video and audio into one file', async () => {
+    const base = await servePair({ from: 0, to: 5 }, { from: 1, to: 4 });
+    const url = await follow(`${base}?start=-999`);
+    expect(new URL(url).searchParams.get('segments')).toBe('101-103');
+    const { status, headers, body } = await sendRequest(url);
+    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'bytes', String(body.length)]);
+    const { complaints, codecs, streams } = await inspect(body, '.mp4');
+    expect([complaints, codecs]).toEqual(['', ['h264', 'aac']]);
+    expect(streams.map(({ durationSeconds }) => Math.round(durationSeconds))).toEqual([6, 6]);
+    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('video', 1, 4), 'v'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsOf(joined('audio', 1, 4), 'a'));
+    const part = await sendRequest(url, { headers: { range: 'bytes=5000-9000' } });
+    expect(part.body.equals(body.subarray(5000, 9001))).toBe(true);
+  });
+
+  it('ends its upstream requests when the client leaves', async () => {
+    const base = await serve(rolling('both', { from: 0, to: 5 }));
+    const url = await follow(`${base}?start=-999`);
+    const { body } = await openResponse(url);
+    body.destroy();
+    body.on('error', () => undefined);
+    await until(() => service?.connections() === 0);
+  });
+});
+
+describe('a window of another kind', () => {
+  it('is remuxed with its duration from MPEG-TS, and converted with its length', async () => {
+    const base = await serve(rolling('ts', { from: 0, to: 5 }, { end: 'ts' }));
+    const url = await follow(`${base}?start=-4`);
+    const { status, headers, body } = await sendRequest(url);
+    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+    const { durationSeconds, tags, complaints } = await inspect(body, '.mp4');
+    expect([Math.round(durationSeconds), tags.creation_time, complaints]).toEqual([
+      ...[4, '2026-11-23T20:00:06.000000Z', ''],
+    ]);
+    expect((await packetsOf(body, 'v')).length).toBe(40);
+    const mp3 = await sendRequest(`${url}&format=mp3`);
+    expect(mp3.headers['content-length']).toBe(String(mp3.body.length));
+    for (const number of [3, 4]) gone.add(`ts${number}.ts`);
+    expect(await statusOf(url)).toBe('404 /problems/gone');
+  });
+
+  it('needs times of day in the list, and a live list of HLS', async () => {
+    const untimed = (): string => rolling('both', { from: 0, to: 3 })().replace(/#EXT-X-PROGRAM.*\n/, '');
+    const base = await serve(untimed);
+    expect(await segmentsOf(`${base}?start=-3`)).toBe('101-102');
+    expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
+    await service?.close();
+    for (const [delivery, isLive] of [
+      ['dash', true],
+      ['hls', false],
+      ['direct', false],
+    ] as const) {
+      service = await startService(resourceOf([trackOf('f', { delivery })], { isLive }), {});
+      for (const query of ['start=-5', 'segments=1-2', 'from=start', 'start=2026-11-23T20:00:00Z'])
+        expect(await statusOf(`${service.url}/api/Stream/Media/${mediaKey('f')}?${query}`)).toBe(
+          '400 /problems/bad-parameter',
+        );
+      await service.close();
+    }
+  });
+});
+
+describe('a live stream from the start of what is held', () => {
+  it('follows the source from its oldest segment to the end, without ranges', async () => {
+    const state: RollingList = { from: 0, to: 4 };
+    const base = await serve(rolling('both', state), {});
+    const answer = await openResponse(`${base}?from=start`, { headers: { range: 'bytes=5-' } });
+    expect([answer.status, answer.headers['accept-ranges']]).toEqual([200, 'none']);
+    await until(() => asked.includes('both3.m4s'));
+    Object.assign(state, { from: 1, to: 6, isEnded: true });
+    const body = Buffer.concat(await answer.body.toArray());
+    expect((await packetsOf(body, 'v')).length).toBe(120);
+  });
+
+  it('knows a list that has started anew by its segments', async () => {
+    const state: RollingList = { from: 0, to: 5 };
+    const base = await serve(rolling('both', state));
+    expect((await sendRequest(await follow(`${base}?start=-2`))).status).toBe(200);
+    Object.assign(state, { from: 0, to: 2, firstSequence: 0 });
+    expect(await segmentsOf(`${base}?start=-999`)).toBe('0-1');
+    expect(await statusOf(`${base}?segments=104-104`)).toBe('404 /problems/gone');
+  });
+});
