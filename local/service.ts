@@ -107,6 +107,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         state,
         ...createSourceOpeners({ ...settings, egress, refresh: resolver.refresh, latest: resolver.latest, log }),
         resolve: resolver.resolve,
+        request: egress.request,
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,

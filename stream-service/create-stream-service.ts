@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Egress } from '../core/egress/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
@@ -16,6 +17,7 @@ import {
   createOutputs,
   createSizeRecorder,
 } from './outputs/index.ts';
+import { createSegments } from './segments/index.ts';
 import {
   type AdmissionLimits,
   createAdmission,
@@ -68,6 +70,10 @@ export interface StreamServiceOptions {
   readonly observer?: StreamObserver;
   /** Adds the host's own routes and hooks, which run before those of the streams. */
   readonly extend?: (app: FastifyInstance) => void;
+  /** Base URL of the service that knows segments of videos. @default there are none */
+  readonly sponsorblockUrl?: string;
+  /** Sends requests to that service. */
+  readonly request?: Egress['request'];
   readonly log: Log;
 }
 
@@ -98,9 +104,11 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const requireFfmpeg = createRequireFfmpeg(options);
   const openSource = options.peekSource ?? options.openSource;
   const archiveJobs = createArchiveJobs(options);
+  const segments = createSegments(options);
   const outputs = createOutputs({
     ...options,
     archiveJobs,
+    segments,
     observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
@@ -112,7 +120,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
   const find = createKeyLookup(options);
-  const app = buildApp({ ...options, find, sessions, outputs, archiveJobs, stalledClients });
+  const app = buildApp({ ...options, find, sessions, outputs, segments, archiveJobs, stalledClients });
   await app.ready();
 
   return {

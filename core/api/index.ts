@@ -49,6 +49,7 @@ export {
   type MediaParameters,
   mediaQuery,
   parseMediaParameters,
+  parseSkipParameter,
   parseStartParameter,
   parseSubtitlesParameter,
   toQuery,

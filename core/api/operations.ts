@@ -1,4 +1,5 @@
 import { conversionNames, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../conversions/index.ts';
+import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
 import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -115,6 +116,12 @@ const LIVE_SEGMENTS: Parameter = {
     'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
 };
 
+const SKIP: Parameter = {
+  name: 'skip',
+  in: 'query',
+  description: `Segments of a video of YouTube to leave out, by the reports of viewers: ${SEGMENT_CATEGORIES.join(', ')}, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL`,
+};
+
 const NAME: Parameter = {
   name: 'name',
   in: 'query',
@@ -222,6 +229,7 @@ const table = [
       EMBEDDED,
       ...CLIP,
       LIVE_START,
+      SKIP,
       { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
     ],
     responses: {
@@ -249,6 +257,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
+      SKIP,
       ENTRIES,
     ],
     responses: {
@@ -308,6 +317,7 @@ const table = [
       ...CLIP,
       LIVE_START,
       LIVE_SEGMENTS,
+      SKIP,
       NAME,
     ],
     responses: {
@@ -318,6 +328,7 @@ const table = [
       404: failure('No such key, or its source is gone'),
       415: failure('The rendition cannot be sent in the requested format; detail says why'),
       416: failure('The range cannot be satisfied'),
+      502: failure('The source cannot be read, or the segments to leave out'),
     },
     methods: ['GET', 'HEAD'],
   },
@@ -447,6 +458,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
+      SKIP,
       { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
       JOB,
@@ -472,6 +484,7 @@ const table = [
     parameters: [
       KEY,
       EMBEDDED,
+      SKIP,
       {
         name: 'start',
         in: 'query',
@@ -486,7 +499,8 @@ const table = [
       },
       400: failure('A parameter is invalid, or the rendition cannot be sought in; detail says which'),
       404: failure('No such key, or its source is gone'),
-      415: failure('Subtitles cannot be embedded in the rendition'),
+      415: failure('Subtitles cannot be embedded in the rendition, or segments of it not left out'),
+      502: failure('The source cannot be read, or the segments to leave out'),
     },
     methods: ['GET', 'HEAD'],
   },

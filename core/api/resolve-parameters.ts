@@ -1,10 +1,12 @@
 import { type ConversionName, conversionNames, findConversionName, type Mp3BitrateKbps } from '../conversions/index.ts';
+import type { SegmentCategory } from '../media/skipping/index.ts';
 import { parseJobId } from './archive-progress.ts';
 import { problems } from './problem.ts';
 import {
   type MediaParameters,
   parseBitrate,
   parsePartParameters,
+  parseSkipParameter,
   parseSubtitlesParameter,
   parseTags,
   type Query,
@@ -101,6 +103,7 @@ const GET_PARAMETERS = [
   'subtitles',
   'start',
   'end',
+  'skip',
   'from',
   'entries',
 ];
@@ -129,6 +132,7 @@ export function parseGetParameters(rawQuery: string): GetParameters {
     hasTags: parseTags(read('tags')),
     ...parsePartParameters(query),
     subtitles,
+    skip: parseSkipParameter(read('skip')),
   };
 }
 
@@ -157,6 +161,8 @@ export interface EntryEncoding extends Selection {
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With full tags, where the output has room for them. */
   readonly hasTags: boolean;
+  /** Segments to leave out. */
+  readonly skip?: readonly SegmentCategory[];
 }
 
 /** What Archive streams of a list. */
@@ -211,7 +217,7 @@ function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): E
   const selection = parseSelection(read, defaultQuality);
   const bitrateKbps = parseBitrate(read('bitrate'));
   if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) };
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), skip: parseSkipParameter(read('skip')) };
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -236,10 +242,11 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 }
 
 /** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
-export const encodingQuery = ({ bitrateKbps, hasTags, ...selection }: EntryEncoding) => ({
+export const encodingQuery = ({ bitrateKbps, hasTags, skip, ...selection }: EntryEncoding) => ({
   ...selectionQuery(selection),
   bitrate: bitrateKbps,
   tags: hasTags || undefined,
+  skip: skip?.join(),
 });
 
 /** Formats of a feed; the first one is the default. */

@@ -4,6 +4,7 @@ import {
   MP3_BITRATES_KBPS,
   type Mp3BitrateKbps,
 } from '../conversions/index.ts';
+import { SEGMENT_CATEGORIES, type SegmentCategory } from '../media/skipping/index.ts';
 import type { WindowTime, WindowTimes } from '../media/timeline/index.ts';
 import { problems } from './problem.ts';
 
@@ -21,6 +22,8 @@ export interface MediaParameters {
   readonly window?: WindowParameters;
   /** The language of subtitles to embed. */
   readonly subtitles?: string;
+  /** Segments to leave out. */
+  readonly skip?: readonly SegmentCategory[];
 }
 
 /** A query parameter as it was decoded; a repeated one is an array. */
@@ -41,14 +44,15 @@ export function withoutBlanks(query: Query): Query {
 /**
  * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
  * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or
- * false, and for an invalid clip or language
+ * false, and for an invalid clip, language or category
  */
 export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
   const bitrateKbps = parseBitrate(query.bitrate);
   if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
   const subtitles = parseSubtitlesParameter(query.subtitles);
-  return { format, bitrateKbps, hasTags: parseTags(query.tags), ...parsePartParameters(query), subtitles };
+  const skip = parseSkipParameter(query.skip);
+  return { format, bitrateKbps, hasTags: parseTags(query.tags), ...parsePartParameters(query), subtitles, skip };
 }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
@@ -59,6 +63,7 @@ export function mediaQuery({
   clip,
   window,
   subtitles,
+  skip,
 }: MediaParameters): URLSearchParams {
   const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
   const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
@@ -72,6 +77,7 @@ export function mediaQuery({
       start: startSeconds > 0 || isOpenEnded ? startSeconds : undefined,
       end: isOpenEnded ? undefined : endSeconds,
     }),
+    skip: skip?.join(),
   });
 }
 
@@ -228,4 +234,18 @@ export function parseSubtitlesParameter(value: Value): string | undefined {
   if (Array.isArray(value)) throw problems.badRequest('subtitles is given more than once');
   if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles must be a language, such as en');
   return value;
+}
+
+/**
+ * Parses the `skip` parameter: categories, separated by commas; undefined without it.
+ * @throws Problem 400 unless it occurs once and each is known
+ */
+export function parseSkipParameter(value: Value): readonly SegmentCategory[] | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) throw problems.badRequest('skip is given more than once');
+  const names = value.split(',').map((name) => name.trim().toLowerCase());
+  const categories = SEGMENT_CATEGORIES.filter((name) => names.includes(name));
+  if (categories.length < new Set(names).size)
+    throw problems.badRequest(`skip must be of ${SEGMENT_CATEGORIES.join(', ')}, separated by commas`);
+  return categories;
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
-import { defineParser, SettingError, secretList } from './parsers.ts';
+import { defineParser, type Parser, SettingError, secretList } from './parsers.ts';
 
 /** A shorter prefix belongs to no single machine. */
 const MIN_PREFIX_BITS = 32;
@@ -31,15 +31,16 @@ function normalizeAddress(item: string): string | undefined {
   return isPrefix ? `${shortest}/${Number(bits)}` : undefined;
 }
 
-const ENDPOINT = 'an http or https URL without credentials and query, such as http://127.0.0.1:4318';
-
-/** The base URL of an OTLP receiver. The error line does not repeat it: it may contain credentials. */
-export const otlpEndpoint = defineParser(ENDPOINT, (name, text): string => {
-  const url = URL.parse(text);
-  const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-  if (!isPlain) throw new SettingError(`${name} must be ${ENDPOINT}`);
-  return url.href.replace(/\/$/, '');
-});
+/** The base URL of a service. The error line does not repeat it: it may contain credentials. */
+export function serviceUrl(example: string): Parser<string> {
+  const accepts = `an http or https URL without credentials and query, such as ${example}`;
+  return defineParser(accepts, (name, text) => {
+    const url = URL.parse(text);
+    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+    if (!isPlain) throw new SettingError(`${name} must be ${accepts}`);
+    return url.href.replace(/\/$/, '');
+  });
+}
 
 /** Headers as name and value, which may be credentials. */
 export const otlpHeaders = secretList(

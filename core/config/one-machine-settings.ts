@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
-import { otlpEndpoint, otlpHeaders, sourceAddresses } from './network-settings.ts';
+import { otlpHeaders, serviceUrl, sourceAddresses } from './network-settings.ts';
 import { anyText, flag, hostNames, oneOf, proxyUrls, ratio, wholeNumber } from './parsers.ts';
 import { inScope } from './setting.ts';
 
@@ -162,7 +162,7 @@ export const oneMachineSettings = inScope('one-machine', {
   },
   otlpEndpoint: {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    parse: otlpEndpoint,
+    parse: serviceUrl('http://127.0.0.1:4318'),
     description:
       'Receiver of OpenTelemetry traces (OTLP over HTTP), to which `/v1/traces` is added; absent: no traces. Reached directly, past proxies and the egress guard',
     contextError: 'is for one machine: in AWS the traces are in X-Ray',

@@ -1,4 +1,5 @@
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
+import { serviceUrl } from './network-settings.ts';
 import {
   contacts,
   flag,
@@ -118,6 +119,14 @@ export const sharedSettings = inScope('both', {
     description:
       'Browser that requests of yt-dlp imitate, in TLS and headers: of all sites (`chrome`) or of single ones (`tiktok.com=chrome,*.example.org=safari`); the first rule that matches applies. Needs a build of yt-dlp with curl_cffi, as the official ones are',
     passedTo: ['resolver', 'stream-task'],
+  },
+  sponsorblockUrl: {
+    variable: 'SPONSORBLOCK_URL',
+    parse: serviceUrl('https://sponsor.ajay.app'),
+    defaultText: 'none',
+    description:
+      'Service with the interface of SponsorBlock that tells `skip` which segments of videos of YouTube viewers have reported. It receives four hexadecimal digits of a digest of the id of a video; a private address needs an entry in `EGRESS_ALLOW`',
+    passedTo: ['stream-task'],
   },
   playlistLimit: {
     variable: 'PLAYLIST_LIMIT',

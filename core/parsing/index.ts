@@ -27,5 +27,6 @@ export {
   READ_CONTAINER,
   READ_CUES,
   READ_HLS_PLAYLIST,
+  READ_SEGMENTS,
   SCAN_HLS_PLAYLIST,
 } from './tasks.ts';

@@ -5,8 +5,9 @@ import {
   measureFragment,
   UnsupportedMp4,
 } from '../media/isobmff/index.ts';
-import { type ClipOptions, type ClipSource, type ClipTimes, layOutClipSources } from '../media/mp4-clip/index.ts';
+import { type ClipOptions, type ClipSource, layOutClipSources } from '../media/mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
+import type { ClipTimes, Span } from '../media/skipping/index.ts';
 import { TextTooLarge } from '../media/timed-text/index.ts';
 import {
   createLayout,
@@ -49,7 +50,7 @@ export interface ClipInput {
 }
 
 /** The layout of a clip, and the times that it shows. */
-export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } & ClipTimes> = {
+export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } & Span> = {
   name: 'lay out clip',
   run({ sources, times, options }) {
     const layout = layOutClipSources(sources, times, options);

@@ -1,5 +1,6 @@
 import { type PackedPlaylist, PlaylistError, readHlsPlaylist, scanHlsPlaylist } from '../media/hls/index.ts';
 import { hasEncryptedSampleEntry } from '../media/isobmff/index.ts';
+import { InvalidSegments, parseSegments, type Segment } from '../media/skipping/index.ts';
 import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '../media/subtitles/index.ts';
 import type { ManifestFacts } from '../media/timeline/index.ts';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
@@ -44,6 +45,13 @@ export const READ_CUES: ParsingTask<Buffer, string> = {
   name: 'read cues',
   run: (bytes) => JSON.stringify(readSubtitles(bytes)),
   errors: [InvalidSubtitles],
+};
+
+/** The segments of one video in an answer of a service. */
+export const READ_SEGMENTS: ParsingTask<{ readonly bytes: Buffer; readonly videoId: string }, readonly Segment[]> = {
+  name: 'read segments',
+  run: ({ bytes, videoId }) => parseSegments(bytes, videoId),
+  errors: [InvalidSegments],
 };
 
 /** An answer of the worker of yt-dlp. What it costs to parse a byte is a fraction of what a byte of other tasks does. */

@@ -4,6 +4,7 @@ import {
   operations,
   parseArchiveParameters,
   parseMediaParameters,
+  parseSkipParameter,
   parseStartParameter,
   parseSubtitlesParameter,
   problems,
@@ -35,6 +36,7 @@ import {
   planSubtitle,
   type RepresentationHead,
 } from '../outputs/index.ts';
+import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { itemRoute } from './item.ts';
@@ -129,6 +131,7 @@ interface StreamRoutesDependencies {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
+  readonly segments: Segments;
   readonly archiveJobs: ArchiveJobs;
   readonly stalledClients: StalledClients;
   readonly log: Log;
@@ -141,6 +144,7 @@ type Parameter =
   | 'subtitles'
   | 'start'
   | 'end'
+  | 'skip'
   | 'entity'
   | 'quality'
   | 'codec'
@@ -159,7 +163,7 @@ interface Route {
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { find, sessions, outputs, stalledClients, log } = dependencies;
+  const { find, sessions, outputs, segments, stalledClients, log } = dependencies;
 
   /** The head of GET's response; by the plan where its sources cannot be opened or no slot is free. */
   const findHead = async (plan: OutputPlan, openSession: () => StreamSession): Promise<RepresentationHead> => {
@@ -181,7 +185,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       parse: (
         query: Route['Querystring'],
         params: Route['Params'],
-      ) => (found: Found, signLink: SignKey | undefined) => OutputPlan,
+      ) => (found: Found, signLink: SignKey | undefined) => OutputPlan | Promise<OutputPlan>,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
@@ -193,9 +197,14 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         return {
-          plan: planFor(found, linkSignerFor(accessHeader)),
+          plan: await planFor(found, linkSignerFor(accessHeader)),
           headersOf: (head: RepresentationHead) =>
-            responseHeaders(operationId, { ...found, fileName }, head, signerFor(accessHeader)),
+            responseHeaders(
+              operationId,
+              { ...found, fileName, hasSkips: query.skip !== undefined },
+              head,
+              signerFor(accessHeader),
+            ),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
       };
@@ -220,12 +229,19 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
       const options = parseMediaParameters(query);
-      return (found) => planOutput(found, { route: 'Media', ...options });
+      const { skip, clip } = options;
+      return async (found) =>
+        planOutput(found, { route: 'Media', ...options, clip: await segments.skip(found.resource, skip, clip) });
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
       const startSeconds = parseStartParameter(query.start);
-      return (found) => planOutput(found, { route: 'Combined', subtitles, startSeconds });
+      const skip = parseSkipParameter(query.skip);
+      if (skip && startSeconds !== undefined) throw problems.badRequest('skip cannot be combined with start');
+      return async (found) => {
+        const clip = await segments.skip(found.resource, skip);
+        return planOutput(found, { route: 'Combined', subtitles, startSeconds, clip, skip });
+      };
     }),
     HlsMaster: route(
       find.rendition,

@@ -17,7 +17,7 @@ import { type StalledClients, sendBody } from './send-body.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
-/** For responses with a name that the client has chosen, which is not in the key of shared caches. */
+/** For responses with a name that the client has chosen, or without segments: neither is in the key of shared caches. */
 const CACHEABLE_BY_CLIENT = CACHEABLE.replace('public', 'private');
 
 /** Metadata that names a response. */
@@ -25,6 +25,8 @@ export interface Named {
   readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
   /** Chosen by the client, without extension. */
   readonly fileName?: string | undefined;
+  /** What is left out of it may be other segments tomorrow. */
+  readonly hasSkips?: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface Named {
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive }, fileName }: Named,
+  { resource: { title, author, isLive }, fileName, hasSkips }: Named,
   {
     size,
     mimeType,
@@ -52,11 +54,12 @@ export function responseHeaders(
 ): Record<string, string> {
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
+  const isForAll = fileName === undefined && !hasSkips;
   const naming = fileName === undefined ? { title, author, clip, recordedAtMs } : { title: fileName, author: null };
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),
-    'cache-control': isCacheable ? (fileName === undefined ? CACHEABLE : CACHEABLE_BY_CLIENT) : 'no-store',
+    'cache-control': isCacheable ? (isForAll ? CACHEABLE : CACHEABLE_BY_CLIENT) : 'no-store',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),

@@ -1,7 +1,8 @@
-import { getOperation, type WindowParameters } from '../../core/api/index.ts';
+import { getOperation, mediaQuery, type WindowParameters } from '../../core/api/index.ts';
 import { type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
+import type { SegmentCategory } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
@@ -21,7 +22,7 @@ import {
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
-import type { ClipTimes, RepresentationHead } from './representation.ts';
+import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
 import { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
@@ -37,7 +38,7 @@ export type RenditionPlan =
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
   | MediaRequest
-  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles'>)
+  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles' | 'clip' | 'skip'>)
   | { readonly route: 'Hls'; readonly file: PresentationFile }
   | { readonly route: 'Cover' };
 
@@ -50,6 +51,8 @@ export interface MediaQuery extends EncodeQuery {
   readonly format?: ConversionName;
   /** Language of the subtitles to embed in MP4. */
   readonly subtitles?: string;
+  /** What was requested to be left out, which is in `clip`. */
+  readonly skip?: readonly SegmentCategory[];
 }
 
 /** What was found: two tracks, segments, an MP4 file, or a file of another container. */
@@ -83,14 +86,13 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
       const plan = decide('combinedFromKeyframe', found, { ...query, clip });
       return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
     }
-    const plan = decide(query.subtitles === undefined ? 'combined' : 'combinedWithSubtitles', found, query);
-    const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query.subtitles);
+    const plan = decide(rowOf(query, 'combined', 'combinedWithSubtitles'), found, query);
+    const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query);
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
   }
   if (query.window) return planPart(found, query, query.window);
   const audio = found.tracks.find((track) => track.audio);
-  if (!query.format || !audio)
-    return decide(query.clip ? 'clip' : query.subtitles === undefined ? 'media' : 'subtitles', found, query);
+  if (!query.format || !audio) return decide(rowOf(query, 'media', 'subtitles'), found, query);
   if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');
   const row = isEncoded(query.format) ? 'encoded' : 'copied';
   return { ...decide(row, { ...found, tracks: [audio] }, query), conversion: query.format };
@@ -107,6 +109,12 @@ function planPart(
   const recording = { ...found, resource: { ...found.resource, isLive: false } };
   return planWindow({ found, window, query }, planOutput(recording, rest).head);
 }
+
+const rowOf = <Row extends keyof typeof DECISIONS>(
+  { clip, subtitles }: Pick<MediaQuery, 'clip' | 'subtitles'>,
+  plain: Row,
+  withSubtitles: Row,
+): Row | 'clip' => (clip ? 'clip' : subtitles === undefined ? plain : withSubtitles);
 
 const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>
   DECISIONS[row][shapeOf(found)](found, query);
@@ -127,8 +135,10 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
 
 const MEDIA_PATH = getOperation('Media').path;
 
-const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
-  MEDIA_PATH.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
+function mediaPath({ key }: KeyedRendition, { subtitles, skip }: Pick<MediaQuery, 'subtitles' | 'skip'>): string {
+  const query = mediaQuery({ hasTags: false, subtitles, skip });
+  return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
+}
 
 /** @throws as `planExtras` for subtitles: a file that is sent as it is has no room for them */
 function copy(found: KeyedRendition, { subtitles }: MediaQuery) {
@@ -198,7 +208,7 @@ function copyAudio(found: KeyedRendition, query: MediaQuery) {
 /** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition for another codec */
 function remuxAudio(found: KeyedRendition, query: MediaQuery) {
   const extras = planAudioExtras(found, query);
-  if (query.clip) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
+  if (query.clip) throw cannotClip(query.clip, 'Only MP4 files and conversions can be clipped.');
   return planRemux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
 }
 

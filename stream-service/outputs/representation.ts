@@ -1,19 +1,21 @@
 import type { Readable } from 'node:stream';
 import { toProblem } from '../../core/api/index.ts';
 import type { ConversionName } from '../../core/conversions/index.ts';
-import { UpstreamError } from '../../core/errors/index.ts';
+import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import { entityTag, type PredictedRange } from '../../core/http/index.ts';
 import type { FileType } from '../../core/media/codecs/index.ts';
+import type { ClipTimes } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { memorySource, type OpenSource } from '../source/index.ts';
 
-/** A part of a presentation, in seconds. */
-export interface ClipTimes {
-  readonly startSeconds: number;
-  /** Infinite: to the end. */
-  readonly endSeconds: number;
-}
+export type { ClipTimes };
+
+/** The error of an output that has no parts. */
+export const cannotClip = ({ skipped }: ClipTimes, detail: string, options?: ErrorOptions): Error =>
+  skipped
+    ? new UnsupportedRendition(`Segments of this cannot be skipped. ${detail}`, options)
+    : new InvalidParameter(detail, options);
 
 /** Facts of a representation for the response headers. Before its source is open, some may be unknown. */
 export interface RepresentationHead {

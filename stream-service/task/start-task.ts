@@ -104,6 +104,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       state,
       ...createSourceOpeners({ ...settings, egress, refresh, latest, readAsBrowser, log }),
       resolve: resolver.resolve,
+      request: egress.request,
       ffmpeg: tools.ffmpeg,
       maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
       limits: settings,

@@ -165,14 +165,14 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'from', 'segments', 'name'].map(
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'from', 'segments', 'skip', 'name'].map(
       (name) => `query ${name} string`,
     ),
-    responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM },
+    responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
-    parameters: ['query subtitles string', 'query start string'],
-    responses: { 400: PROBLEM, 415: PROBLEM },
+    parameters: ['query subtitles string', 'query skip string', 'query start string'],
+    responses: { 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
 };
 
@@ -218,7 +218,9 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'format', 'from', 'jobId'].map((name) => `query ${name} string`),
+      ...['quality', 'codec', 'bitrate', 'tags', 'skip', 'format', 'from', 'jobId'].map(
+        (name) => `query ${name} string`,
+      ),
     ],
     responses: {
       200: undefined,
@@ -252,7 +254,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'entries'].map(
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'skip', 'entries'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
@@ -270,6 +272,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
       'start',
       'end',
       'from',
+      'skip',
       'entries',
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

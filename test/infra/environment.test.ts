@@ -85,7 +85,14 @@ const OF_ONE_MACHINE = [
   'METRICS_HOST',
   ...TRACES,
 ];
-const OF_STREAMS = ['PROBED_HOSTS', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
+const OF_STREAMS = [
+  'PROBED_HOSTS',
+  'MAX_FFMPEG',
+  'MAX_STREAMS',
+  'MAX_STREAMS_PER_CLIENT',
+  'SPONSORBLOCK_URL',
+  'TRUSTED_PROXIES',
+];
 /** Values of secrets, or set only for single sites. */
 const SECRETS = [
   'ACCESS_KEYS',
@@ -181,6 +188,7 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       ...TRACES,
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
+      'SPONSORBLOCK_URL',
       ...OF_THE_EDGE,
     ];
     expect(unset.filter((key) => !intended.includes(key))).toEqual([]);

@@ -4,6 +4,8 @@ import { type ReceivedResponse, sendRequest } from './request.ts';
 export interface SeekableOptions {
   /** Ranges to read besides those of growing size that make up the whole: first and last byte. @default none */
   readonly edges?: readonly (readonly [first: number, last: number])[];
+  /** Who may keep it. @default 'public' */
+  readonly cache?: 'public' | 'private';
 }
 
 /**
@@ -11,7 +13,10 @@ export interface SeekableOptions {
  * If-Range, and the same bytes for any range.
  * @returns the whole
  */
-export async function expectSeekable(url: string, { edges = [] }: SeekableOptions = {}): Promise<ReceivedResponse> {
+export async function expectSeekable(
+  url: string,
+  { edges = [], cache = 'public' }: SeekableOptions = {},
+): Promise<ReceivedResponse> {
   const whole = await sendRequest(url);
   const { status, headers, body } = whole;
   expect([status, status === 200 ? '' : body.toString()]).toEqual([200, '']);
@@ -19,7 +24,7 @@ export async function expectSeekable(url: string, { edges = [] }: SeekableOption
     'content-length': String(body.length),
     'accept-ranges': 'bytes',
     etag: expect.stringMatching(/^"[\w-]{22}"$/),
-    'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
+    'cache-control': `${cache}, max-age=3600, must-revalidate, stale-if-error=0`,
   });
   const head = await sendRequest(url, { method: 'HEAD' });
   expect(head.status).toBe(200);

@@ -518,6 +518,8 @@ export interface operations {
         end?: string;
         /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
         from?: string;
+        /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
+        skip?: string;
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
       };
@@ -586,6 +588,8 @@ export interface operations {
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
+        /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
+        skip?: string;
         /** @description Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
       };
@@ -740,6 +744,8 @@ export interface operations {
         from?: string;
         /** @description Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own */
         segments?: string;
+        /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
+        skip?: string;
         /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
         name?: string;
       };
@@ -794,6 +800,14 @@ export interface operations {
       };
       /** @description The range cannot be satisfied */
       416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read, or the segments to leave out */
+      502: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];
@@ -1120,6 +1134,8 @@ export interface operations {
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
+        /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
+        skip?: string;
         /** @description zip (default) or tar; strm with the key that Get answers for it */
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */
@@ -1194,6 +1210,8 @@ export interface operations {
       query?: {
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
+        /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
+        skip?: string;
         /** @description Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe */
         start?: string;
       };
@@ -1226,8 +1244,16 @@ export interface operations {
           "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
-      /** @description Subtitles cannot be embedded in the rendition */
+      /** @description Subtitles cannot be embedded in the rendition, or segments of it not left out */
       415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read, or the segments to leave out */
+      502: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];

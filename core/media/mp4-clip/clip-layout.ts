@@ -10,6 +10,7 @@ import {
   u32,
   writeMovie,
 } from '../isobmff/index.ts';
+import { type ClipTimes, keptParts, type Span } from '../skipping/index.ts';
 import { clipText, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import {
   addMedia,
@@ -28,16 +29,17 @@ import {
   toLayoutTrack,
 } from '../virtual-mp4/index.ts';
 import {
-  type ClipTimes,
+  alignToPackets,
   type ClipTrack,
   type ClipWindow,
   findAudioWindow,
   findVideoWindow,
   samplesOf,
 } from './clip-window.ts';
+import { copyTiming, type SampleTiming, timeParts } from './sample-timing.ts';
 
 /** The layout of a clip, and the part of the presentation that it shows. */
-export interface ClipLayout extends Layout, ClipTimes {}
+export interface ClipLayout extends Layout, Span {}
 
 export interface ClipOptions extends LayoutExtras {
   /** The file of audio alone: MP4 by another name, or Ogg, whose `tags` are a packet of comments. @default MP4 */
@@ -56,39 +58,96 @@ const EMPTY = -1n;
 /**
  * The layout of a part of a presentation: a file with sample tables in front, whatever the sources are. Samples are
  * copied: the video from the sync sample before the start, the audio from the packet that the decoder needs. An edit
- * list has players show it from the frame at the start, with the audio of that moment.
+ * list has players show it from the frame at the start, with the audio of that moment. Of what is left out between, only
+ * the video from the sync sample before the end of it stays, which is shown for no time.
  * @param tracks at most one of each kind
  * @throws UnsupportedMp4 when nothing is presented between start and end, and Error when a file is truncated
  */
 export function layOutClip(
-  { video, audio }: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
+  sources: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
   times: ClipTimes,
   options: ClipOptions = {},
 ): ClipLayout {
-  const videoPart = video && findVideoWindow(video, times, options.isFromKeyframe);
-  const startSeconds = videoPart?.startSeconds ?? times.startSeconds;
-  const audioPart = audio && findAudioWindow(audio, { ...times, startSeconds });
-  const windows = [videoPart, audioPart].filter((window) => window !== undefined);
-  if (windows.length === 0) throw new UnsupportedMp4('Nothing is heard between start and end');
+  const parts = findParts(sources, times, options);
+  const [firstPart, lastPart] = [parts[0], parts.at(-1)];
+  if (!firstPart || !lastPart)
+    throw new UnsupportedMp4(`Nothing is ${sources.video ? 'shown' : 'heard'} between start and end`);
 
-  const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));
-  const tracks = windows.map((window) => ({ window, tables: buildTables(window) }));
-  const text = options.text && timedText(clipText(options.text, startSeconds), seconds);
-  const chunked = tracks.map(({ window, tables }) => ({ source: window.track.source, chunks: tables.chunks }));
+  const { startSeconds } = firstPart;
+  const seconds = lastPart.outputSeconds + lastPart.seconds;
+  const tracks = (['video', 'audio'] as const).flatMap((kind) => clipTrack(parts, kind) ?? []);
+  const text = options.text && timedText(clipText(options.text, parts), seconds);
+  const chunked = tracks.map(({ track, tables }) => ({ source: track.source, chunks: tables.chunks }));
   const order = placeText(interleave(chunked), text?.chunks ?? [], { startSeconds, track: tracks.length });
   const layout = new LayoutBuilder();
   const header = (mediaStart: number) => writeFileHeader({ tracks, text, order, mediaStart }, options);
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
   addMedia(layout, order);
-  const [first, second = first] = windows.map(({ track }, index) => toLayoutTrack(track.header, index + 1));
+  const [first, second = first] = tracks.map(({ track }, index) => toLayoutTrack(track.header, index + 1));
   if (!first || !second) throw new TypeError('A clip has a track');
-  return { ...layout.build([first, second]), startSeconds, endSeconds: startSeconds + seconds };
+  return { ...layout.build([first, second]), startSeconds, endSeconds: lastPart.startSeconds + lastPart.seconds };
 }
 
+/** A part that is kept, with its samples. */
+interface KeptPart extends Span {
+  readonly video: ClipWindow | undefined;
+  readonly audio: ClipWindow | undefined;
+  readonly seconds: number;
+  /** Where it starts in the output. */
+  readonly outputSeconds: number;
+}
+
+function findParts(
+  { video, audio }: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
+  times: ClipTimes,
+  { isFromKeyframe }: ClipOptions,
+): readonly KeptPart[] {
+  const spans = keptParts(times);
+  const parts: KeptPart[] = [];
+  for (const span of audio ? alignToPackets(audio, spans) : spans) {
+    const last = parts.at(-1);
+    const videoPart = video && findVideoWindow(video, span, isFromKeyframe);
+    const startSeconds = last ? span.startSeconds : (videoPart?.startSeconds ?? span.startSeconds);
+    const audioPart = audio && findAudioWindow(audio, { ...span, startSeconds }, !last);
+    // Behind the end of the video nothing follows, though there may be a little audio.
+    if (video ? !videoPart : !audioPart) continue;
+    const ends = [videoPart, audioPart].map((window) => (window ? endOf(window) : startSeconds));
+    const seconds = Math.max(...ends) - startSeconds;
+    const outputSeconds = last ? last.outputSeconds + last.seconds : 0;
+    parts.push({ ...span, startSeconds, video: videoPart, audio: audioPart, seconds, outputSeconds });
+  }
+  return parts;
+}
+
+/** Where a window ends in the presentation. */
+const endOf = ({ startSeconds, delaySeconds, durationSeconds }: ClipWindow) =>
+  startSeconds + delaySeconds + durationSeconds;
+
 interface ClippedTrack {
-  readonly window: ClipWindow;
+  readonly track: ClipTrack;
   readonly tables: ClipTables;
+  /** Until it is presented. */
+  readonly delaySeconds: number;
+  readonly durationSeconds: number;
+}
+
+/** Undefined when no part has such a track. */
+function clipTrack(parts: readonly KeptPart[], kind: 'video' | 'audio'): ClippedTrack | undefined {
+  const own = parts.filter((part) => part[kind]);
+  const windows = own.flatMap((part) => part[kind] ?? []);
+  const [first, last] = [windows[0], windows.at(-1)];
+  const [firstPart, lastPart] = [own[0], own.at(-1)];
+  if (!first || !last || !firstPart || !lastPart) return undefined;
+  const delaySeconds = firstPart.outputSeconds + first.delaySeconds;
+  const endSeconds = lastPart.outputSeconds + endOf(last) - lastPart.startSeconds;
+  const timing = kind === 'video' && windows.length > 1 ? timeParts(windows, own) : copyTiming(windows);
+  return {
+    track: first.track,
+    tables: buildTables(windows, timing),
+    delaySeconds,
+    durationSeconds: endSeconds - delaySeconds,
+  };
 }
 
 interface ClipContent {
@@ -114,20 +173,19 @@ function writeFileHeader({ tracks, text, order, mediaStart }: ClipContent, { tag
   ]);
 }
 
-function toOutputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {
-  const { track, startTime, decodeTime, compositionShift, delaySeconds, durationSeconds } = window;
+function toOutputTrack(
+  { track, tables, delaySeconds, durationSeconds }: ClippedTrack,
+  offsets: readonly number[],
+): OutputTrack {
   const units = (seconds: number) => Math.round(seconds * MOVIE_TIMESCALE);
   const delay: Edit = { duration: units(delaySeconds), mediaTime: EMPTY, rate: NORMAL_RATE };
-  const edit: Edit = {
-    duration: units(durationSeconds),
-    mediaTime: BigInt(startTime - decodeTime + compositionShift),
-    rate: NORMAL_RATE,
-  };
+  const { timescale, startTime } = tables.timing;
+  const edit: Edit = { duration: units(durationSeconds), mediaTime: BigInt(startTime), rate: NORMAL_RATE };
   const edits = delay.duration > 0 ? [delay, edit] : [edit];
   return {
-    header: { ...track.header, edits, movieTimescale: MOVIE_TIMESCALE },
+    header: { ...track.header, timescale, edits, movieTimescale: MOVIE_TIMESCALE },
     durationSeconds: delaySeconds + durationSeconds,
-    mediaSeconds: tables.duration / track.header.timescale,
+    mediaSeconds: tables.duration / timescale,
     sampleTables: tables.boxes(offsets),
   };
 }
@@ -137,31 +195,34 @@ interface ClipTables {
   readonly chunks: readonly SampleChunk[];
   /** The duration of all samples, in units of the media. */
   readonly duration: number;
+  readonly timing: SampleTiming;
   /** Children of `stbl` but `stsd`, with the chunks at these offsets. */
   boxes(chunkOffsets: readonly number[]): readonly Buffer[];
 }
 
-/** Tables for the samples of a window, cut into chunks that are contiguous in the source. */
-function buildTables(window: ClipWindow): ClipTables {
-  const { header } = window.track;
+/** Tables for the samples of the windows of a track, cut into chunks that are contiguous in the source. */
+function buildTables(windows: readonly ClipWindow[], timing: SampleTiming): ClipTables {
   const durations = new RunLengths();
   const compositionOffsets = new RunLengths();
   const sizes: number[] = [];
   const syncs: number[] = [];
   const chunks: MutableChunk[] = [];
-  let duration = 0;
-  for (const sample of samplesOf(window)) {
-    durations.add(sample.duration);
-    compositionOffsets.add(sample.compositionOffset + window.compositionShift);
+  const timescale = windows[0]?.track.header.timescale ?? 1;
+  let total = 0;
+  for (const sample of samplesOf(windows)) {
+    const { duration, compositionOffset } = timing.timeOf(sample, sizes.length);
+    durations.add(duration);
+    compositionOffsets.add(compositionOffset);
     sizes.push(sample.size);
     if (sample.isSync) syncs.push(sizes.length);
-    appendToChunks(chunks, sample, header.timescale);
-    duration += sample.duration;
+    appendToChunks(chunks, sample, timescale);
+    total += duration;
   }
   const isReordered = compositionOffsets.rows.some((value, index) => index % 2 === 1 && value !== 0);
   return {
     chunks,
-    duration,
+    duration: total,
+    timing,
     boxes(chunkOffsets) {
       const positions = Buffer.alloc(chunkOffsets.length * 8);
       for (const [index, offset] of chunkOffsets.entries()) positions.writeBigUInt64BE(BigInt(offset), index * 8);

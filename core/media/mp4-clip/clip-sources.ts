@@ -8,6 +8,7 @@ import {
   type TrackHeader,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
+import type { ClipTimes, Span } from '../skipping/index.ts';
 import {
   type FragmentEntry,
   type FragmentIndex,
@@ -18,7 +19,7 @@ import {
   unpackSource,
 } from '../virtual-mp4/index.ts';
 import { type ClipLayout, type ClipOptions, layOutClip } from './clip-layout.ts';
-import { type ClipTimes, type ClipTrack, parsePresentationTime } from './clip-window.ts';
+import { type ClipTrack, parsePresentationTime } from './clip-window.ts';
 import { layOutOpus } from './opus-layout.ts';
 
 /** The tracks of a file by kind. */
@@ -155,7 +156,7 @@ const STARTS_WITH_SAP = 0x8000_0000;
 export function selectFragments(
   index: FragmentIndex,
   { video, audio }: FileTracks,
-  { startSeconds, endSeconds, fileBytes }: ClipTimes & { readonly fileBytes: number },
+  { startSeconds, endSeconds, fileBytes }: Span & { readonly fileBytes: number },
 ): readonly FragmentEntry[] {
   const timed = timeFragments(index, fileBytes);
   const shifts = [video, audio].flatMap((header) => (header ? parsePresentationTime(header).shiftSeconds : []));

@@ -1,16 +1,11 @@
 import { type Sample, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { Span } from '../skipping/index.ts';
 import type { SourceIndex } from '../virtual-mp4/index.ts';
 
 /** 1.0 in 16.16 fixed point. */
 const NORMAL_RATE = 0x1_0000;
 /** `media_time` of an empty edit: a delay. */
 const EMPTY = -1n;
-
-/** Presentation times of a clip in seconds; `endSeconds` may be infinite: to the end. */
-export interface ClipTimes {
-  readonly startSeconds: number;
-  readonly endSeconds: number;
-}
 
 /** A track to clip. */
 export interface ClipTrack {
@@ -26,7 +21,7 @@ export interface ClipTrack {
   readonly samples: () => Iterable<Sample>;
 }
 
-/** The samples of a track that a clip has. Times in units of the media, counted as decode times are. */
+/** The samples of a track that a part of a presentation has. Times in units of the media, counted as decode times are. */
 export interface ClipWindow {
   readonly track: ClipTrack;
   /** Positions in `track.samples`, both included. */
@@ -38,7 +33,9 @@ export interface ClipWindow {
   readonly startTime: number;
   /** Added to composition offsets, so that none is negative. */
   readonly compositionShift: number;
-  /** Seconds from the start of the clip to the first sample that is presented. */
+  /** Where it starts in the presentation. */
+  readonly startSeconds: number;
+  /** Seconds from there to the first sample that is presented. */
   readonly delaySeconds: number;
   /** Seconds that the track is presented, after the delay. */
   readonly durationSeconds: number;
@@ -50,37 +47,32 @@ const AUDIO_PREROLL_SECONDS = 0.08;
 const MAX_REORDER_SECONDS = 8;
 
 /**
- * The video of a clip: from the last sync sample at or before the start. The presentation starts with the frame that is
- * shown at the start.
+ * The video of a part: from the last sync sample at or before the start. The presentation starts with the frame that is
+ * shown at the start. Undefined when no frame is shown in it.
  * @param isFromKeyframe it starts with the sync sample itself, which is earlier
- * @throws UnsupportedMp4 when no frame is shown between start and end, or there is no sync sample before it
+ * @throws UnsupportedMp4 when there is no sync sample before the start
  */
-export function findVideoWindow(
-  track: ClipTrack,
-  times: ClipTimes,
-  isFromKeyframe = false,
-): ClipWindow & { readonly startSeconds: number } {
+export function findVideoWindow(track: ClipTrack, times: Span, isFromKeyframe = false): ClipWindow | undefined {
   const scan = scanTrack(track, times);
   const { shown, shift } = scan;
   if (shown && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
   // Before the first frame, the first one is shown once it is due.
   const first = scan.sync ?? scan.firstSync;
-  if (!first || scan.last < first.index) throw new UnsupportedMp4('Nothing is shown between start and end');
-  const { timescale } = track.header;
+  if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
   const start = isFromKeyframe ? first.time : (shown ?? first.time);
-  const startSeconds = shown === undefined ? times.startSeconds : start / timescale + shift;
-  if (scan.endSeconds <= times.startSeconds) throw new UnsupportedMp4('Nothing is shown between start and end');
-  return { ...toWindow(track, scan, { first, start, startSeconds, endSeconds: times.endSeconds }), startSeconds };
+  const startSeconds = shown === undefined ? times.startSeconds : start / track.header.timescale + shift;
+  return toWindow(track, scan, { first, start, startSeconds, endSeconds: times.endSeconds });
 }
 
 /**
- * The audio of a clip, cut at the sample: decoders get what they need before it. Undefined when there is none.
+ * The audio of a part, cut at the sample. Undefined when there is none.
+ * @param hasPreroll with what decoders need before it
  * @throws UnsupportedMp4
  */
-export function findAudioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | undefined {
+export function findAudioWindow(track: ClipTrack, times: Span, hasPreroll = true): ClipWindow | undefined {
   const { header } = track;
   // Before 0 lies the priming of the encoder, where an edit list hides it.
-  const prerolled = { ...times, startSeconds: times.startSeconds - AUDIO_PREROLL_SECONDS };
+  const prerolled = { ...times, startSeconds: times.startSeconds - (hasPreroll ? AUDIO_PREROLL_SECONDS : 0) };
   const scan = scanTrack(track, prerolled);
   const first = scan.lastBefore ?? scan.firstSync;
   if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
@@ -89,13 +81,41 @@ export function findAudioWindow(track: ClipTrack, times: ClipTimes): ClipWindow 
   return toWindow(track, scan, { first, start, ...times });
 }
 
-/** The samples of a window. */
-export function* samplesOf({ track, first, last }: ClipWindow): Generator<Sample> {
-  let index = -1;
-  for (const sample of track.samples()) {
+/**
+ * Parts with their cuts moved to the nearest packet of the audio, which is copied whole. The start of the first part and
+ * the end of the last one stay.
+ */
+export function alignToPackets(track: ClipTrack, parts: readonly Span[]): readonly Span[] {
+  const { timescale } = track.header;
+  const { shiftSeconds } = parsePresentationTime(track.header);
+  const cuts = parts.flatMap(({ startSeconds, endSeconds }) => [startSeconds, endSeconds]).slice(1, -1);
+  const aligned: number[] = [];
+  let before = Number.NEGATIVE_INFINITY;
+  const alignUntil = (at: number) => {
+    for (let cut = cuts[aligned.length]; cut !== undefined && cut <= at; cut = cuts[aligned.length])
+      aligned.push(cut - before <= at - cut ? before : at);
+    before = at;
+  };
+  for (const { decodeTime, compositionOffset } of track.samples()) {
+    if (aligned.length === cuts.length) break;
+    alignUntil((decodeTime + compositionOffset) / timescale + shiftSeconds);
+  }
+  // Behind the last packet there is nothing to align with.
+  const edges = [parts[0]?.startSeconds, ...cuts.map((cut, index) => aligned[index] ?? cut), parts.at(-1)?.endSeconds];
+  return parts
+    .map((_, index) => ({ startSeconds: edges[2 * index] ?? 0, endSeconds: edges[2 * index + 1] ?? 0 }))
+    .filter(({ startSeconds, endSeconds }) => startSeconds < endSeconds);
+}
+
+/** The samples of the windows of one track, each once. */
+export function* samplesOf(windows: readonly ClipWindow[]): Generator<Sample> {
+  let [index, next] = [-1, 0];
+  for (const sample of windows[0]?.track.samples() ?? []) {
     index += 1;
-    if (index > last) return;
-    if (index >= first) yield sample;
+    while (index > (windows[next]?.last ?? Number.POSITIVE_INFINITY)) next += 1;
+    const window = windows[next];
+    if (!window) return;
+    if (index >= window.first) yield sample;
   }
 }
 
@@ -124,7 +144,7 @@ interface Scan {
   readonly endSeconds: number;
 }
 
-function scanTrack({ header, fileBytes, samples }: ClipTrack, times: ClipTimes): Scan {
+function scanTrack({ header, fileBytes, samples }: ClipTrack, times: Span): Scan {
   const { timescale } = header;
   const { shiftSeconds: shift, endSeconds: editEnd } = parsePresentationTime(header);
   const startTime = Math.round((times.startSeconds - shift) * timescale);
@@ -164,10 +184,10 @@ function scanTrack({ header, fileBytes, samples }: ClipTrack, times: ClipTimes):
   };
 }
 
-interface WindowStart extends ClipTimes {
-  /** The first sample that the clip has. */
+interface WindowStart extends Span {
+  /** The first sample that the part has. */
   readonly first: Position;
-  /** Composition time at which the presentation starts. */
+  /** Composition time at which the part starts. */
   readonly start: number;
 }
 
@@ -184,6 +204,7 @@ function toWindow(
     decodeTime: first.decodeTime,
     startTime: start,
     compositionShift: -minOffset,
+    startSeconds,
     delaySeconds,
     durationSeconds: Math.min(endSeconds, scanEnd) - startSeconds - delaySeconds,
   };

@@ -10,4 +10,4 @@ export {
   selectFragments,
   type TrackKind,
 } from './clip-sources.ts';
-export type { ClipTimes, ClipTrack } from './clip-window.ts';
+export type { ClipTrack } from './clip-window.ts';

@@ -8,9 +8,10 @@ import {
   packetSegments,
   preSkipOf,
 } from '../ogg/index.ts';
+import type { ClipTimes } from '../skipping/index.ts';
 import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
 import type { ClipLayout } from './clip-layout.ts';
-import { type ClipTimes, type ClipTrack, findAudioWindow, samplesOf } from './clip-window.ts';
+import { type ClipTrack, findAudioWindow, samplesOf } from './clip-window.ts';
 
 /** Packets of a page: those of a second, of 20 ms each. */
 const MAX_PACKETS = 50;
@@ -34,6 +35,7 @@ interface Page {
  * @throws UnsupportedMp4 when nothing is heard between start and end, or it is not Opus; Error when the file is truncated
  */
 export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer): ClipLayout {
+  if (times.skipped) throw new UnsupportedMp4('Ogg has no edit list');
   const window = findAudioWindow(audio, times);
   if (!window) throw new UnsupportedMp4('Nothing is heard between start and end');
   const { header } = audio;
@@ -58,7 +60,7 @@ export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer)
     layout.addPage(audio.source, sourceOffset, { header: pageHeader, bytes });
     sequence += 1;
   };
-  for (const { offset, size, decodeTime, duration, description } of samplesOf(window)) {
+  for (const { offset, size, decodeTime, duration, description } of samplesOf([window])) {
     if (description !== 1 || size > MAX_PACKET_BYTES) throw new UnsupportedMp4('Packets that Ogg cannot hold');
     const end = page && page.sourceOffset + page.bytes;
     if (end !== undefined && offset < end) throw new UnsupportedMp4('Samples out of order');

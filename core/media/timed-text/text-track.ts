@@ -1,4 +1,5 @@
 import { box, fullBox, type TrackHeader, u32 } from '../isobmff/index.ts';
+import type { Span } from '../skipping/index.ts';
 import type { Cue } from '../subtitles/index.ts';
 import { packLanguage } from './language.ts';
 import { type TextSample, textSamples } from './text-samples.ts';
@@ -11,14 +12,22 @@ export interface TimedText {
   readonly language: string;
 }
 
-/** The text of a part of a presentation, whose times count from its start. */
-export function clipText({ cues, language }: TimedText, startSeconds: number): TimedText {
-  const startMs = Math.round(startSeconds * TIMESCALE);
-  const shown = cues.filter(({ endMs }) => endMs > startMs);
-  return {
-    language,
-    cues: shown.map((cue) => ({ ...cue, startMs: Math.max(0, cue.startMs - startMs), endMs: cue.endMs - startMs })),
-  };
+/** The text of some parts of a presentation that follow each other. @param parts in order */
+export function clipText({ cues, language }: TimedText, parts: readonly Span[]): TimedText {
+  let outputMs = 0;
+  const clipped = parts.map(({ startSeconds, endSeconds }) => {
+    const [startMs, lastMs] = [Math.round(startSeconds * TIMESCALE), Math.round(endSeconds * TIMESCALE)];
+    const shift = outputMs - startMs;
+    outputMs = lastMs + shift;
+    return cues
+      .filter((cue) => cue.endMs > startMs && cue.startMs < lastMs)
+      .map((cue) => ({
+        ...cue,
+        startMs: Math.max(cue.startMs, startMs) + shift,
+        endMs: Math.min(cue.endMs, lastMs) + shift,
+      }));
+  });
+  return { language, cues: clipped.flat() };
 }
 
 /** A text track of an output, whose samples are part of the layout. */

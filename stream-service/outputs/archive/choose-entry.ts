@@ -11,6 +11,7 @@ import {
   type Resource,
   type State,
 } from '../../../core/state/index.ts';
+import type { Segments } from '../../segments/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
 import { planOutput, type RenditionPlan } from '../plan.ts';
 import { type ArchiveContents, UNKNOWN_DATE } from './contents.ts';
@@ -19,6 +20,7 @@ export interface ChooseEntryDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   /** Resolves entries that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
+  readonly segments: Pick<Segments, 'skip'>;
 }
 
 /** For whom entries are read, and until when. */
@@ -79,7 +81,7 @@ export async function chooseRendition(
   resource: Resource,
   number: number,
   { contents: { list }, parameters }: ArchiveRequest,
-  { state }: ChooseEntryDependencies,
+  { state, segments }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
   const selected = selectQuality(resource, parameters);
@@ -88,8 +90,9 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags } = parameters;
-  const query = { format: selected?.format, bitrateKbps, hasTags, listPlace: placeInList(list, number) };
+  const { bitrateKbps, hasTags, skip } = parameters;
+  const clip = await segments.skip(resource, skip);
+  const query = { format: selected?.format, bitrateKbps, hasTags, clip, listPlace: placeInList(list, number) };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   return { title, author, modifiedAt, plan: planOutput(found, { route: 'Media', ...query }) };
 }

@@ -1,9 +1,9 @@
 import { conversions } from '../../../core/conversions/index.ts';
-import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack, type Source } from '../../source/index.ts';
 import type { Covers } from '../picture/index.ts';
-import { type Opening, type Representation, unread } from '../representation.ts';
+import { cannotClip, type Opening, type Representation, unread } from '../representation.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
 import { audioEntity, type FrameInput, type FrameStreams, sizedHead } from './frames/index.ts';
@@ -72,7 +72,7 @@ export function encode(
     return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
   }
   if (!format.sequence) throw new UnsupportedRendition('The source can only be read from its beginning.');
-  if (clip) throw new InvalidParameter('A conversion of unknown duration cannot be clipped.');
+  if (clip) throw cannotClip(clip, 'A conversion of unknown duration cannot be clipped.');
   const { encoding, tag } = format.sequence(resource, choice);
   const { mimeType, fileExtension } = conversions[name];
   return {

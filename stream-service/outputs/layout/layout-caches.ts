@@ -5,13 +5,13 @@ import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '../../../core/
 import {
   type ClipLayout,
   type ClipSource,
-  type ClipTimes,
   packFragments,
   parseFileTracks,
   selectFragments,
   type TrackKind,
 } from '../../../core/media/mp4-clip/index.ts';
 import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
+import type { ClipTimes } from '../../../core/media/skipping/index.ts';
 import { type Layout, type LayoutExtras, packSource, unpackLayout } from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';

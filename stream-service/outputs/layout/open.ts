@@ -1,4 +1,4 @@
-import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
@@ -16,6 +16,7 @@ import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText
 import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
+  cannotClip,
   inMemory,
   type Opening,
   type RecordSize,
@@ -149,7 +150,9 @@ function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxP
   refuseLargeText(reason);
   if (reason instanceof OtherCodec && plan.of === 'part' && plan.audioAs)
     throw new UnsupportedRendition(otherCodec(plan.audioAs), { cause: reason });
-  if (!plan.instead) throw new InvalidParameter(`This cannot be clipped: ${reason.message}.`, { cause: reason });
+  if (!plan.instead && plan.of === 'part')
+    throw cannotClip(plan.times, `This cannot be clipped: ${reason.message}.`, { cause: reason });
+  if (!plan.instead) throw reason;
   return plan.instead;
 }
 

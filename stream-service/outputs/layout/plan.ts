@@ -1,12 +1,13 @@
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
+import { isWhole } from '../../../core/media/skipping/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { isMp4File } from '../../source/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
-import type { ClipTimes, PlannedOutput } from '../representation.ts';
+import { type ClipTimes, cannotClip, type PlannedOutput } from '../representation.ts';
 
 /**
  * A file with length and ranges that exists only as a layout of the tracks of a rendition: it has their bytes behind a
@@ -69,12 +70,12 @@ export const planExtended = (found: KeyedRendition, extras: PlannedExtras, inste
 export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan {
   const { key, resource, rendition, tracks } = found;
   if (resource.isLive) throw new InvalidParameter('A live stream cannot be clipped.');
-  if (!tracks.every(isMp4File)) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
+  if (!tracks.every(isMp4File)) throw cannotClip(clip, 'Only MP4 files and conversions can be clipped.');
   const type = tracks.length > 1 ? COMBINED : rendition;
   return {
     ...{ kind: 'layout', of: 'part', found, extras, id: `${key} ${timesId(clip)}`, answersHead: false },
     times: clip,
-    head: { ...typeOf(type), ...UNKNOWN, clip: nameClip(clip, resource.durationSeconds) },
+    head: { ...typeOf(type), ...UNKNOWN, clip: isWhole(clip) ? undefined : nameClip(clip, resource.durationSeconds) },
   };
 }
 
@@ -109,12 +110,17 @@ export function planAudioAlone(
       id: `${found.key} ${audioAs.container} ${timesId(times)}`,
     },
     ...{ times, audioAs, answersHead: false },
-    head: { ...typeOf(type), ...UNKNOWN, clip: clip && nameClip(clip, found.resource.durationSeconds) },
+    head: {
+      ...typeOf(type),
+      ...UNKNOWN,
+      clip: clip && !isWhole(clip) ? nameClip(clip, found.resource.durationSeconds) : undefined,
+    },
   };
 }
 
 const typeOf = ({ mimeType, fileExtension }: FileType): FileType => ({ mimeType, fileExtension });
-const timesId = ({ startSeconds, endSeconds }: ClipTimes) => `${startSeconds}-${endSeconds}`;
+const timesId = ({ startSeconds, endSeconds, skipped = [] }: ClipTimes): string =>
+  [`${startSeconds}-${endSeconds}`, ...skipped.map(timesId)].join(' without ');
 
 /** The requested times, which name the clip; an end beyond the media is that of the media, in whole seconds. */
 export const nameClip = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({

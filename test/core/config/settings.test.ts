@@ -52,6 +52,7 @@ describe('readSettings', () => {
     ['SEARCH', 'on', { search: true }],
     ['COOKIES_WRITE_BACK', 'on', { cookiesWriteBack: true }],
     ['PROBED_HOSTS', 'off', { probedHosts: ['off'] }],
+    ['SPONSORBLOCK_URL', 'https://segments.example/base/', { sponsorblockUrl: 'https://segments.example/base' }],
     ['IMPERSONATE', 'a.example=Chrome-131, safari', { impersonate: ['a.example=Chrome-131', 'safari'] }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
     [
@@ -96,6 +97,7 @@ describe('readSettings', () => {
     ['IMPERSONATE', 'chrome,safari'],
     ['IMPERSONATE', 'https://a.example=chrome'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['SPONSORBLOCK_URL', 'https://segments.example/?a=b'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:pass@collector:4318'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'token'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz'],

@@ -28,7 +28,7 @@ export const requests: FuzzTargets = {
         const values = query.getAll(name);
         return values.length > 1 ? values : values[0];
       };
-      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end'];
+      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'skip'];
       const parameters = parseMediaParameters(Object.fromEntries(names.map((name) => [name, read(name)])));
       const { format, bitrateKbps, subtitles = '' } = parameters;
       check(bitrateKbps === undefined || format === 'mp3', 'A bit rate of another format');
@@ -37,7 +37,13 @@ export const requests: FuzzTargets = {
       check(isDeepStrictEqual(again, parameters), 'Differs when it is written and parsed again');
     },
     errors: [Problem],
-    seeds: ['format=mp3&bitrate=320&tags=true', 'format=wav&tags=false', 'subtitles=pt-BR', 'bitrate=128&bitrate=128'],
+    seeds: [
+      'format=mp3&bitrate=320&tags=true',
+      'format=wav&tags=false',
+      'subtitles=pt-BR',
+      'skip=intro,sponsor',
+      'bitrate=128&bitrate=128',
+    ],
     // Node's parser of queries looks for each of four parameters.
     maxSteps: { fixed: 20_000_000, perByte: 5000 },
   },

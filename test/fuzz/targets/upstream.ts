@@ -1,6 +1,7 @@
 import { createAddressGuard, isLiteral } from '../../../core/egress/guard/address-guard.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { requestHeaders } from '../../../core/http/index.ts';
+import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '../../../core/media/skipping/index.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { initialRetryState, planNextAttempt } from '../../../stream-service/source/attempts.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
@@ -32,6 +33,24 @@ export const upstream: FuzzTargets = {
     },
     seeds: ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:7f00:1]', 'localhost.', '[64:ff9b::a00:1]', 'a.example'],
     maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  segments: {
+    run(input) {
+      const merged = mergeSpans(parseSegments(Buffer.from(input), 'wanted'));
+      const kept = keptParts({ startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, skipped: merged });
+      const times = kept.flatMap(({ startSeconds, endSeconds }) => [startSeconds, endSeconds]);
+      check(merged.length <= 200, 'Too many segments');
+      check(
+        times.every((time, index) => time > (times[index - 1] ?? -1)),
+        'Parts overlap',
+      );
+    },
+    errors: [InvalidSegments],
+    seeds: [
+      '[{"videoID":"wanted","segments":[{"segment":[1.5,9],"category":"sponsor","videoDuration":0,"actionType":"skip"}]}]',
+      '[{"videoID":"other","segments":[]}]',
+    ],
+    maxSteps: LINEAR,
   },
   'retry-after': {
     run(input) {

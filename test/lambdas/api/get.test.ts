@@ -33,6 +33,7 @@ describe('GET /api/Get', () => {
     [{ quality: '1080p', subtitles: 'pt-BR', tags: 'TRUE' }, 'rendition-1', '?tags=true&subtitles=pt-BR'],
     [{ quality: '720p', format: 'mp3', bitrate: '128', end: '3' }, 'rendition-1', '?format=mp3&bitrate=128&end=3'],
     [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
+    [{ quality: 'mp3', skip: 'Intro, sponsor' }, 'rendition-3', '?format=mp3&skip=sponsor,intro'],
     [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
     [{ format: ' ', bitrate: '', tags: '', subtitles: '', start: '', end: '', from: '' }, 'rendition-1', ''],
   ])('%j redirects to the stream', async (parameters, id, search) => {
@@ -54,6 +55,10 @@ describe('GET /api/Get', () => {
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, tar, strm, or absent'],
+    [
+      { skip: 'ads' },
+      'skip must be of sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas',
+    ],
     [{ start: 'x' }, 'start must be a number of seconds, such as 12.5'],
     [{ start: '-5', end: '-9' }, 'end must be later than start'],
     [{ start: '5', end: '5' }, 'end must be later than start'],

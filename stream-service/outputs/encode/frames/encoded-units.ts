@@ -1,6 +1,6 @@
 import { createCache } from '../../../../core/concurrency/index.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
-import type { FrameRange, Layout } from './layout.ts';
+import { type FrameRange, type Layout, partAt } from './layout.ts';
 
 /** Encoded units of conversions, which short ranges are cut out of: further ranges nearby start no encoder. */
 export interface EncodedUnits {
@@ -41,18 +41,21 @@ export function createEncodedUnits(budgetBytes: number): EncodedUnits {
   };
 }
 
-/** The unit with the byte at an offset of a layout, behind the tag. It ends with the layout. */
-export function unitAt({ tagBytes, encoding, frames, firstFrame: clipStart = 0 }: Layout, at: number): EncodedUnit {
+/** The unit with the byte at an offset of a layout, behind the tag. It ends with the part of the layout. */
+export function unitAt(layout: Layout, at: number): EncodedUnit {
+  const { tagBytes, encoding } = layout;
   const { frameBytes, segmentFrames, unitFrames } = encoding;
-  const frame = clipStart + Math.floor((at - tagBytes) / frameBytes);
-  const firstFrame = frame - (frame % unitFrames);
-  const endFrame = Math.min(firstFrame + unitFrames, clipStart + frames);
+  const frame = Math.floor((at - tagBytes) / frameBytes);
+  const part = partAt(layout, frame);
+  const left = part.firstFrame - part.before;
+  const firstFrame = left + frame - ((left + frame) % unitFrames);
+  const endFrame = Math.min(firstFrame + unitFrames, part.firstFrame + part.frames);
   return {
     range: {
       segment: Math.floor(firstFrame / segmentFrames),
       ...{ firstFrame, endFrame },
       slice: [0, (endFrame - firstFrame) * frameBytes],
     },
-    offset: tagBytes + (firstFrame - clipStart) * frameBytes,
+    offset: tagBytes + (firstFrame - left) * frameBytes,
   };
 }

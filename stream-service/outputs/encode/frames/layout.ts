@@ -1,6 +1,7 @@
 import { InvalidParameter } from '../../../../core/errors/index.ts';
 import { digestOf, entityTag } from '../../../../core/http/index.ts';
 import type { FileType } from '../../../../core/media/codecs/index.ts';
+import { isWhole, keptParts, type Span } from '../../../../core/media/skipping/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../../core/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../../source/index.ts';
@@ -20,8 +21,25 @@ export interface Layout {
   readonly frames: number;
   /** @default those of every frame */
   readonly lastFrameBytes?: number;
-  /** Frames of the conversion before the first one of this layout, which is a clip of it. @default 0 */
-  readonly firstFrame?: number;
+  /** The frames of the conversion that this layout has, in order. @default all */
+  readonly parts?: readonly FramePart[];
+}
+
+/** Consecutive frames of a conversion. */
+export interface FramePart {
+  /** Position in the conversion. */
+  readonly firstFrame: number;
+  readonly frames: number;
+}
+
+/** The part with a frame of a layout, and how many frames of the layout are before it. */
+export function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: Layout, frame: number) {
+  let before = 0;
+  for (const part of parts) {
+    if (frame < before + part.frames) return { ...part, before };
+    before += part.frames;
+  }
+  throw new RangeError(`No frame ${frame} of ${frames}`);
 }
 
 /** Frames of one segment to encode, and which of their bytes to send: `slice` as in `Buffer.subarray`. */
@@ -38,15 +56,18 @@ export interface FrameRange {
  * the grid: the same bytes in every clip and in the whole.
  */
 export function clipFrames(
-  { startSeconds, endSeconds }: ClipTimes,
+  times: Span,
   { frames, encoding: { sampleRate, frameSamples } }: Pick<Layout, 'frames' | 'encoding'>,
-): Required<Pick<Layout, 'frames' | 'firstFrame'>> | undefined {
+  [roundStart, roundEnd]: readonly [start: Round, end: Round] = [Math.floor, Math.ceil],
+): FramePart | undefined {
   /** Rounded to a sample, so that a multiple of a frame is exact. */
   const toFrames = (seconds: number) => Math.round(seconds * sampleRate) / frameSamples;
-  const firstFrame = Math.floor(toFrames(startSeconds));
-  const endFrame = Math.min(Math.ceil(toFrames(endSeconds)), frames);
+  const firstFrame = roundStart(toFrames(times.startSeconds));
+  const endFrame = Math.min(roundEnd(toFrames(times.endSeconds)), frames);
   return firstFrame < endFrame ? { firstFrame, frames: endFrame - firstFrame } : undefined;
 }
+
+type Round = (frames: number) => number;
 
 export const layoutBytes = ({
   tagBytes,
@@ -65,29 +86,30 @@ export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [st
  * The next frames to encode for a byte range (both ends included) that has been sent up to `first`: at most `frames`.
  * Undefined at the end of the range.
  */
-export function nextFrameRange(
-  { tagBytes, encoding: { frameBytes, segmentFrames }, firstFrame: clipStart = 0 }: Layout,
-  first: number,
-  last: number,
-  frames: number,
-): FrameRange | undefined {
+export function nextFrameRange(layout: Layout, first: number, last: number, frames: number): FrameRange | undefined {
+  const { tagBytes, encoding } = layout;
+  const { frameBytes, segmentFrames } = encoding;
   const from = Math.max(first - tagBytes, 0);
   const end = last + 1 - tagBytes;
   if (from >= end) return undefined;
 
-  const firstFrame = clipStart + Math.floor(from / frameBytes);
+  const part = partAt(layout, Math.floor(from / frameBytes));
+  /** Frames of the conversion before the part that this layout does not have. */
+  const left = part.firstFrame - part.before;
+  const firstFrame = left + Math.floor(from / frameBytes);
   const segment = Math.floor(firstFrame / segmentFrames);
   const endFrame = Math.min(
-    clipStart + Math.ceil(end / frameBytes),
+    left + Math.ceil(end / frameBytes),
+    part.firstFrame + part.frames,
     (segment + 1) * segmentFrames,
     firstFrame + Math.max(frames, 1),
   );
-  const offset = (firstFrame - clipStart) * frameBytes;
+  const offset = (firstFrame - left) * frameBytes;
   return {
     segment,
     firstFrame,
     endFrame,
-    slice: [from - offset, Math.min(end, (endFrame - clipStart) * frameBytes) - offset],
+    slice: [from - offset, Math.min(end, (endFrame - left) * frameBytes) - offset],
   };
 }
 
@@ -108,17 +130,27 @@ const windowOf = ({ window }: Track) => (window ? [window.first, window.last] : 
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
 export const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {
-  const { frames, firstFrame = 0, encoding } = layout;
-  return entityTag([entity, LAYOUT_VERSION, frames, firstFrame, encoding.frameBytes, tag.toString('base64')]);
+  const { frames, encoding, parts = [{ firstFrame: 0, frames }] } = layout;
+  const places = parts.flatMap((part) => [part.frames, part.firstFrame]);
+  return entityTag([entity, LAYOUT_VERSION, ...places, encoding.frameBytes, tag.toString('base64')]);
 };
 
-/** The layout of a part of a conversion, behind a tag of its own. @throws InvalidParameter when the part is empty */
+/**
+ * The layout of some parts of a conversion, behind a tag of its own. Where something is left out, the cut is at the nearest
+ * frame. @throws InvalidParameter when nothing remains
+ */
 export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
   if (!clip) return whole;
-  const part = clipFrames(clip, whole);
-  if (!part) throw new InvalidParameter('The clip starts after the end of the media.');
-  const hasEnd = part.firstFrame + part.frames === whole.frames;
-  return { ...whole, ...part, lastFrameBytes: hasEnd ? whole.lastFrameBytes : undefined };
+  const parts = keptParts(clip).flatMap((part) => {
+    const roundStart = part.startSeconds > clip.startSeconds ? Math.round : Math.floor;
+    const roundEnd = part.endSeconds < clip.endSeconds ? Math.round : Math.ceil;
+    return clipFrames(part, whole, [roundStart, roundEnd]) ?? [];
+  });
+  const last = parts.at(-1);
+  if (!last) throw new InvalidParameter('The clip starts after the end of the media.');
+  const hasEnd = last.firstFrame + last.frames === whole.frames;
+  const frames = parts.reduce((sum, part) => sum + part.frames, 0);
+  return { ...whole, frames, parts, lastFrameBytes: hasEnd ? whole.lastFrameBytes : undefined };
 }
 
 export interface SizedHeadOptions {
@@ -143,8 +175,11 @@ export const sizedHead = (
   clip: nameOf(clip, layout),
 });
 
-/** An open end is named by the duration, in whole seconds. */
-function nameOf(clip: ClipTimes | undefined, { firstFrame = 0, frames, encoding }: Layout): ClipTimes | undefined {
-  const end = ((firstFrame + frames) * encoding.frameSamples) / encoding.sampleRate;
-  return clip && { ...clip, endSeconds: clip.endSeconds <= end ? clip.endSeconds : Math.round(end) };
+/** An open end is named by the duration, in whole seconds. Parts that are left out alone are not named. */
+function nameOf(clip: ClipTimes | undefined, layout: Layout): ClipTimes | undefined {
+  if (!clip || isWhole(clip)) return undefined;
+  const { frames, encoding, parts } = layout;
+  const { firstFrame, frames: partFrames } = parts?.at(-1) ?? { firstFrame: 0, frames };
+  const end = ((firstFrame + partFrames) * encoding.frameSamples) / encoding.sampleRate;
+  return { ...clip, endSeconds: clip.endSeconds <= end ? clip.endSeconds : Math.round(end) };
 }

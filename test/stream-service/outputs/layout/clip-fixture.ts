@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import type { Resource } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
@@ -12,9 +13,14 @@ import type { PairMedia } from './pair-fixture.ts';
 const run = promisify(execFile);
 
 /** Starts the service with a pair of files, or a single one, until the test ends, and returns the URL of its Media. */
-export async function startMedia(media: PairMedia, files: Files, options: Partial<StreamServiceOptions> = {}) {
+export async function startMedia(
+  media: PairMedia,
+  files: Files,
+  options: Partial<StreamServiceOptions> = {},
+  item: Partial<Resource> = {},
+) {
   const [first, second] = await Promise.all(files.map(media.load));
-  const traits = { durationSeconds: 300 };
+  const traits = { durationSeconds: 300, ...item };
   if (second && first) {
     const resource = resourceOf([videoTrack(), audioTrack()], traits);
     const service = await startService(resource, { video: first, audio: second }, options);

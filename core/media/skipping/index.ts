@@ -1,0 +1,10 @@
+export { type ClipTimes, isWhole, keptParts, type Span } from './kept-parts.ts';
+export {
+  InvalidSegments,
+  mergeSpans,
+  parseSegments,
+  SEGMENT_CATEGORIES,
+  type Segment,
+  type SegmentCategory,
+  selectSegments,
+} from './segments.ts';

@@ -1,0 +1,1 @@
+export { createSegments, type Segments } from './segments.ts';

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { createCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
+import type { Egress } from '../../core/egress/index.ts';
+import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import {
+  type ClipTimes,
+  mergeSpans,
+  SEGMENT_CATEGORIES,
+  type Segment,
+  type SegmentCategory,
+  selectSegments,
+} from '../../core/media/skipping/index.ts';
+import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
+import type { Resource } from '../../core/state/index.ts';
+
+/** What viewers have reported of videos, by a service that the operator names. */
+export interface Segments {
+  /**
+   * The segments of an item; none on sites that the service does not know.
+   * @throws InvalidParameter without a service, UpstreamError when it fails
+   */
+  find(resource: Resource, categories: readonly SegmentCategory[]): Promise<readonly Segment[]>;
+  /** The times of a clip without some segments. @param categories absent: the clip itself. @throws as `find` */
+  skip(
+    resource: Resource,
+    categories: readonly SegmentCategory[] | undefined,
+    clip?: ClipTimes,
+  ): Promise<ClipTimes | undefined>;
+}
+
+export interface SegmentsOptions {
+  /** Base URL of the service. Absent: none. */
+  readonly sponsorblockUrl?: string;
+  readonly request?: Egress['request'];
+  readonly log: Log;
+  /** @default 5000 */
+  readonly timeoutMs?: number;
+}
+
+/** Requests at once, of all clients. */
+const MAX_AT_ONCE = 8;
+const TIMEOUT_MS = 5000;
+/** A prefix has the segments of some hundred videos. */
+const MAX_BYTES = 1024 * 1024;
+const CACHE_OPTIONS = { maxEntries: 2000, maxAgeMs: 60 * 60_000 };
+/** Until a service that has failed is asked again. */
+const FAILED_MS = 15_000;
+const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
+
+/** Segments by the interface of SponsorBlock. All categories are read at once, so that a video is asked for once. */
+export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIMEOUT_MS }: SegmentsOptions): Segments {
+  const known = createCache<string, readonly Segment[] | UpstreamError>(CACHE_OPTIONS);
+  const flights = createSingleFlight<readonly Segment[]>();
+  const permits = createSemaphore({ permits: MAX_AT_ONCE });
+
+  const read = async (base: string, send: Egress['request'], videoId: string, signal: AbortSignal) => {
+    const { release } = await permits.acquire('', signal);
+    try {
+      const { status, body } = await send(urlOf(base, videoId), { signal, maxRedirects: 2 });
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      try {
+        if (status === 404) return [];
+        if (status !== 200) throw new UpstreamError(`The service of segments answered ${status}`);
+        for await (const chunk of body as AsyncIterable<Buffer>) {
+          bytes += chunk.length;
+          if (bytes > MAX_BYTES) throw new UpstreamError('The answer of the service of segments is too long');
+          chunks.push(chunk);
+        }
+      } finally {
+        body.destroy();
+      }
+      return await parse(READ_SEGMENTS, { bytes: Buffer.concat(chunks), videoId }, { signal });
+    } finally {
+      release();
+    }
+  };
+
+  const load = async (base: string, send: Egress['request'], videoId: string): Promise<readonly Segment[]> => {
+    try {
+      const segments = await read(base, send, videoId, AbortSignal.timeout(timeoutMs));
+      known.set(videoId, segments);
+      return segments;
+    } catch (cause) {
+      log.warn('Segments could not be read', { error: cause });
+      // Whatever it is, the fault is not the request's.
+      const error = new UpstreamError('Segments could not be read', { cause });
+      known.set(videoId, error, Date.now() + FAILED_MS);
+      throw error;
+    }
+  };
+
+  const find: Segments['find'] = async (resource, categories) => {
+    if (!sponsorblockUrl || !request) throw new InvalidParameter('This instance knows no segments of videos.');
+    const videoId = videoIdOf(resource);
+    if (videoId === undefined) return [];
+    const cached = known.get(videoId);
+    if (cached instanceof UpstreamError) throw cached;
+    const all = cached ?? (await flights(videoId, () => load(sponsorblockUrl, request, videoId)));
+    return selectSegments(all, categories, resource.durationSeconds);
+  };
+
+  return {
+    find,
+    async skip(resource, categories, clip) {
+      const segments = categories ? await find(resource, categories) : [];
+      return segments.length === 0 ? clip : { ...(clip ?? WHOLE), skipped: mergeSpans(segments) };
+    },
+  };
+}
+
+/** Undefined for an item of another site, and for a live stream, which nobody has seen to its end. */
+const videoIdOf = ({ origin: { extractor, entryId }, isLive }: Resource): string | undefined =>
+  extractor === 'Youtube' && /^[\w-]{11}$/.test(entryId) && !isLive ? entryId : undefined;
+
+/** Only a prefix of a digest of the id is sent, which many videos share. */
+function urlOf(base: string, videoId: string): string {
+  const prefix = createHash('sha256').update(videoId).digest('hex').slice(0, 4);
+  const query = new URLSearchParams({ categories: JSON.stringify(SEGMENT_CATEGORIES), actionTypes: '["skip"]' });
+  return `${base}/api/skipSegments/${prefix}?${query}`;
+}

@@ -1,0 +1,285 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
+import { archiveKey } from '../../../../core/state/keys.ts';
+import type { Resource } from '../../../../core/state/resource.ts';
+import { sendRequest } from '../../../support/request.ts';
+import { expectSeekable } from '../../../support/seekable.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
+import { resourceOf, startService, trackOf } from '../../fixture.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
+import { AUDIO_RATE, decode, type Files, fetchClip, heardSamples, once, startMedia } from './clip-fixture.ts';
+import { usePairMedia } from './pair-fixture.ts';
+
+const DECODED_SECONDS = 32;
+const media = await usePairMedia();
+const decodeWhole = once((files: Files) => decode(files, DECODED_SECONDS));
+const origin = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
+
+type Span = readonly [start: number, end: number];
+interface Started {
+  readonly files: Files;
+  readonly item?: Partial<Resource>;
+  /** Whether the guard admits the service of segments. @default true */
+  readonly isAdmitted?: boolean;
+}
+
+/** Starts the service with files, and with a service that answers requests for segments. */
+async function start({ files, item, isAdmitted = true }: Started, answer: Parameters<typeof startSegmentsService>[0]) {
+  const segments = await startSegmentsService(answer);
+  const egress = createEgress({ allow: isAdmitted ? [segments.host] : [] });
+  onTestFinished(egress.close);
+  const options = { sponsorblockUrl: segments.url, request: egress.request };
+  const started = await startMedia(media, files, options, { origin, ...item });
+  return { ...started, paths: segments.paths };
+}
+
+const startSkipping = (files: Files, skipped: readonly Span[], item?: Partial<Resource>) =>
+  start({ files, item }, answerSegments(...skipped.map(([from, to]) => segmentOf(from, to))));
+
+/** The time of the whole that is presented at a time of the output. */
+const sourceTime = (skipped: readonly Span[], seconds: number): number =>
+  skipped.reduce((time, [from, to]) => (time >= from ? time + to - from : time), seconds);
+
+/** A packet of AAC at 48 kHz is 21.3 ms: a cut is moved by half of it at most. */
+const PACKET_SECONDS = 1024 / 44_100;
+
+const CASES: readonly (readonly [Files, readonly Span[], number])[] = [
+  [
+    ['indexed.mp4', 'indexed.m4a'],
+    [
+      [5.3, 9.61],
+      [12.05, 12.4],
+      [20, 25.5],
+    ],
+    31,
+  ],
+  [
+    ['long-video.mp4', 'long-audio.m4a'],
+    [
+      [0, 7.7],
+      [21.05, 30],
+    ],
+    32,
+  ],
+  [
+    ['bframes.mp4', 'ladder/aac-128.m4a'],
+    [
+      [1.33, 3.21],
+      [5, 5.9],
+    ],
+    8,
+  ],
+  [['vp9.mp4', 'opus.mp4'], [[1.5, 4]], 8],
+  [
+    ['ladder/both-360.mp4'],
+    [
+      [2.5, 4.25],
+      [7, 99],
+    ],
+    7,
+  ],
+];
+
+describe('Media with skip', () => {
+  it.each(CASES)('shows and sounds as %j without %j', async (files, skipped, endSeconds) => {
+    const { url } = await startSkipping(files, skipped);
+    const query = endSeconds > 8 ? `skip=sponsor&end=${endSeconds}` : 'skip=sponsor';
+    const { status, body, file } = await fetchClip(media, url, query);
+    expect([status, status === 200 ? '' : body.toString()]).toEqual([200, '']);
+    const sources = files.map(media.pathOf) as unknown as Files;
+    const [part, whole] = [await decode([file]), await decodeWhole(sources)];
+    expect(part.complaints).toBe('');
+
+    const cuts = skipped.map(([from], index) => from - lengthOf(skipped.slice(0, index)));
+    const seconds = endSeconds - lengthOf(skipped.filter(([, to]) => to < 99));
+    const shownAt = ({ frames }: typeof whole, at: number) => frames.findLast((frame) => frame.seconds <= at)?.digest;
+    // Each cut moves by half a packet at most.
+    const error = cuts.length * PACKET_SECONDS;
+    let compared = 0;
+    for (let at = 0.051; at < seconds - 0.1; at += 0.1) {
+      if (cuts.some((cut) => Math.abs(cut - at) < 0.06)) continue;
+      const time = sourceTime(skipped, at);
+      const expected = [-error, 0, error].map((moved) => shownAt(whole, time + moved));
+      expect(expected, `at ${at}`).toContain(shownAt(part, at));
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(seconds * 5);
+    // Frames that are decoded for those behind a cut are shown for less than some milliseconds together.
+    const brief = part.frames.filter(({ seconds: at }, index) => (part.frames[index + 1]?.seconds ?? 1e9) - at < 0.002);
+    expect(brief.length * 2e-5).toBeLessThan(0.004);
+
+    expect(Math.abs(part.samples.length / AUDIO_RATE - seconds)).toBeLessThan(error + 0.05);
+    for (const cut of cuts.filter((at) => at + 0.6 < seconds)) {
+      // The cut is at a packet: within the error, one shift has the same samples.
+      const from = Math.round((cut + 0.1) * AUDIO_RATE);
+      const heard = part.samples.subarray(from, from + 9600);
+      const wanted = Math.round(sourceTime(skipped, cut + 0.1) * AUDIO_RATE);
+      const reach = Math.round(error * AUDIO_RATE) + 400;
+      let best = Number.POSITIVE_INFINITY;
+      for (let shift = -reach; shift <= reach; shift += 1)
+        best = Math.min(best, meanDifference(whole.samples.subarray(wanted + shift, wanted + shift + 9600), heard, 7));
+      expect(best).toBeLessThan(60);
+    }
+  });
+
+  it('has length, ranges and an ETag of its own, and the same head by HEAD', async () => {
+    const { url, paths } = await startSkipping(['ladder/both-360.mp4'], [[1, 2]]);
+    const { headers } = await expectSeekable(`${url}?skip=sponsor`, { cache: 'private' });
+    const [whole, combined] = await Promise.all([
+      sendRequest(url),
+      sendRequest(`${url.replace('Media', 'Combined')}?skip=sponsor`),
+    ]);
+    expect(headers.etag).not.toBe(whole.headers.etag);
+    expect(combined.headers['content-location']).toMatch(/\/Media\/.*\?skip=sponsor$/);
+    expect(String(combined.body.length)).toBe(headers['content-length']);
+    // All categories at once, of a prefix that many videos share, and once for all requests.
+    expect(paths).toHaveLength(1);
+    expect(paths[0]).toMatch(/^\/base\/api\/skipSegments\/[0-9a-f]{4}\?categories=.*&actionTypes=%5B%22skip%22%5D$/);
+  });
+
+  it('leaves out whole frames of MP3, and packets of M4A', async () => {
+    const { url } = await startSkipping(
+      ['ladder/aac-128.m4a'],
+      [
+        [2.4, 4.8],
+        [4.7, 5.016],
+      ],
+      { durationSeconds: 8 },
+    );
+    const [whole, part] = await Promise.all(
+      ['?format=mp3', '?format=mp3&skip=sponsor'].map(async (query) => (await sendRequest(url + query)).body),
+    );
+    if (!whole || !part) throw new Error('unreachable');
+    const tagBytes = whole.length % 576;
+    const frames = whole.subarray(tagBytes);
+    expect(part.subarray(0, tagBytes)).toEqual(whole.subarray(0, tagBytes));
+    const kept = Buffer.concat([frames.subarray(0, 100 * 576), frames.subarray(209 * 576)]);
+    expect(part.subarray(tagBytes).equals(kept)).toBe(true);
+    const cut = tagBytes + 100 * 576;
+    for (const [first, last] of [
+      [cut - 600, cut + 600],
+      [cut, cut],
+      [cut - 1, part.length - 1],
+    ] as const) {
+      const headers = { range: `bytes=${first}-${last}` };
+      const { status, body } = await sendRequest(`${url}?format=mp3&skip=sponsor`, { headers });
+      expect([status, body.equals(part.subarray(first, last + 1))]).toEqual([206, true]);
+    }
+
+    const { file } = await fetchClip(media, url, 'format=m4a&skip=sponsor');
+    const all = (await heardSamples(media.pathOf('ladder/aac-128.m4a'))).length;
+    const left = (await heardSamples(file)).length / AUDIO_RATE;
+    expect(Math.abs(all / AUDIO_RATE - left - 2.616)).toBeLessThan(PACKET_SECONDS + 0.001);
+  });
+
+  it('applies to the entries of an archive, where those that cannot be cut are missing', async () => {
+    const segments = await startSegmentsService(answerSegments(segmentOf(1, 2)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
+    const source = fileSource(await readFile(media.pathOf('ladder/both-360.mp4')));
+    const tracks = [trackOf('mp4'), trackOf('webm', { container: 'webm' })];
+    const resources = tracks.map((track, index) => resourceOf([track], { origin, id: `r${index}`.padEnd(22, '_') }));
+    const entries = resources.map(({ id }) => ({
+      url: `${id}`,
+      title: 't',
+      author: null,
+      coverUrl: null,
+      resourceId: id,
+    }));
+    const url = 'https://site.example/list';
+    const service = await startService(
+      (id) => resources.find((resource) => resource.id === id),
+      { mp4: source, webm: source },
+      {
+        ...{ sponsorblockUrl: segments.url, request: egress.request, peekSource: async () => source },
+        state: {
+          getArchivedList: async () => ({
+            id: archiveKey(url),
+            url,
+            title: 'A',
+            author: null,
+            expiresAt: 2e9,
+            entries,
+          }),
+        },
+      },
+    );
+    onTestFinished(service.close);
+    const tar = await sendRequest(`${service.url}/api/Stream/Archive/${archiveKey(url)}?format=tar&skip=sponsor`);
+    const alone = await sendRequest(`${(await startSkipping(['ladder/both-360.mp4'], [[1, 2]])).url}?skip=sponsor`);
+    expect([tar.status, tar.headers['content-length']]).toEqual([200, String(tar.body.length)]);
+    expect(tar.body.includes(alone.body.subarray(-100_000))).toBe(true);
+    expect(tar.body.toString('latin1')).toContain('MISSING: Unsupported');
+  });
+
+  it.each([
+    ['other categories', answerSegments(segmentOf(1, 2, 'intro')), {}],
+    ['another duration', answerSegments(segmentOf(1, 2, 'sponsor', { videoDuration: 297 })), {}],
+    ['other actions', answerSegments(segmentOf(1, 2, 'sponsor', { actionType: 'mute' })), {}],
+    [
+      'no video of this prefix',
+      (_: unknown, response: { writeHead(status: number): { end(): void } }) => response.writeHead(404).end(),
+      {},
+    ],
+    [
+      'a site that the service does not know',
+      answerSegments(segmentOf(1, 2)),
+      { origin: { ...origin, extractor: 'Vimeo' } },
+    ],
+  ])('is the whole file with %s', async (_, answer, item) => {
+    const { url } = await start({ files: ['ladder/both-360.mp4'], item }, answer as never);
+    const [part, whole] = await Promise.all([sendRequest(`${url}?skip=sponsor`), sendRequest(url)]);
+    expect([part.status, part.body.equals(whole.body)]).toEqual([200, true]);
+  });
+
+  it.each<[string, Parameters<typeof startSegmentsService>[0], boolean?]>([
+    ['answers 500', (_, response) => response.writeHead(500).end()],
+    ['answers no JSON', (_, response) => response.end('<html>')],
+    ['answers another shape', (_, response) => response.end('{"segments":[]}')],
+    ['answers a segment without times', answerSegments({ ...segmentOf(1, 2), segment: ['1', 2] })],
+    ['answers too much', (_, response) => response.end(Buffer.alloc(2 * 1024 * 1024, ' '))],
+    [
+      'breaks off',
+      (_, response) => response.writeHead(200, { 'content-length': 9 }).write('[', () => response.destroy()),
+    ],
+    ['has an address that the guard refuses', answerSegments(), false],
+  ])('is 502 where the service of segments %s, and asks it again later', async (_, answer, isAdmitted) => {
+    const { url, paths } = await start({ files: ['ladder/both-360.mp4'], isAdmitted }, answer);
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const { status, headers } = await sendRequest(`${url}?skip=sponsor`, { method });
+      expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
+    }
+    expect(paths.length).toBe(isAdmitted === false ? 0 : 1);
+    expect((await sendRequest(url)).status).toBe(200);
+  });
+
+  it.each([
+    ['skip=sponsor,ads', 400, 'skip must be of sponsor'],
+    ['skip=sponsor&skip=intro', 400, 'skip is given more than once'],
+    ['skip=', 200, ''],
+    ['skip=sponsor&end=1.5', 415, 'Nothing is shown'],
+    ['skip=sponsor&format=opus', 415, 'is not Opus'],
+    ['start=1&skip=sponsor', 400, 'skip cannot be combined with start', 'Combined'],
+  ])('answers %s with %d', async (query, status, text, route = 'Media') => {
+    const { url } = await startSkipping(['ladder/both-360.mp4'], [[0, 2]]);
+    const answer = await sendRequest(`${url.replace('Media', route)}?${query}`);
+    expect([answer.status, status === 200 || answer.body.toString().includes(text)]).toEqual([status, true]);
+  });
+
+  it('is refused for other containers, and without a service', async () => {
+    const { url } = await startSkipping(['ladder/vp9-360.webm'], [[0, 2]]);
+    expect((await sendRequest(`${url}?skip=sponsor`)).status).toBe(415);
+    const { url: without } = await startMedia(media, ['ladder/both-360.mp4']);
+    const { status, body } = await sendRequest(`${without}?skip=sponsor`);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, 'This instance knows no segments of videos.']);
+  });
+});
+
+const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]) => sum + to - from, 0);
+
+function meanDifference(a: Int16Array, b: Int16Array, step: number): number {
+  let sum = 0;
+  for (let index = 0; index < b.length; index += step) sum += Math.abs((a[index] ?? 0) - (b[index] ?? 0));
+  return (sum * step) / b.length;
+}
