@@ -18,7 +18,7 @@ export function forEachHlsLine(text: string, tags: ReadonlySet<string>, visit: (
   let lines = 0;
   for (let start = 0; start < text.length; ) {
     const newline = text.indexOf('\n', start);
-    const end = newline < 0 ? text.length : newline;
+    const end = newline === -1 ? text.length : newline;
     const from = skipSpace(text, start, end);
     start = end + 1;
     if (from === end) continue;
@@ -33,8 +33,8 @@ export function forEachHlsLine(text: string, tags: ReadonlySet<string>, visit: (
     }
     const head = text.slice(from + 1, Math.min(end, from + MAX_TAG_CHARS));
     const colon = head.indexOf(':');
-    const tag = (colon < 0 ? head : head.slice(0, colon)).trim();
-    if (tags.has(tag)) visit({ tag, value: colon < 0 ? '' : text.slice(from + colon + 2, end).trim() });
+    const tag = (colon === -1 ? head : head.slice(0, colon)).trim();
+    if (tags.has(tag)) visit({ tag, value: colon === -1 ? '' : text.slice(from + colon + 2, end).trim() });
   }
 }
 
@@ -59,7 +59,7 @@ export function parseAttributeList(list: string): ReadonlyMap<string, string> {
   for (let at = 0; at < list.length; ) {
     if (++count > MAX_ATTRIBUTES) throw new PlaylistError('A tag has too many attributes');
     const equals = list.indexOf('=', at);
-    if (equals < 0) break;
+    if (equals === -1) break;
     const name = list.slice(at, equals).trim();
     const { value, end } = readValue(list, equals + 1);
     if (!attributes.has(name)) attributes.set(name, value);
@@ -76,6 +76,6 @@ function readValue(list: string, from: number): { readonly value: string; readon
   const isQuoted = quote === '"' || quote === "'";
   const closing = isQuoted ? list.indexOf(quote, start + 1) : -1;
   const comma = list.indexOf(',', Math.max(closing, start));
-  const end = comma < 0 ? list.length : comma;
-  return { value: closing > 0 ? list.slice(start + 1, closing) : list.slice(start, end).trim(), end };
+  const end = comma === -1 ? list.length : comma;
+  return { value: closing !== -1 ? list.slice(start + 1, closing) : list.slice(start, end).trim(), end };
 }

@@ -1,6 +1,6 @@
 import { type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
 import { readHlsEntries } from './hls-reader.ts';
-import { isHlsPlaylist, isRounded, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
+import { hasWholeSeconds, isHlsPlaylist, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
 import { type PackedSegments, packSegments, requireValidUri, unpackSegments } from './packed-segments.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
@@ -38,7 +38,7 @@ export function readHlsPlaylist(text: string, maxSegments: number): PackedPlayli
     kind: 'media',
     segments: first && packSegments(played, { mediaSequence, targetDuration }),
     isComplete,
-    isRounded: isRounded(text),
+    isRounded: isComplete && hasWholeSeconds(text),
     reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
   };
 }

@@ -125,7 +125,6 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
       range = rangeOf(value, nextOffset);
       nextOffset = range.last + 1;
     },
-    'EXT-X-DEFINE': (value) => variables.define(parseAttributeList(value)),
     'EXT-X-DISCONTINUITY'() {
       isDiscontinuity = true;
     },
@@ -170,7 +169,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   };
 
   forEachHlsLine(text, TAGS, (line) => {
-    if (line.tag === 'EXT-X-DEFINE') return readers[line.tag]?.(line.value);
+    if (line.tag === 'EXT-X-DEFINE') return variables.define(parseAttributeList(line.value));
     const { tag, value } = variables.substitute(line);
     if (tag === undefined) addUri(value);
     else readers[tag]?.(value);
@@ -181,21 +180,21 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   return { segments: listed, variants: isMaster ? variants : [], ...facts };
 }
 
-/** Characters of a number that are read. */
-const MAX_NUMBER_CHARS = 32;
-const DECIMAL = /^\d{1,20}(?:\.\d{0,20})?$|^\.\d{1,20}$/;
+/** The duration of EXTINF, before the comma and the title. */
+const EXTINF_SECONDS = /^(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*(?:,|$)/;
 const INTEGER = /^\d{1,15}/;
 
-/** The duration of EXTINF, before the comma and the title. */
 function secondsOf(value: string): number | undefined {
-  const [written = ''] = value.slice(0, MAX_NUMBER_CHARS).split(',', 1);
-  const number = DECIMAL.test(written.trim()) ? Number(written) : undefined;
-  return number === 0 ? MIN_SEGMENT_SECONDS : duration(number);
+  const seconds = Number(EXTINF_SECONDS.exec(value)?.[1]);
+  return seconds === 0 ? MIN_SEGMENT_SECONDS : duration(seconds);
 }
+
+/** Characters of a time that are read. */
+const MAX_TIME_CHARS = 32;
 
 /** ISO 8601 with a date and a time; undefined where that is not what is written. */
 function timeOf(value: string): number | undefined {
-  const time = /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value.slice(0, MAX_NUMBER_CHARS)) : Number.NaN;
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value.slice(0, MAX_TIME_CHARS)) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
@@ -207,18 +206,17 @@ const integerOf = (value: string): number | undefined => {
 
 /** `<length>[@<offset>]` (RFC 8216 §4.3.2.2). */
 function rangeOf(written: string, defaultOffset: number): HlsRange {
-  const [, length, offset] = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(written.slice(0, MAX_NUMBER_CHARS).trim()) ?? [];
-  const first = offset === undefined ? defaultOffset : Number(offset);
-  if (!length || Number(length) === 0) throw new PlaylistError('Invalid byte range in playlist');
+  const [, length, offset = defaultOffset] = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(written.trim()) ?? [];
+  const first = Number(offset);
   const last = first + Number(length) - 1;
-  if (!Number.isSafeInteger(last)) throw new PlaylistError('Invalid byte range in playlist');
+  if (last < first || !Number.isSafeInteger(last)) throw new PlaylistError('Invalid byte range in playlist');
   return { first, last };
 }
 
 /** An initialization vector is a hexadecimal number (RFC 8216 §4.2): leading zeros may be missing. */
 function ivOf(written: string | undefined): Buffer | undefined {
   if (written === undefined) return undefined;
-  const digits = /^(?:0x)?([\da-f]{1,32})$/i.exec(written.slice(0, 2 * IV_BYTES + 3).trim())?.[1];
+  const digits = /^(?:0x)?([\da-f]{1,32})$/i.exec(written.trim())?.[1];
   if (digits === undefined) throw new PlaylistError('Invalid initialization vector');
   return Buffer.from(digits.padStart(2 * IV_BYTES, '0'), 'hex');
 }

@@ -1,7 +1,7 @@
 import type { ManifestFacts } from '../timeline/index.ts';
 import { duration } from '../values.ts';
 import { type HlsKey, readHlsEntries } from './hls-reader.ts';
-import { isHlsPlaylist, isRounded, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
+import { hasWholeSeconds, isHlsPlaylist, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
 
 /**
  * Extracts what probing needs of an HLS playlist (RFC 8216 §4.3), protected ones included.
@@ -19,7 +19,7 @@ export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): Manif
   const seconds = isComplete ? segments.map((each) => each.seconds ?? targetDuration ?? Number.NaN) : [];
   return {
     durationSeconds: duration(sumOf(seconds)),
-    ...(isRounded(text) && { isRounded: true as const }),
+    ...(isComplete && hasWholeSeconds(text) && { isRounded: true as const }),
     segment,
     initialization: firstMap?.uri,
     key: firstKey?.uri,

@@ -30,9 +30,9 @@ export function createHlsVariables(): HlsVariables {
       if (values.size === 0 || !line.value.includes('{$')) return line;
       let value = '';
       let at = 0;
-      for (let open = line.value.indexOf('{$'); open >= 0; open = line.value.indexOf('{$', at)) {
+      for (let open = line.value.indexOf('{$'); open !== -1; open = line.value.indexOf('{$', at)) {
         const close = line.value.indexOf('}', open);
-        if (close < 0) break;
+        if (close === -1) break;
         value += line.value.slice(at, open) + requireValue(line.value.slice(open + 2, close));
         if (value.length > MAX_LINE_CHARS) throw new PlaylistError('A line of the playlist is too long');
         at = close + 1;
