@@ -72,13 +72,11 @@ function firstSequence(segments: Generator<Segment>, previous: Timeline): number
   return (previous.segments.at(-1)?.sequence ?? -1) + 1;
 }
 
-/** The part of a URL that survives a new signature: its path, or a relative reference without its query. */
-const STABLE_PART = /^(?:[a-z][\w+.-]*:\/\/[^/?#]*)?([^?#]*)/i;
+/** What a new signature may change of a URL: all but its path. */
+const UNSTABLE_PARTS = /^[a-z][\w+.-]*:\/\/[^/?#]*|[?#].*/gi;
 
-function stablePart(section: MediaSection): string {
-  const written = section instanceof RelativeSection ? section.uri : section.url;
-  return STABLE_PART.exec(written)?.[1] ?? '';
-}
+const stablePart = (section: MediaSection): string =>
+  (section instanceof RelativeSection ? section.uri : section.url).replaceAll(UNSTABLE_PARTS, '');
 
 /**
  * The fragments of a DASH representation as a resource keeps them: two values take a fraction of the memory and of the time

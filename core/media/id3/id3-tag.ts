@@ -75,7 +75,7 @@ export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0))
 /** @param contentBytes of the tag without this header (§3.1) */
 function tagHeader(contentBytes: number): Buffer {
   const header = Buffer.alloc(ID3_HEADER_BYTES);
-  header.write('ID3\x03', 'latin1');
+  header.write('ID3\x03');
   header.set(synchsafe(contentBytes), 6);
   return header;
 }
@@ -84,7 +84,7 @@ function tagHeader(contentBytes: number): Buffer {
 function frame(id: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const header = Buffer.alloc(ID3_HEADER_BYTES);
-  header.write(id, 'latin1');
+  header.write(id);
   header.writeUInt32BE(body.length, 4);
   return Buffer.concat([header, body]);
 }
@@ -103,13 +103,13 @@ function commentFrame(text: string): Buffer {
   if (text === '') return Buffer.alloc(0);
   const description = Buffer.concat([BYTE_ORDER_MARK, Buffer.alloc(2)]);
   const comment = Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text, 'utf16le')]);
-  return frame('COMM', Buffer.from([UTF16_WITH_BOM]), Buffer.from('eng', 'latin1'), description, comment);
+  return frame('COMM', Buffer.from([UTF16_WITH_BOM]), Buffer.from('eng'), description, comment);
 }
 
 /** `APIC` (§4.15): the front cover. */
 function pictureFrame(jpeg: Buffer): Buffer {
   if (jpeg.length === 0) return Buffer.alloc(0);
-  return frame('APIC', Buffer.from('\0image/jpeg\0\x03\0', 'latin1'), jpeg);
+  return frame('APIC', Buffer.from('\0image/jpeg\0\x03\0'), jpeg);
 }
 
 /** One line without control characters, at most `MAX_TEXT_UNITS` long, and never half of a surrogate pair. */

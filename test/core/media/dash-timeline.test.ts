@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type DashFragment, type DashTimelineOptions, dashTimeline } from '../../../core/media/dash/dash-timeline.ts';
+import {
+  type DashFragment,
+  type DashTimelineOptions,
+  dashTimeline,
+  firstFragmentUrl,
+  packFragments,
+  unpackFragments,
+} from '../../../core/media/dash/dash-timeline.ts';
 import type { Timeline } from '../../../core/media/timeline/timeline.ts';
 
 /** The timeline with its segments read. */
@@ -64,4 +71,83 @@ describe('dashTimeline', () => {
     expect(segments).toMatchObject([{ sequence: 0, content: { url: 'https://cdn.example/1' } }]);
     expect(segments[0]?.init).toBeUndefined();
   });
+
+  it.each([
+    [[2, 3], 3],
+    [[5, 3, 2], 2],
+    [[0, 2], 2],
+    [[2, 0], 6],
+    [[], 6],
+  ])('is reloaded after the duration of the last fragment of %j: %d s', (seconds, reloadSeconds) => {
+    const list = seconds.map((each, index) => ({ url: `https://cdn.example/${index}`, seconds: each }));
+    expect(timelineOf(list, { isLive: true })).toMatchObject({ reloadSeconds, isComplete: false });
+    expect(timelineOf(list, { isLive: false }).isComplete).toBe(true);
+  });
+
+  it.each<[string, readonly number[], readonly [media: string, init?: string][]]>([
+    [
+      'a last fragment without a duration is media',
+      [0, 2, 0],
+      [
+        ['1', '0'],
+        ['2', '0'],
+      ],
+    ],
+    ['a single fragment without a duration is media', [0], [['0']]],
+    [
+      'without any duration, the first alone initializes',
+      [0, 0, 0],
+      [
+        ['1', '0'],
+        ['2', '0'],
+      ],
+    ],
+    ['another one without a duration initializes what follows', [2, 0, 2], [['0'], ['2', '1']]],
+  ])('%s', (_, seconds, expected) => {
+    const { segments } = timelineOf(
+      seconds.map((each, index) => ({ url: `https://cdn.example/${index}`, seconds: each })),
+      { isLive: false },
+    );
+    const nameOf = (url: string | undefined) => url?.split('/').at(-1);
+    expect(segments.map(({ content, init }) => [nameOf(content.url), nameOf(init?.url)].filter(Boolean))).toEqual(
+      expected,
+    );
+    expect(segments.map(({ sequence }) => sequence)).toEqual(segments.map((_, index) => index));
+    expect(segments[0]?.isDiscontinuity).toBe(false);
+  });
+
+  it.each([
+    ['https://a.example/s/7.m4s?sig=1#x', 'https://b.example/s/7.m4s#y', true],
+    ['https://a.example/s/7.m4s', 'cdn+2.x-y://b.example/s/7.m4s', true],
+    ['HTTPS://a.example/s/7.m4s', '/s/7.m4s?sig=2', true],
+    ['https://a.example/s/7.m4s', 'https://a.example/t/7.m4s', false],
+    ['https://a.example/s/7.m4s', 'https://a.example/s/8.m4s', false],
+    ['x/https://a.example/7.m4s', 'x/https://b.example/7.m4s', false],
+  ])('takes %s and %s for one segment: %j', (before, after, isSame) => {
+    const live = (urls: readonly string[], previous?: Timeline) =>
+      timelineOf(
+        urls.map((url) => ({ url, seconds: 2 })),
+        { isLive: true, ...(previous && { previous }) },
+      );
+    const previous = live(['https://a.example/first', 'https://a.example/second', before]);
+    const numbers = live(['https://a.example/new', after], previous).segments.map(({ sequence }) => sequence);
+    expect(numbers).toEqual(isSame ? [1, 2] : [3, 4]);
+    expect(live([after], live([])).segments[0]?.sequence).toBe(0);
+  });
+});
+
+describe('packFragments', () => {
+  it('keeps URLs and durations, which it counts', () => {
+    const fragments = [0, 2, 2, 2.000001, 2, 2].map((seconds, index) => ({ url: `${index}.m4s`, seconds }));
+    const packed = packFragments(fragments);
+    expect(packed).toEqual({
+      urls: '0.m4s\n1.m4s\n2.m4s\n3.m4s\n4.m4s\n5.m4s',
+      durations: [1, 0, 2, 2_000_000, 1, 2_000_001, 2, 2_000_000],
+    });
+    expect([...unpackFragments(packed)]).toEqual(fragments);
+    expect(firstFragmentUrl(packed)).toBe('0.m4s');
+  });
+
+  it('removes what would end a line', () =>
+    expect(packFragments([{ url: 'a\n\t/b\rc', seconds: 1 }]).urls).toBe('a/bc'));
 });

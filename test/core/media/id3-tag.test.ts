@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes, MAX_COVER_BYTES } from '../../../core/media/id3/id3-tag.ts';
+import {
+  FULL_TAG_BYTES,
+  fullId3Tag,
+  id3Tag,
+  id3TagBytes,
+  MAX_COVER_BYTES,
+  type RecordingText,
+} from '../../../core/media/id3/index.ts';
 
 describe('id3Tag', () => {
   it('writes title and artist as ID3v2.3 in UTF-16', () => {
@@ -59,6 +66,8 @@ describe('fullId3Tag', () => {
   it.each([
     ['2026-11-22', '2026', '2211'],
     ['2026', '2026', undefined],
+    ['2026-11', '2026', undefined],
+    [undefined, undefined, undefined],
   ])('writes the date %s as TYER and TDAT', (date, year, day) => {
     const tag = fullId3Tag({ title: null, artist: null, date });
     const textOf = (id: string) => {
@@ -69,16 +78,65 @@ describe('fullId3Tag', () => {
   });
 });
 
+describe('the frames of a full tag', () => {
+  const cover = Buffer.from([0xff, 0xd8, 1, 2]);
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+  /** UTF-16 with a byte order mark, after the byte that says so (ID3v2.3 §3.3). */
+  const utf16 = (text: string) => Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
+  const textFrames: [string, RecordingText][] = [
+    ['TIT2', { title: 'é', artist: null }],
+    ['TPE1', { title: null, artist: 'é' }],
+    ['TALB', { title: null, artist: null, album: 'é' }],
+  ];
+
+  it.each<[string, RecordingText, Buffer, Buffer | undefined]>([
+    ...textFrames.map(([id, text]): [string, RecordingText, Buffer, undefined] => [id, text, utf16('é'), undefined]),
+    ['TRCK', { title: null, artist: null, trackNumber: 12 }, utf16('12'), undefined],
+    ['APIC', { title: null, artist: null }, Buffer.concat([latin1('\0image/jpeg\0\x03\0'), cover]), cover],
+    [
+      'COMM',
+      { title: null, artist: null, link: 'https://a.example/' },
+      Buffer.concat([
+        Buffer.from([1]),
+        latin1('eng'),
+        Buffer.from([0xff, 0xfe, 0, 0]),
+        utf16('https://a.example/').subarray(1),
+      ]),
+      undefined,
+    ],
+  ])('%s has its bytes of ID3v2.3', (id, text, body, picture) => {
+    const header = Buffer.alloc(10);
+    header.write(id, 'latin1');
+    header.writeUInt32BE(body.length, 4);
+    const tag = Buffer.alloc(FULL_TAG_BYTES);
+    Buffer.concat([latin1('ID3\x03\0\0'), Buffer.from([0, 3, 0x7f, 0x76]), header, body]).copy(tag);
+    expect(fullId3Tag(text, picture).equals(tag)).toBe(true);
+  });
+
+  it.each<[string, RecordingText]>([
+    ['track 0', { title: 'a', artist: null, trackNumber: 0 }],
+    ['an empty link', { title: 'a', artist: null, link: '' }],
+    ['an empty date', { title: 'a', artist: null, date: '' }],
+  ])('are absent for %s', (_, text) =>
+    expect(fullId3Tag(text).equals(fullId3Tag({ title: 'a', artist: null }))).toBe(true),
+  );
+
+  it('include a link of a thousand characters', () =>
+    expect(fullId3Tag({ title: null, artist: null, link: 'l'.repeat(1000) }).includes('COMM')).toBe(true));
+});
+
 describe('id3TagBytes', () => {
   it.each([
+    ['a header alone', Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1')],
     ['a short tag', id3Tag({ title: 'Song', artist: null })],
     ['a size of more than seven bits', id3Tag({ title: 'x'.repeat(200), artist: 'y'.repeat(200) })],
   ])('reads %s, header included', (_, tag) =>
-    expect(id3TagBytes(Buffer.concat([tag, Buffer.alloc(100)]))).toBe(tag.length),
+    expect([tag, Buffer.concat([tag, Buffer.alloc(100)])].map(id3TagBytes)).toEqual([tag.length, tag.length]),
   );
 
   it.each([
     ['other bytes', Buffer.alloc(100)],
+    ['nine bytes of a header', Buffer.from('ID3\x03\0\0\0\0\x01', 'latin1')],
     ['an incomplete header', Buffer.from('ID3\x03\0\0\0\0\0', 'latin1')],
   ])('returns 0 for %s', (_, head) => expect(id3TagBytes(head)).toBe(0));
 });

@@ -76,6 +76,19 @@ describe('scanDashManifest', () => {
   it.each([
     ['<?xml?><MPD mediaPresentationDuration="PT1H2M3.5S" type="static">', { durationSeconds: 3723.5 }],
     ["<MPD mediaPresentationDuration='P1DT1S'>", { durationSeconds: 86401 }],
+    ['<!-- 1 --><mpd2:MPD\n mediaPresentationDuration = "P12D" >', { durationSeconds: 12 * 86400 }],
+    ['<MPD mediaPresentationDuration\t=\n"PT10H"/>', { durationSeconds: 36_000 }],
+    ['<MPD mediaPresentationDuration="PT25M">', { durationSeconds: 1500 }],
+    ['<MPD mediaPresentationDuration="PT2H0.25S">', { durationSeconds: 7200.25 }],
+    ...['', 'P', '1', 'PT', 'PT1', 'P1M', 'T1S', 'PT1Sx', 'xPT1S', 'PT1.2.3S'].map((written): [string, object] => [
+      `<MPD mediaPresentationDuration="${written}">`,
+      {},
+    ]),
+    ['<MPD xmediaPresentationDuration="PT1S">', {}],
+    ['<MPD ><Period mediaPresentationDuration="PT1S">', {}],
+    ['<MPDX mediaPresentationDuration="PT1S">', undefined],
+    [`${' '.repeat(64 * 1024 - 5)}<MPD>`, {}],
+    [`${' '.repeat(64 * 1024 - 4)}<MPD>`, undefined],
     ['<MPD type="dynamic">', {}],
     ['<html>', undefined],
   ])('reads %j', (text, expected) => expect(scanDashManifest(text)).toEqual(expected));
