@@ -17,6 +17,7 @@ import {
   type UpstreamTarget,
 } from './upstream-request.ts';
 
+// Stryker disable all: the class sends requests, so that its tests need servers, which mutation testing does not start.
 /**
  * The attempts of a read: when a request is repeated, when its URL is renewed first, and when reading fails.
  *
@@ -112,6 +113,7 @@ export class Attempts {
     return mayHaveExpired || !egress.ownsIdentity(track.egress ?? identity);
   }
 }
+// Stryker restore all
 
 export type AttemptOptions = UpstreamRequestDependencies & { readonly target: UpstreamTarget };
 

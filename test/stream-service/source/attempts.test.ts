@@ -4,10 +4,14 @@ import {
   type AttemptContext,
   type FailedOutcome,
   initialRetryState,
+  peekLimits,
   planNextAttempt,
+  probeLimits,
   Renewals,
   type RetryLimits,
+  singleAttemptLimits,
 } from '../../../stream-service/source/attempts.ts';
+import { defaultLimits } from '../../../stream-service/source/limits.ts';
 
 const limits: RetryLimits = {
   ...{ maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250 },
@@ -36,6 +40,10 @@ describe('planNextAttempt', () => {
     [1, 'Fri, 21 Nov 2025 09:00:00 GMT', 100],
     [1, 'soon', 100],
     [1, '-5', 100],
+    [1, ' 3 ', 3000],
+    [1, '04', 4000],
+    [1, '1x', 100],
+    [1, 'x1', 100],
   ])('after %d failures and Retry-After %j waits %j ms', (failures, retryAfter, delayMs) => {
     const step = plan({ kind: 'retry', error, retryAfter }, {}, { failures: failures - 1 });
     expect(step).toEqual(
@@ -45,34 +53,38 @@ describe('planNextAttempt', () => {
     );
   });
 
-  it.each<[string, ReturnType<typeof plan>, ReturnType<typeof plan>]>([
+  it.each<[string, () => ReturnType<typeof plan>, ReturnType<typeof plan>]>([
     [
       'requests a smaller range at once',
-      plan(forbidden, { recovery: 'smaller-range' }),
+      () => plan(forbidden, { recovery: 'smaller-range' }),
       { kind: 'wait', delayMs: 0, state },
     ],
     [
       'requests with a Range header at once',
-      plan({ kind: 'refused', error }, { recovery: 'with-range' }),
+      () => plan({ kind: 'refused', error }, { recovery: 'with-range' }),
       { kind: 'wait', delayMs: 0, state: { ...state, isRangeRequired: true } },
     ],
     [
       'pauses after an unexplained 403',
-      plan(forbidden, {}, { isRangeRequired: true }),
+      () => plan(forbidden, {}, { isRangeRequired: true }),
       { kind: 'wait', delayMs: 100, state: { ...state, refusals: 1 } },
     ],
     [
       'pauses longer after the next one',
-      plan(forbidden, {}, { refusals: 1 }),
+      () => plan(forbidden, {}, { refusals: 1 }),
       { kind: 'wait', delayMs: 200, state: { ...state, refusals: 2 } },
     ],
-    ['renews after the last one', plan(forbidden, {}, { refusals: 2 }), { kind: 'renew', isGone: false, state }],
-    ['renews after an explained 403', plan(forbidden, { isExplained: true }), { kind: 'renew', isGone: false, state }],
-    ['renews a URL that is gone', plan(gone, {}, { refusals: 1 }), { kind: 'renew', isGone: true, state }],
-    ['fails when the range is refused', plan({ kind: 'refused', error }), { kind: 'fail', error }],
-    ['fails when the entity has changed', plan({ kind: 'changed', error }), { kind: 'fail', error }],
-    ['fails when the response is unusable', plan({ kind: 'unusable', error }), { kind: 'fail', error }],
-  ])('%s', (_, step, expected) => expect(step).toEqual(expected));
+    ['renews after the last one', () => plan(forbidden, {}, { refusals: 2 }), { kind: 'renew', isGone: false, state }],
+    [
+      'renews after an explained 403',
+      () => plan(forbidden, { isExplained: true }),
+      { kind: 'renew', isGone: false, state },
+    ],
+    ['renews a URL that is gone', () => plan(gone, {}, { refusals: 1 }), { kind: 'renew', isGone: true, state }],
+    ['fails when the range is refused', () => plan({ kind: 'refused', error }), { kind: 'fail', error }],
+    ['fails when the entity has changed', () => plan({ kind: 'changed', error }), { kind: 'fail', error }],
+    ['fails when the response is unusable', () => plan({ kind: 'unusable', error }), { kind: 'fail', error }],
+  ])('%s', (_, step, expected) => expect(step()).toEqual(expected));
 });
 
 describe('Renewals', () => {
@@ -85,4 +97,32 @@ describe('Renewals', () => {
     renewals.reset();
     expect(renewals.isExhausted).toBe(false);
   });
+});
+
+describe('limits of reads that inspect', () => {
+  const generous = {
+    ...defaultLimits,
+    maxAttempts: 9,
+    maxRenewals: 9,
+    maxRefusals: 9,
+    maxAvailabilityWaitMs: 9,
+    stallTimeoutMs: 9000,
+  };
+  const impatient = { ...generous, maxRefusals: 0, maxAvailabilityWaitMs: 0 };
+
+  it.each([
+    ['wait for nothing that is not served at once', peekLimits, impatient],
+    ['make one attempt', singleAttemptLimits, { ...impatient, maxAttempts: 1, maxRenewals: 0 }],
+    [
+      'of later bytes stop at a refusal or silence',
+      probeLimits,
+      { ...generous, maxRefusals: 0, maxAttempts: 2, stallTimeoutMs: 5000 },
+    ],
+  ])('%s', (_, limitsOf, expected) => expect(limitsOf(generous)).toEqual(expected));
+
+  it('are never longer than those of any read', () =>
+    expect(probeLimits({ ...generous, maxAttempts: 1, stallTimeoutMs: 70 })).toMatchObject({
+      maxAttempts: 1,
+      stallTimeoutMs: 70,
+    }));
 });

@@ -67,4 +67,66 @@ describe('classifyResponse', () => {
       'unusable',
     );
   });
+
+  it.each<[number, Record<string, string>, Entity, string]>([
+    [206, { ...part, 'content-encoding': ' GZIP ' }, known, 'Unexpected Content-Encoding gzip'],
+    [206, {}, known, '206 without a valid Content-Range'],
+    [206, { 'content-range': 'bytes 99-199/1000' }, known, '206 with a range that was not requested'],
+    [206, { ...part, 'content-length': '99' }, known, 'Content-Length contradicts Content-Range'],
+    [206, { 'content-range': 'bytes 100-199/*' }, unknownEntity, '206 without a total size'],
+    [200, {}, { ...unknownEntity }, '200 without a validator in response to a range request'],
+    [416, { 'content-range': 'bytes */1000' }, known, 'Upstream refuses the range'],
+    [416, { 'content-range': 'bytes */900' }, known, 'Upstream entity has changed'],
+    [416, { 'content-range': 'bytes */900' }, unknownEntity, 'Upstream refuses the range'],
+    [500, {}, known, 'Upstream returned 500'],
+    [304, {}, known, 'Upstream returned 304'],
+  ])('says of %d with %j why it cannot be read', (status, headers, entity, message) =>
+    expect(classifyResponse({ status, headers }, wanted, entity)).toMatchObject({ error: { message } }),
+  );
+
+  it.each([408, 425, 429, 500, 502, 599])('takes %d for an overload', (status) =>
+    expect(classifyResponse({ status, headers: {} }, wanted, known)).toMatchObject({ kind: 'retry', isOverload: true }),
+  );
+
+  it('accepts a Content-Length that agrees with Content-Range', () =>
+    expect(classifyResponse({ status: 206, headers: { ...part, 'content-length': '100' } }, wanted, known).kind).toBe(
+      'bytes',
+    ));
+
+  const nothing: Entity = { size: undefined, etag: undefined, lastModified: undefined };
+
+  it.each<[string, { first: number; last?: number; isCompared?: boolean }, Entity, string | undefined, unknown]>([
+    ['from its start, nothing being known', { first: 0 }, nothing, undefined, [0, undefined]],
+    ['in the middle, where bytes are compared', { first: 5, isCompared: true }, nothing, undefined, [5, undefined]],
+    ['in the middle, of known size', { first: 5 }, { ...nothing, size: 10 }, undefined, [5, 5]],
+    ['in the middle, of known tag', { first: 5 }, { ...nothing, etag: '"a"' }, undefined, [5, undefined]],
+    ['in the middle, of known date', { first: 5 }, { ...nothing, lastModified: 'Mon' }, undefined, [5, undefined]],
+    ['beyond what is wanted', { first: 5, last: 7 }, unknownEntity, '100', [5, 3]],
+    ['to its end', { first: 98, last: 200 }, unknownEntity, '100', [98, 2]],
+    ['where it has just ended', { first: 100 }, unknownEntity, '100', [100, 0]],
+    ['that ended earlier', { first: 101 }, unknownEntity, '100', 'refused'],
+    ['of one byte', { first: 0 }, unknownEntity, '1', [0, 1]],
+  ])('reads a whole entity %s', (_, { first, last, isCompared = false }, entity, length, expected) => {
+    const headers: Record<string, string> = length === undefined ? {} : { 'content-length': length };
+    const outcome = classifyResponse({ status: 200, headers }, { first, last, isCompared }, entity);
+    expect(outcome.kind === 'bytes' ? [outcome.skip, outcome.length] : outcome.kind).toEqual(expected);
+  });
+
+  it('collects what responses say of the entity, without the space around it', () => {
+    const merged = (entity: Entity, headers: Record<string, string>) => {
+      const outcome = classifyResponse({ status: 200, headers }, { first: 0, last: undefined }, entity);
+      return outcome.kind === 'bytes' ? outcome.entity : outcome.kind;
+    };
+    const said = { 'content-length': '9', etag: ' "a" ', 'last-modified': ' Mon ' };
+    const full = { size: 9, etag: '"a"', lastModified: 'Mon' };
+    expect(merged(unknownEntity, said)).toEqual(full);
+    expect(merged(full, {})).toEqual(full);
+    expect(merged({ ...full, size: undefined }, { 'content-length': '8' })).toEqual({ ...full, size: 8 });
+    expect(merged({ ...full, etag: undefined }, { 'last-modified': 'Tue', etag: '"b"' })).toBe('changed');
+    expect(merged(full, { 'last-modified': 'Tue' })).toBe('changed');
+    expect(merged({ ...nothing, lastModified: 'Mon' }, { 'last-modified': 'Tue' })).toBe('changed');
+    expect(merged({ ...full, lastModified: undefined }, { 'last-modified': 'Tue' })).toMatchObject({
+      lastModified: 'Tue',
+    });
+  });
 });

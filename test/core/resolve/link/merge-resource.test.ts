@@ -125,4 +125,56 @@ describe('mergeResource', () => {
     expect(stored.withdrawn?.[0]?.id).toBe('r-f198');
     expect(stored.tracks).toHaveLength(51);
   });
+
+  it('keeps the track of a withdrawn rendition as it was found now', () => {
+    const both: Rendition = { ...rendition('high'), id: 'r-both', formatIds: ['high', 'low'] };
+    const stored = resource(['high', 'low', 'alone'], { renditions: [both], egress: 'proxy' });
+    const merged = mergeResource(
+      stored,
+      resource(['high'], { tracks: [track('high', { url: 'https://new.example/' })] }),
+    );
+    expect(merged.withdrawn).toEqual([both]);
+    expect(merged.tracks.map(({ url, egress }) => [url, egress])).toEqual([
+      ['https://new.example/', undefined],
+      ['https://media.example/low', 'proxy'],
+    ]);
+  });
+
+  it('omits a rendition one of whose tracks was dropped', () => {
+    const both: Rendition = { ...rendition('high'), id: 'r-both', formatIds: ['high', 'low'] };
+    expect(mergeResource(resource(['high'], { renditions: [both] }), found)).not.toHaveProperty('withdrawn');
+  });
+
+  it.each<[string, readonly Track[], readonly Track[], boolean]>([
+    ['are both as before', [track('a'), track('b')], [track('b'), track('a')], true],
+    [
+      'differ in one size',
+      [track('a', { sizeBytes: 1 }), track('b')],
+      [track('a', { sizeBytes: 2 }), track('b')],
+      false,
+    ],
+    ['are found once', [track('a'), track('b')], [track('a')], false],
+    ['were stored once', [track('b')], [track('a'), track('b')], false],
+  ])('keeps the exact size of two files that %s or not', (_, before, after, isKept) => {
+    const pair: Rendition = { ...rendition('a'), id: 'r-pair', formatIds: ['a', 'b'] };
+    const stored = resource([], { tracks: before, exactSizes: { 'r-pair': 7 } });
+    const merged = mergeResource(stored, resource([], { tracks: after, renditions: [pair] }));
+    expect(merged.exactSizes).toEqual(isKept ? { 'r-pair': 7 } : undefined);
+  });
+
+  it('keeps the exact size of a file of the same size, at any URL and of any duration', () => {
+    const stored = resource([], { tracks: [track('high', { sizeBytes: 9 })], exactSizes: { 'r-high': 9 } });
+    const elsewhere = track('high', { sizeBytes: 9, url: 'https://other.example/' });
+    const merged = mergeResource(stored, { ...found, durationSeconds: 90, tracks: [elsewhere] });
+    expect(merged.exactSizes).toEqual({ 'r-high': 9 });
+  });
+
+  it.each([
+    [61, 60],
+    [59, 60],
+    [61.1, 61.1],
+    [58.9, 58.9],
+  ])('of a duration of %d s after 60 s tells %d s', (durationSeconds, expected) =>
+    expect(mergeResource(resource(['high']), { ...found, durationSeconds }).durationSeconds).toBe(expected),
+  );
 });
