@@ -79,7 +79,9 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
 
   const load = async (base: string, send: Egress['request'], videoId: string): Promise<readonly Segment[]> => {
     try {
-      const segments = await read(base, send, videoId, AbortSignal.timeout(timeoutMs));
+      const signal = AbortSignal.timeout(timeoutMs);
+      // A dropped connection is no failure of the service.
+      const segments = await read(base, send, videoId, signal).catch(() => read(base, send, videoId, signal));
       known.set(videoId, segments);
       return segments;
     } catch (cause) {

@@ -14,6 +14,7 @@ import { createSourceOpeners } from '../../../stream-service/source/open-source.
 import { type Origin, startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { installedTools } from '../../support/installed-tools.ts';
+import { prefixOf, segmentOf } from '../../support/segments-service.ts';
 import { openTemporaryState } from '../../support/temporary-state.ts';
 import { SCALED_LIMITS } from '../service-fixture.ts';
 import { createFailingEgress, createFailingStart, createFailingStorage, failStarts } from './failing-parts.ts';
@@ -36,6 +37,8 @@ export interface InjectedService {
   /** The table as it is, for what a test puts there. */
   readonly state: State;
   readonly resolver: Resolver;
+  /** Has the service of segments know one of a video. */
+  addSegment(videoId: string): void;
   /** Text with the URLs of the origin by another name, which the egress looks up and has no connection to. */
   renameHost(text: string): string;
   /** Injects a failure at the effect of this number. @param only the only effects that count */
@@ -52,7 +55,13 @@ export interface InjectedService {
 export async function startInjectedService(): Promise<InjectedService> {
   const handlesBefore = openHandles();
   const injector = createFaultInjector();
-  const origin = await startOrigin();
+  const videos = new Map<string, string>();
+  const origin = await startOrigin({
+    mounts: {
+      '/api/skipSegments/': ({ path, response }) =>
+        void response.end(JSON.stringify([{ videoID: videos.get(path), segments: [segmentOf(1, 2.5)] }])),
+    },
+  });
   const table = await openTemporaryState();
   const state = createState({ storage: createFailingStorage(injector, table.storage) });
   const egress = createFailingEgress(injector, [origin.host]);
@@ -78,6 +87,8 @@ export async function startInjectedService(): Promise<InjectedService> {
     limits: { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 },
     corsAllowedOrigins: [],
     trustedProxies: 0,
+    sponsorblockUrl: origin.baseUrl.replace('127.0.0.1', 'segments.example'),
+    request: egress.request,
     log: silentLog,
   });
   const gateway = createGateway({
@@ -122,6 +133,7 @@ export async function startInjectedService(): Promise<InjectedService> {
     origin,
     state: table.state,
     resolver,
+    addSegment: (videoId) => void videos.set(prefixOf(videoId), videoId),
     renameHost(text) {
       hosts += 1;
       return text.replaceAll(origin.host, origin.host.replace('127.0.0.1', `host-${hosts}.example`));

@@ -28,10 +28,14 @@ beforeAll(async () => {
 });
 
 /** A copy of a resource with an id and a host of its own: the service has neither cached it nor a connection for it. */
-async function copyOf(name: keyof typeof LINKS): Promise<Resource> {
+async function copyOf(name: keyof typeof LINKS, origin: Partial<Resource['origin']> = {}): Promise<Resource> {
   const resource = resources.get(name) ?? expect.fail(name);
   const id = randomBytes(17).toString('base64url').slice(0, 22);
-  const copy: Resource = { ...JSON.parse(service.renameHost(JSON.stringify(resource))), id, origin: resource.origin };
+  const copy: Resource = {
+    ...JSON.parse(service.renameHost(JSON.stringify(resource))),
+    id,
+    origin: { ...resource.origin, ...origin },
+  };
   await service.state.putResource(copy);
   return copy;
 }
@@ -87,6 +91,14 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'a ZIP archive': { prepare: () => archiveOf('zip'), hasOtherForm: true },
   'a TAR archive': { prepare: () => archiveOf('tar') },
   'a clip': { prepare: () => media('site', { urlType: 'Combined' }, '?start=2&end=5') },
+  'a file without segments': {
+    prepare: async () => {
+      const entryId = randomBytes(8).toString('base64url');
+      service.addSegment(entryId);
+      const item = await copyOf('site', { extractor: 'Youtube', entryId });
+      return `/api/Stream/Media/${keyIn(item, { urlType: 'Combined' })}?skip=sponsor`;
+    },
+  },
   subtitles: {
     prepare: async () => {
       const resource = await copyOf('detailed');
