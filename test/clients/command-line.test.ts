@@ -19,6 +19,7 @@ describe('the command line', () => {
         overwrites: true,
         isQuiet: true,
         isUrlOnly: false,
+        deletes: false,
       },
     });
   });
@@ -40,6 +41,8 @@ describe('the command line', () => {
     [[LINK, '--instance', 'reelay'], 'reelay is not the URL of an instance'],
     [[LINK, '--qualty', 'best'], /Unknown option '--qualty'/],
     [[LINK, '-o'], /argument missing/],
+    [[LINK, '--delete'], /^--delete needs --output FOLDER/],
+    [[LINK, '--delete', '-o', 'a', '--format', 'zip'], /^--delete needs --output FOLDER/],
   ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
+import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
 import { useTarget } from '../contract/target.ts';
 import { itWith } from '../support/clients.ts';
 import { freePort } from '../support/free-port.ts';
@@ -65,6 +65,49 @@ describe('the program', () => {
     expect([code, stdout]).toEqual([0, 'A podcast.zip\n']);
     expect((await stat(join(folder, 'A podcast.zip'))).size).toBeGreaterThan(10_000);
     expect(await reelay([list], folder)).toMatchObject({ code: 3, stderr: expect.stringContaining('playlist') });
+  });
+
+  it('keeps a folder in step with a list', async () => {
+    const folder = await temporaryFolder();
+    const list = target.origin.url('/feeds/podcast.xml');
+    const names = ['Episode 1.mp3', 'Episode 2.mp3', 'Episode 3.mp3'];
+    const first = await reelay([list, '-o', 'pod', '-q', 'mp3'], folder);
+    expect([first.code, first.stdout]).toEqual([0, names.map((name) => `${join('pod', name)}\n`).join('')]);
+    expect(await readdir(join(folder, 'pod'))).toEqual(['.reelay.json', ...names]);
+    const again = await reelay([list, '-o', 'pod', '-q', 'mp3', '--delete'], folder);
+    expect(again).toEqual({ code: 0, stdout: '', stderr: '0 fetched, 3 there already, 0 failed\n' });
+    // With a slash, also of a list that has one item for now.
+    expect(await reelay([target.origin.url('/files/clip.mp4'), '-o', 'one/', '--quiet'], folder)).toMatchObject({
+      ...{ code: 0, stdout: `${join('one', 'clip.mp4')}\n`, stderr: '' },
+    });
+    expect(await reelay([list, '-o', join('pod', names[0] ?? '')], folder)).toMatchObject({
+      ...{ code: EXIT_CODES.failed, stderr: expect.stringContaining('it is not a folder') },
+    });
+  });
+
+  it('leaves a folder on Ctrl-C, and on a disk that is full, which the same command continues', async () => {
+    const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: [3_000_000], stalls: true });
+    onTestFinished(() => proxy.close());
+    const folder = await temporaryFolder();
+    const args = [PROGRAM, link, '-o', 'long/'];
+    const { child, ended } = start(args, folder, proxy.baseUrl);
+    const part = join(folder, 'long', 'long.mp4.part');
+    const sizeOf = async () => (await stat(part).catch(() => undefined))?.size ?? 0;
+    await expect.poll(sizeOf).toBeGreaterThan(2_000_000);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({
+      code: EXIT_CODES.interrupted,
+      stderr: expect.stringContaining('continues it'),
+    });
+    // Of 512 bytes: a file of 5 MB.
+    const limited = ['-c', `ulimit -f 10000; exec "$0" "$@"`, process.execPath, ...args];
+    const full = await start(limited, folder, undefined, 'sh').ended;
+    expect([full.code, full.stderr]).toEqual([EXIT_CODES.failed, expect.stringContaining('cannot be written')]);
+    expect(await sizeOf()).toBeGreaterThan(2_000_000);
+    const { code, stderr } = await reelay([link, '-o', 'long/'], folder);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/8\.38 MB, [2-5]\.\d+ MB received earlier/)]);
+    expect((await readFile(join(folder, 'long', 'long.mp4'))).equals(bytes)).toBe(true);
+    expect(await readdir(join(folder, 'long'))).toEqual(['.reelay.json', 'long.mp4']);
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(

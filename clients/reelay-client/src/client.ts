@@ -33,6 +33,8 @@ export interface ResolveOptions extends RetryOptions {
    * @default the deadline of the instance, 25 s
    */
   readonly maxEntryWaitSeconds?: number | undefined;
+  /** Called with the headers of the response: `X-Playlist` says what a list has besides its entries. */
+  readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }
 
 /** Client of one instance. Every method throws `ReelayError`, or the reason of the signal when it is aborted. */
@@ -95,13 +97,15 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
       { ...retry, signal },
     );
 
-  const getJson = <T>(path: string, options: RetryOptions, headers: Record<string, string> = {}): Promise<T> =>
-    request(
-      path,
-      options,
-      { headers: { accept: 'application/json', ...headers } },
-      async (response) => (await response.json()) as T,
-    );
+  const getJson = <T>(
+    path: string,
+    { onHeaders, ...options }: Pick<ResolveOptions, 'onHeaders'> & RetryOptions,
+    headers: Record<string, string> = {},
+  ): Promise<T> =>
+    request(path, options, { headers: { accept: 'application/json', ...headers } }, async (response) => {
+      onHeaders?.(response.headers);
+      return (await response.json()) as T;
+    });
 
   const getPath = (link: string, selection: Selection) =>
     `/api/Get?${new URLSearchParams({ url: link, ...selection })}`;

@@ -10,6 +10,10 @@ export type LocalFailure =
   | 'interrupted'
   /** The file is there already. */
   | 'file-exists'
+  /** Another process keeps the folder in step with a list. */
+  | 'folder-in-use'
+  /** An entry of a list that comes with the page of the list. */
+  | 'no-link'
   /** The file cannot be written: no space, no permission, no such folder. */
   | 'not-writable';
 

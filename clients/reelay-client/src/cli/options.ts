@@ -9,12 +9,15 @@ export class UsageError extends Error {
 export const USAGE = `Usage: reelay URL [options]
 
 Downloads a media link through an instance of Reelay. An interrupted download continues when the same command is run again.
+The link of a list with -o FOLDER keeps the folder in step with it: only what is missing is fetched.
 
   -q, --quality QUALITY  best (default), worst, a maximum height such as 1080p, audio, or mp3
-  -o, --output FILE      the name of the file, or an existing folder for it; default: the title
+  -o, --output FILE      the name of the file, or an existing folder for it; default: the title. The folder of a list
+      --delete           remove files of a folder whose entries the list no longer has
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
-      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list
+      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list;
+                         strm: links to them for Jellyfin and Kodi, as ZIP
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
       --subtitles LANG   subtitles in the file
@@ -46,7 +49,12 @@ export interface DownloadCommand {
   readonly isQuiet: boolean;
   /** Print the URL of the stream instead. */
   readonly isUrlOnly: boolean;
+  /** Remove files of entries that the list no longer has. */
+  readonly deletes: boolean;
 }
+
+/** Values of `--format` that send a list as one file. */
+export const ARCHIVES: readonly string[] = ['zip', 'tar', 'strm'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -65,6 +73,7 @@ const OPTIONS = {
   tags: FLAG,
   output: { ...TEXT, short: 'o' },
   instance: { ...TEXT, short: 'i' },
+  delete: FLAG,
   force: { ...FLAG, short: 'f' },
   url: FLAG,
   quiet: FLAG,
@@ -86,6 +95,8 @@ export function parseCommand(
   if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is not an http or https URL`);
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
+  const isFolder = values.output !== undefined && !values.url && !ARCHIVES.includes(values.format ?? '');
+  if (values.delete && !isFolder) throw new UsageError('--delete needs --output FOLDER, without --url and an archive');
   const chosen = Object.keys(SELECTION).flatMap((name) => {
     const value = values[name as keyof typeof SELECTION];
     return value === undefined ? [] : [[name, value]];
@@ -97,6 +108,7 @@ export function parseCommand(
       // The instance refuses values that it does not know, and says which there are.
       selection: { ...Object.fromEntries(chosen), ...(values.tags && { tags: 'true' }) } as Selection,
       ...{ overwrites: values.force ?? false, isQuiet: values.quiet ?? false, isUrlOnly: values.url ?? false },
+      deletes: values.delete ?? false,
     },
   };
 }

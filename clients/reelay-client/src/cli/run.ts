@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { type DownloadProgress, download } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
-import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
+import { ARCHIVES, type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
+import { EXIT_CODES, exitCodeOf, printable } from './outcome.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
-
-/** What the program says to its shell. */
-export const EXIT_CODES = { done: 0, failed: 1, usage: 2, refused: 3, temporary: 4, interrupted: 130 } as const;
+import { isListFolder, reportSync } from './run-sync.ts';
 
 /** Where the program reads and writes. */
 export interface Terminal {
@@ -32,7 +31,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       const onProgress = (latest: DownloadProgress) => {
         progress = latest;
       };
-      await fetchLink(command.options, terminal, onProgress);
+      return await fetchLink(command.options, terminal, onProgress);
     }
     return EXIT_CODES.done;
   } catch (error) {
@@ -42,9 +41,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     }
     say(`reelay: ${printable((error as Error).message)}${hintFor(error)}`);
     if (error instanceof UsageError) return EXIT_CODES.usage;
-    if (!(error instanceof ReelayError) || error.code === 'not-writable' || error.code === 'file-exists')
-      return EXIT_CODES.failed;
-    return error.isTemporary ? EXIT_CODES.temporary : EXIT_CODES.refused;
+    return exitCodeOf(error);
   }
 }
 
@@ -52,8 +49,8 @@ async function fetchLink(
   options: DownloadCommand,
   { stdout, stderr, signal }: Terminal,
   onProgress: (progress: DownloadProgress) => void,
-): Promise<void> {
-  const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly } = options;
+): Promise<number> {
+  const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, deletes } = options;
   const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
   const retry = {
     signal,
@@ -64,21 +61,38 @@ async function fetchLink(
     },
   };
   const client = createClient({ instance, accessKey });
-  const url = await client.locate(link, selection, retry);
-  if (isUrlOnly) return void stdout.write(`${url}\n`);
+  const showProgress = (progress: DownloadProgress) => {
+    onProgress(progress);
+    bar?.update(progress);
+  };
+  const sync = async (folder: string): Promise<number> => {
+    const syncing = { ...retry, link, folder, selection, deletes, overwrites, onProgress: showProgress };
+    return reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
+  };
+  const folder = isUrlOnly || ARCHIVES.includes(selection.format ?? '') ? undefined : output;
+  if (folder !== undefined && (deletes || (await isListFolder(folder)))) return sync(folder);
+  const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
+    if (folder === undefined || !(error instanceof ReelayError) || error.status !== 415) throw error;
+    const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
+    if (type !== 'PlayList') throw error;
+    return undefined;
+  });
+  if (url === undefined) return sync(folder ?? '.');
+  if (isUrlOnly) {
+    stdout.write(`${url}\n`);
+    return EXIT_CODES.done;
+  }
   const isFolder = output !== undefined && (await stat(output).catch(() => undefined))?.isDirectory();
   const { file, bytes, resumedBytes } = await download(client, url, {
     ...retry,
     ...(isFolder ? { folder: output } : { file: output }),
     overwrites,
-    onProgress: (progress) => {
-      onProgress(progress);
-      bar?.update(progress);
-    },
+    onProgress: showProgress,
   }).finally(() => bar?.clear());
   const earlier = resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} of it received earlier` : '';
   if (!isQuiet) stderr.write(`${formatBytes(bytes)}${earlier}\n`);
   stdout.write(`${file}\n`);
+  return EXIT_CODES.done;
 }
 
 /** What is left behind. */
@@ -97,7 +111,3 @@ function hintFor(error: unknown): string {
   if (error.code === 'unreachable') return '; --instance or REELAY_INSTANCE names another';
   return '';
 }
-
-/** Without control characters: an instance may send any text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach the terminal
-const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');

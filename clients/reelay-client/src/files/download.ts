@@ -11,6 +11,8 @@ export interface DownloadOptions extends RetryOptions {
   readonly file?: string | undefined;
   /** @default the current one */
   readonly folder?: string | undefined;
+  /** Chooses another path than that of the name in `folder`. */
+  readonly chooseFile?: ((suggested: SuggestedFile) => Promise<string>) | undefined;
   /** Replaces a file that is there. */
   readonly overwrites?: boolean | undefined;
   /** Called when bytes are written. */
@@ -19,6 +21,14 @@ export interface DownloadOptions extends RetryOptions {
   readonly stallTimeoutMs?: number | undefined;
   /** Temporary failures are waited out for so long without progress. @default 300 */
   readonly maxWaitSeconds?: number | undefined;
+}
+
+/** A file as the instance describes it. */
+export interface SuggestedFile {
+  /** Fit for any file system. */
+  readonly name: string;
+  /** Exact; absent while it is unknown. */
+  readonly totalBytes?: number | undefined;
 }
 
 export interface DownloadProgress {
@@ -54,8 +64,17 @@ const MAX_CHANGES = 3;
 export async function download(
   client: Pick<Client, 'send'>,
   url: string,
-  { file, folder = '.', overwrites, onProgress, stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: DownloadOptions = {},
+  options: DownloadOptions = {},
 ): Promise<Download> {
+  const {
+    file,
+    folder = '.',
+    chooseFile,
+    overwrites,
+    onProgress,
+    stallTimeoutMs = STALL_TIMEOUT_MS,
+    ...retry
+  } = options;
   const retries = createRetries({ maxWaitSeconds: MAX_WAIT_SECONDS, ...retry });
   const attempt = async <T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>): Promise<T> => {
     for (;;) {
@@ -71,7 +90,8 @@ export async function download(
 
   let partial: PartialFile | undefined;
   const there = await attempt((signal) => describeStream(client, url, signal));
-  const path = file ?? join(folder, safeFileName(there.fileName ?? 'download'));
+  const name = safeFileName(there.fileName ?? 'download');
+  const path = file ?? (await chooseFile?.({ name, totalBytes: there.totalBytes })) ?? join(folder, name);
   const size = overwrites ? undefined : await sizeOf(path);
   if (size !== undefined && size === there.totalBytes) return { file: path, bytes: size, resumedBytes: size };
   if (size !== undefined) throw new ReelayError('file-exists', { message: `${path} exists` });

@@ -1,2 +1,10 @@
-export { type Download, type DownloadOptions, type DownloadProgress, download } from './download.ts';
+export {
+  type Download,
+  type DownloadOptions,
+  type DownloadProgress,
+  download,
+  type SuggestedFile,
+} from './download.ts';
 export { safeFileName } from './file-name.ts';
+export { sizeOf } from './partial-file.ts';
+export { requireWritable } from './require-writable.ts';

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Entity } from '../entity.ts';
 import { ReelayError } from '../failure.ts';
+import { requireWritable } from './require-writable.ts';
 
 /**
  * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
@@ -22,11 +23,7 @@ export interface PartialFile {
 export async function openPartialFile(path: string): Promise<PartialFile> {
   const part = `${path}.part`;
   const description = `${path}.part.json`;
-  const act = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === 'ENOSPC' ? 'no space is left' : (cause.code ?? cause.message);
-      throw new ReelayError('not-writable', { message: `${part} cannot be written: ${reason}` }, { cause });
-    });
+  const act = <T>(work: Promise<T>): Promise<T> => requireWritable(part, work);
 
   const handle: FileHandle = await act(open(part, 'a'));
   let entity = await readEntity(description);

@@ -1,0 +1,56 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { ReelayError } from '../failure.ts';
+import { requireWritable } from '../files/index.ts';
+
+const LOCK_FILE = '.reelay.lock';
+
+/**
+ * Keeps other processes from updating a folder. The lock of a process of this machine that has ended is taken over.
+ * @returns what releases it
+ * @throws ReelayError `folder-in-use`, `not-writable`
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, LOCK_FILE);
+  const content = JSON.stringify({ pid: process.pid, host: hostname() });
+  const take = async (): Promise<boolean> => {
+    try {
+      await writeFile(path, content, { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      return requireWritable(path, Promise.reject(error));
+    }
+  };
+  if (!(await take())) {
+    const held = await readFile(path, 'utf8').catch(() => '');
+    if (hasEnded(held)) await removeStale(path, held);
+    if (!hasEnded(held) || !(await take()))
+      throw new ReelayError('folder-in-use', {
+        message: `Another reelay updates ${folder}; if that is not so, remove ${path}`,
+      });
+  }
+  return () => rm(path, { force: true });
+}
+
+/** Removes a lock, unless another process has replaced it in the meantime. */
+async function removeStale(path: string, stale: string): Promise<void> {
+  const aside = `${path}.${process.pid}`;
+  await rename(path, aside).catch(() => undefined);
+  const removed = await readFile(aside, 'utf8').catch(() => stale);
+  if (removed === stale) await rm(aside, { force: true });
+  else await rename(aside, path);
+}
+
+/** Whether the process that has written a lock has ended; not so when that cannot be known. */
+function hasEnded(content: string): boolean {
+  try {
+    const { pid, host } = Object(JSON.parse(content)) as { pid?: unknown; host?: unknown };
+    if (host !== hostname() || typeof pid !== 'number') return false;
+    if (pid !== process.pid) process.kill(pid, 0);
+    return pid === process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

@@ -1,0 +1,101 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { requireWritable, type SuggestedFile, safeFileName, sizeOf } from '../files/index.ts';
+
+const STATE_FILE = '.reelay.json';
+
+/** A file of the folder, which may be unfinished. */
+export interface FolderFile {
+  /** Of the entry. */
+  readonly url: string;
+  /** The parameters by which it was selected, as a query. */
+  readonly selection: string;
+  readonly file: string;
+}
+
+/** Which entry each file of a folder belongs to, so that a changed title is no other file. */
+export interface FolderState {
+  readonly files: readonly FolderFile[];
+  /** It was missing or damaged: files that are there are found by name and size. */
+  readonly isRebuilt: boolean;
+  readonly isDamaged: boolean;
+  find(entry: Omit<FolderFile, 'file'>): FolderFile | undefined;
+  /** Chooses the name of a new file, and stores it before anything is written. @throws ReelayError `not-writable` */
+  add(entry: Omit<FolderFile, 'file'>, suggested: SuggestedFile): Promise<string>;
+  /** @throws ReelayError `not-writable` */
+  remove(file: FolderFile): Promise<void>;
+}
+
+export async function openFolderState(folder: string): Promise<FolderState> {
+  const path = join(folder, STATE_FILE);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  const stored = text === undefined ? undefined : parseState(text);
+  let files = stored ?? [];
+  const save = () => requireWritable(path, replaceFile(path, JSON.stringify({ version: 1, files }, undefined, 1)));
+
+  const find: FolderState['find'] = ({ url, selection }) =>
+    files.find((known) => known.url === url && known.selection === selection);
+
+  /** A file of another origin keeps its name; one of the same size is the entry's, of a folder whose state is lost. */
+  const chooseName = async ({ name, totalBytes }: SuggestedFile): Promise<string> => {
+    const taken = new Set(files.map(({ file }) => file.toLowerCase()));
+    const extension = extname(name);
+    for (let number = 1; ; number++) {
+      const file = number === 1 ? name : `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
+      if (taken.has(file.toLowerCase())) continue;
+      const size = await sizeOf(join(folder, file));
+      if (size === undefined || size === totalBytes || (totalBytes === undefined && !stored)) return file;
+    }
+  };
+
+  return {
+    get files() {
+      return files;
+    },
+    isRebuilt: !stored,
+    isDamaged: text !== undefined && !stored,
+    find,
+    async add(entry, suggested) {
+      const file = await chooseName(suggested);
+      files = [...files, { ...entry, file }];
+      await save();
+      return file;
+    },
+    async remove(removed) {
+      files = files.filter((file) => file !== removed);
+      await save();
+    },
+  };
+}
+
+/** Whether a folder is kept in step with a list. */
+export const hasFolderState = async (folder: string): Promise<boolean> =>
+  (await sizeOf(join(folder, STATE_FILE))) !== undefined;
+
+/** Undefined for anything but a state. Names that leave the folder are none: files are removed by them. */
+function parseState(text: string): readonly FolderFile[] | undefined {
+  try {
+    const { version, files } = Object(JSON.parse(text)) as { version?: unknown; files?: unknown };
+    if (version !== 1 || !Array.isArray(files)) return undefined;
+    const isFile = (one: unknown): one is FolderFile => {
+      const { url, selection, file } = Object(one) as Record<string, unknown>;
+      return [url, selection, file].every((text) => typeof text === 'string') && safeFileName(String(file)) === file;
+    };
+    return files.every(isFile) ? files : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a file so that a process which ends at any moment leaves the old one or the new one. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  const handle = await open(draft, 'w');
+  try {
+    await handle.writeFile(text);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+}

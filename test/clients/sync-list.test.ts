@@ -1,0 +1,184 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
+import { reportSync } from '../../clients/reelay-client/src/cli/run-sync.ts';
+import { type SyncOptions, syncList } from '../../clients/reelay-client/src/folder/index.ts';
+import { type Client, createClient } from '../../clients/reelay-client/src/index.ts';
+import { useTarget } from '../contract/target.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startCuttingProxy } from './cutting-proxy.ts';
+
+const target = useTarget();
+const LINK = 'https://list.example/';
+
+let folder = '';
+/** The list, which is that of the test: the service reads its entries alone. */
+let items: { title: string; requestedUrl: string }[] = [];
+let playlist = '';
+/** Bodies of streams that were requested. */
+let streams = 0;
+const entry = (title: string, file: string) => ({ title, requestedUrl: target.origin.url(`/files/${file}`) });
+beforeEach(async () => {
+  folder = join(await temporaryFolder(), 'a', 'list');
+  items = [entry('One', 'clip.mp4'), entry('Two', 'silent.mp4')];
+  playlist = 'listed=2, total=2';
+  streams = 0;
+});
+
+function clientOf(instance = target.baseUrl): Client {
+  const counted: typeof fetch = (url, init) => {
+    if (String(url).includes('/api/Stream/') && init?.method !== 'HEAD') streams++;
+    return fetch(url, init);
+  };
+  return {
+    ...createClient({ instance, fetch: counted }),
+    resolve: async (_, { onHeaders } = {}) => {
+      onHeaders?.(new Headers({ 'x-playlist': playlist }));
+      return { type: 'PlayList', mediaItems: items } as Awaited<ReturnType<Client['resolve']>>;
+    },
+  };
+}
+
+/** Runs it as the program does. */
+async function sync(options: Partial<SyncOptions> = {}, client = clientOf()) {
+  const output = { stdout: '', stderr: '' };
+  const writeTo = (name: keyof typeof output) => ({ write: (text: string) => (output[name] += text) });
+  const code = await reportSync(
+    client,
+    { link: LINK, folder, selection: {}, sleep: async () => undefined, ...options },
+    { stdout: writeTo('stdout'), stderr: writeTo('stderr'), isQuiet: false, clear: () => undefined },
+  );
+  return { code, ...output };
+}
+const files = async () => (await readdir(folder)).filter((name) => !name.startsWith('.')).toSorted();
+const summary = (fetched: number, there: number, failed = 0) =>
+  `${fetched} fetched, ${there} there already, ${failed} failed\n`;
+
+describe('a folder', () => {
+  it('gets what is missing, and nothing again: not for a changed title, nor for a place in the list', async () => {
+    const first = await sync();
+    expect(first).toEqual({
+      code: EXIT_CODES.done,
+      stdout: `${join(folder, 'One.mp4')}\n${join(folder, 'Two.mp4')}\n`,
+      stderr: expect.stringMatching(/^\[1\/2\] One: \d+ kB\n\[2\/2\] Two: \d+ kB\n2 fetched/),
+    });
+    expect(await readdir(folder)).toEqual(['.reelay.json', 'One.mp4', 'Two.mp4']);
+    items = [entry('New', 'tone.m4a'), entry('Second', 'silent.mp4'), entry('First', 'clip.mp4')];
+    expect(await sync()).toMatchObject({ code: 0, stderr: expect.stringContaining(summary(1, 2)) });
+    expect([await files(), streams]).toEqual([['New.m4a', 'One.mp4', 'Two.mp4'], 3]);
+    const mp3 = await sync({ selection: { quality: 'mp3' } });
+    // One of them has no sound.
+    expect(mp3).toMatchObject({ code: EXIT_CODES.refused, stderr: expect.stringContaining(summary(2, 0, 1)) });
+    expect(await files()).toEqual(['First.mp3', 'New.m4a', 'New.mp3', 'One.mp4', 'Two.mp4']);
+  });
+
+  it('keeps files that the list no longer has, unless they are to be deleted and the list is all there is', async () => {
+    await sync();
+    items = items.slice(1);
+    expect((await sync()).stderr).toBe(summary(0, 1));
+    for (const incomplete of ['listed=1, total=9, cut', 'listed=1, unavailable=(1)']) {
+      playlist = incomplete;
+      expect((await sync({ deletes: true })).stderr).toContain('Nothing was deleted');
+    }
+    await writeFile(join(folder, 'own.txt'), '');
+    playlist = 'listed=1';
+    expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${join(folder, 'One.mp4')}\n${summary(0, 1)}`);
+    expect(await files()).toEqual(['Two.mp4', 'own.txt']);
+  });
+
+  it('numbers files of the same name, and leaves those of others', async () => {
+    items = [entry('Same', 'clip.mp4'), entry('same', 'silent.mp4'), entry('Own', 'clip.mp4?2')];
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'Own.mp4'), 'mine');
+    expect((await sync()).code).toBe(0);
+    expect(await files()).toEqual(['Own (2).mp4', 'Own.mp4', 'Same.mp4', 'same (2).mp4']);
+    expect(await readFile(join(folder, 'Own.mp4'), 'utf8')).toBe('mine');
+  });
+
+  it('continues a file that was cut at the exact byte, and one that was interrupted under its first name', async () => {
+    items = [entry('Long', 'long.mp4'), entry('One', 'clip.mp4')];
+    const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: [1_000_000, 2_000_000] });
+    onTestFinished(() => proxy.close());
+    const interrupted = new AbortController();
+    const onProgress: SyncOptions['onProgress'] = ({ receivedBytes }) => {
+      if (receivedBytes > 4_000_000) interrupted.abort();
+    };
+    const { signal } = interrupted;
+    await expect(sync({ signal, onProgress }, clientOf(proxy.baseUrl))).rejects.toThrow(/abort/);
+    expect(proxy.cutsLeft).toBe(0);
+    expect(await readdir(folder)).toEqual(['.reelay.json', 'Long.mp4.part', 'Long.mp4.part.json']);
+    items = [entry('Renamed', 'long.mp4'), entry('One', 'clip.mp4')];
+    expect((await sync()).stderr).toMatch(/^\[1\/2\] Renamed: 8\.38 MB, [45]\.\d+ MB received earlier\n/);
+    expect(await files()).toEqual(['Long.mp4', 'One.mp4']);
+    const whole = await readFile(join(target.origin.mediaDir, 'long.mp4'));
+    expect((await readFile(join(folder, 'Long.mp4'))).equals(whole)).toBe(true);
+  });
+
+  it.each([
+    ['cut off', '{"version":1,"files":[{"url"'],
+    ['of another form', '{"version":2,"files":{}}'],
+    ['with a path', '{"version":1,"files":[{"url":"https://a.example","selection":"","file":"../../x.mp4"}]}'],
+  ])('whose state is %s is rebuilt from its files', async (_, text) => {
+    await sync();
+    await writeFile(join(folder, '.reelay.json'), text);
+    streams = 0;
+    const { code, stderr } = await sync({ deletes: true });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^The state of the folder was damaged.*\n0 fetched, 2/)]);
+    expect([streams, await files()]).toEqual([0, ['One.mp4', 'Two.mp4']]);
+    expect((await sync()).stderr).toBe(summary(0, 2));
+  });
+});
+
+describe('an entry that fails', () => {
+  it('is reported and does not stop the others; the exit code tells', async () => {
+    items = [entry('Gone', 'nowhere.mp4'), entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
+    const { code, stdout, stderr } = await sync();
+    expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, 'One.mp4')}\n`]);
+    expect(stderr).toMatch(
+      /^\[1\/3\] Gone: .+\n\[2\/3\] One: .+\n\[3\/3\] Shared: It has no link of its own.*\n1 fetched/,
+    );
+    items = [entry('One', 'clip.mp4'), { title: 'Broken', requestedUrl: target.origin.url('/site/bug/x') }];
+    expect((await sync()).code).toBe(EXIT_CODES.temporary);
+  });
+
+  it('ends the run when the others would fail too', async () => {
+    const instance = `http://127.0.0.1:${await freePort()}`;
+    await expect(sync({}, clientOf(instance))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('a folder that cannot be used', () => {
+  it.each(['FILE', 'FILE/list'])('is refused: %s', async (path) => {
+    const file = join(await temporaryFolder(), 'file');
+    await writeFile(file, 'mine');
+    await expect(sync({ folder: path.replace('FILE', file) })).rejects.toMatchObject({
+      ...{ code: 'not-writable', message: expect.stringMatching(/cannot be written: it is not a folder$/) },
+    });
+    expect(await readFile(file, 'utf8')).toBe('mine');
+  });
+
+  it('is refused while another process updates it, and taken over from one that has ended', async () => {
+    const held = Promise.withResolvers<string>();
+    const locate = () => held.promise;
+    const first = syncList({ ...clientOf(), locate }, { link: LINK, folder, selection: {} });
+    const lock = join(folder, '.reelay.lock');
+    await expect.poll(() => stat(lock).catch(() => undefined)).toBeDefined();
+    const inUse = { code: 'folder-in-use', message: expect.stringContaining(lock) };
+    // As another process: a lock of this one is from a process before it that had the same id.
+    await writeFile(lock, JSON.stringify({ pid: process.ppid, host: hostname() }));
+    await expect(sync()).rejects.toMatchObject(inUse);
+    held.reject(new Error('Ended'));
+    await expect(first).rejects.toThrow('Ended');
+    for (const content of [{ pid: 1, host: 'other.example' }, {}]) {
+      await writeFile(lock, JSON.stringify(content));
+      await expect(sync()).rejects.toMatchObject(inUse);
+    }
+    await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
+    expect((await sync()).code).toBe(0);
+    expect(await readdir(folder)).toEqual(['.reelay.json', 'One.mp4', 'Two.mp4']);
+  });
+});
