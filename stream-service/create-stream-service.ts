@@ -16,6 +16,7 @@ import {
   createMux,
   createOutputs,
   createSizeRecorder,
+  createStoryboards,
 } from './outputs/index.ts';
 import { createSegments } from './segments/index.ts';
 import {
@@ -112,6 +113,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
+    storyboards: createStoryboards({ ...options, inputServer, requireFfmpeg, admission }),
     embeddedSubtitles: createEmbeddedSubtitles(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     frameStreams: createFrameStreams({ inputServer, admission, observer, log }),

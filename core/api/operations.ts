@@ -355,7 +355,12 @@ const table = [
     summary: 'A file that the HLS master playlist of a rendition refers to',
     parameters: [
       KEY,
-      { name: 'file', in: 'path', required: true, description: 'video.m3u8, audio.m3u8, both.m3u8 or media.mp4' },
+      {
+        name: 'file',
+        in: 'path',
+        required: true,
+        description: 'video.m3u8, audio.m3u8, both.m3u8, media.mp4, or storyboard.vtt and its sheets',
+      },
       {
         name: 'entity',
         in: 'query',
@@ -363,8 +368,14 @@ const table = [
       },
     ],
     responses: {
-      200: { description: 'The file, whole', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },
-      206: { description: 'The requested part of the file', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },
+      200: {
+        description: 'The file, whole',
+        media: ['application/vnd.apple.mpegurl', 'video/mp4', 'text/vtt', 'image/*'],
+      },
+      206: {
+        description: 'The requested part of the file',
+        media: ['application/vnd.apple.mpegurl', 'video/mp4', 'text/vtt', 'image/*'],
+      },
       404: failure('No such key or file, its source is gone, or the media is of another version'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
       416: failure('The range cannot be satisfied'),
@@ -400,6 +411,39 @@ const table = [
       200: { description: 'The picture, whole', media: ['image/*'] },
       206: { description: 'The requested part of the picture', media: ['image/*'] },
       404: failure('No such key, the item has no cover, or its source is gone'),
+      416: failure('The range cannot be satisfied'),
+      502: failure('The source cannot be read, or is not a picture'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'Storyboard',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Storyboard/{key}',
+    summary:
+      'The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it',
+    parameters: [{ ...KEY, description: 'The key of any rendition of the item' }],
+    responses: {
+      200: { description: 'The list, whole', media: ['text/vtt'] },
+      206: { description: 'The requested part of the list', media: ['text/vtt'] },
+      404: failure('No such key, or its source is gone'),
+      415: failure('The item has no pictures, and none can be made of it; detail says why'),
+      416: failure('The range cannot be satisfied'),
+      502: failure('The source cannot be read'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'StoryboardSheet',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Storyboard/{key}/{file}',
+    summary: 'A sheet of pictures that the storyboard of an item refers to',
+    parameters: [KEY, { name: 'file', in: 'path', required: true, description: 'As in the storyboard: 0.jpg' }],
+    responses: {
+      200: { description: 'The picture, whole', media: ['image/*'] },
+      206: { description: 'The requested part of the picture', media: ['image/*'] },
+      404: failure('No such key or sheet, or its source is gone'),
+      415: failure('The item has no pictures, and none can be made of it; detail says why'),
       416: failure('The range cannot be satisfied'),
       502: failure('The source cannot be read, or is not a picture'),
     },

@@ -25,6 +25,7 @@ export type {
   Details,
   Flaw,
   Link,
+  PictureGrid,
   PlaylistEntry,
   PlaylistLink,
   PromisedConversions,
@@ -33,6 +34,7 @@ export type {
   ResourceOrigin,
   SegmentOverrides,
   StalledLink,
+  Storyboard,
   Subtitle,
   Thumbnail,
   Track,
@@ -46,6 +48,7 @@ export {
   type ToolsRecord,
 } from './state.ts';
 export type { StateStorage } from './storage.ts';
+export { keyframeTrack, mayHaveStoryboard, partOf, siteStoryboard } from './storyboard.ts';
 export {
   availabilityDelayMs,
   capabilitiesOf,

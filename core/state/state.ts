@@ -83,8 +83,11 @@ export interface State {
   rotateOriginSecret(rotation: string, candidate: string): Promise<OriginSecrets>;
 }
 
-/** The cover of tags (JPEG; empty: none), and subtitles by the id of their file (compressed cues). */
-export type AttachmentName = 'cover' | `subtitle-${string}`;
+/**
+ * The cover of tags (JPEG; empty: none), the pictures for seeking that were made (their places, and a JPEG; empty: none), and
+ * subtitles by the id of their file (compressed cues).
+ */
+export type AttachmentName = 'cover' | 'storyboard' | `subtitle-${string}`;
 
 /** What an item of the table can hold, with its other attributes. */
 export const MAX_ATTACHMENT_BYTES = 350 * 1024;

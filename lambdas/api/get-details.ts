@@ -1,6 +1,12 @@
 import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import { availabilityDelayMs, keyOf, type Rendition, type Resource } from '../../core/state/index.ts';
+import {
+  availabilityDelayMs,
+  keyOf,
+  mayHaveStoryboard,
+  type Rendition,
+  type Resource,
+} from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
@@ -36,6 +42,12 @@ function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignK
   };
 }
 
+/** The key of any rendition leads to the pictures of its item. */
+function storyboardKey(resource: Resource, signKey: SignKey): string | null {
+  const [rendition] = resource.renditions;
+  return rendition && mayHaveStoryboard(resource) ? signKey(keyOf(resource.id, rendition.id)) : null;
+}
+
 /**
  * The response of GetDetails. Unknown values are null, and unknown lists empty.
  * @param signKey signs the keys where the instance is private
@@ -66,5 +78,6 @@ export function toMediaDetails(resource: Resource, signKey: SignKey = (key) => k
       name: subtitle.name ?? null,
       isAutomatic: subtitle.isAutomatic,
     })),
+    storyboardKey: storyboardKey(resource, signKey),
   };
 }

@@ -161,6 +161,13 @@ interface Route {
   Querystring: { readonly [Name in Parameter]?: string | string[] };
 }
 
+/** What signs links in a response of a private instance. */
+interface Signers {
+  readonly key: SignKey;
+  /** Absent: the instance is public. */
+  readonly link: SignKey | undefined;
+}
+
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
   const { find, sessions, outputs, segments, stalledClients, log } = dependencies;
@@ -185,7 +192,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       parse: (
         query: Route['Querystring'],
         params: Route['Params'],
-      ) => (found: Found, signLink: SignKey | undefined) => OutputPlan | Promise<OutputPlan>,
+      ) => (found: Found, sign: Signers) => OutputPlan | Promise<OutputPlan>,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
@@ -196,15 +203,11 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const fileName = operationId === 'Media' ? firstOf(query.name) : undefined;
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
+        const signKey = signerFor(accessHeader);
         return {
-          plan: await planFor(found, linkSignerFor(accessHeader)),
+          plan: await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) }),
           headersOf: (head: RepresentationHead) =>
-            responseHeaders(
-              operationId,
-              { ...found, fileName, hasSkips: query.skip !== undefined },
-              head,
-              signerFor(accessHeader),
-            ),
+            responseHeaders(operationId, { ...found, fileName, hasSkips: query.skip !== undefined }, head, signKey),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
       };
@@ -256,11 +259,21 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       return (found) => planSubtitle(found, format);
     }),
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
+    Storyboard: route(
+      find.rendition,
+      () => (found, sign) => planOutput(found, { route: 'Storyboard', path: sign.key(found.key) }),
+    ),
+    StoryboardSheet: route(
+      find.rendition,
+      (_, { file = '' }) =>
+        (found) =>
+          planOutput(found, { route: 'StoryboardSheet', file }),
+    ),
     ArchiveProgress: (operationId) => archiveProgressRoute(app, routePath(operationId), dependencies),
     Item: (operationId) => itemRoute(app, routePath(operationId), find),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
-      return (found, signLink) => planArchive(found, parameters, signLink);
+      return (found, sign) => planArchive(found, parameters, sign.link);
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);

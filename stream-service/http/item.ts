@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { schema } from '../../core/api/index.ts';
 import { accessHeaderOf, mergeVary, renderJson, type SignKey, signerFor } from '../../core/http/index.ts';
-import { type KeyedRendition, type KeyLookup, keyOf } from '../../core/state/index.ts';
+import { type KeyedRendition, type KeyLookup, keyOf, mayHaveStoryboard } from '../../core/state/index.ts';
 
 interface ItemRequest {
   Params: { key: string };
@@ -29,6 +29,7 @@ const toItem = ({ resource, rendition }: KeyedRendition, signKey: SignKey): sche
   durationSeconds: resource.durationSeconds ?? null,
   isLive: resource.isLive,
   hasCover: resource.coverUrl !== null,
+  hasStoryboard: mayHaveStoryboard(resource),
   mimeType: rendition.mimeType,
   subtitles: (resource.subtitles ?? []).map(({ id, language, name = null, isAutomatic }) => {
     return { key: signKey(keyOf(resource.id, id)), language, name, isAutomatic };

@@ -17,7 +17,7 @@ import { type StalledClients, sendBody } from './send-body.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
-/** For responses with a name that the client has chosen, or without segments: neither is in the key of shared caches. */
+/** For responses with a name that the client has chosen, signed links or without segments: none is in the key of shared caches. */
 const CACHEABLE_BY_CLIENT = CACHEABLE.replace('public', 'private');
 
 /** Metadata that names a response. */
@@ -48,13 +48,14 @@ export function responseHeaders(
     clip,
     recordedAtMs,
     isInline,
+    isPrivate,
     startSeconds,
   }: RepresentationHead,
   signKey: SignKey = (key) => key,
 ): Record<string, string> {
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
-  const isForAll = fileName === undefined && !hasSkips;
+  const isForAll = fileName === undefined && !hasSkips && !isPrivate;
   const naming = fileName === undefined ? { title, author, clip, recordedAtMs } : { title: fileName, author: null };
   return {
     'content-type': mimeType,

@@ -18,11 +18,13 @@ import {
   planFromKeyframe,
   planPair,
   planPresentation,
+  STORYBOARD_NAME,
 } from './layout/index.ts';
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
+import { planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
 import { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
@@ -33,14 +35,18 @@ export type RenditionPlan =
   | EncodePlan
   | RemuxPlan
   | MuxPlan
-  | PicturePlan;
+  | PicturePlan
+  | StoryboardPlan;
 
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
   | MediaRequest
   | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles' | 'clip' | 'skip'>)
   | { readonly route: 'Hls'; readonly file: PresentationFile }
-  | { readonly route: 'Cover' };
+  | { readonly route: 'Cover' }
+  /** The storyboard, with the addresses of its sheets below a path; or one of them. */
+  | { readonly route: 'Storyboard'; readonly path: string }
+  | { readonly route: 'StoryboardSheet'; readonly file: string };
 
 type MediaRequest = { readonly route: 'Media' } & MediaQuery;
 
@@ -78,7 +84,12 @@ const DECISIONS = {
  */
 export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Cover') return planPicture(found);
-  if (query.route === 'Hls') return planPresentation(found, query.file);
+  if (query.route === 'Storyboard') return planStoryboard(found, STORYBOARD_NAME, `${query.path}/`);
+  if (query.route === 'StoryboardSheet') return planStoryboard(found, query.file);
+  if (query.route === 'Hls') {
+    const isPictures = /\.(?:vtt|jpg)$/i.test(query.file.name);
+    return isPictures ? planStoryboard(found, query.file.name) : planPresentation(found, query.file);
+  }
   if (query.route === 'Combined') {
     const { startSeconds } = query;
     if (startSeconds !== undefined) {

@@ -24,6 +24,7 @@ import {
   openWindow,
 } from './segmented/index.ts';
 import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
+import { findTrack } from './track-locator.ts';
 
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
@@ -94,9 +95,10 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       { signal = new AbortController().signal, range = { first: 0 }, client = '' } = {},
     ]: Parameters<OpenSource>,
   ): OpenRequest => {
-    const { formatId, delivery, window } = storedTrack;
+    const { delivery, window } = storedTrack;
     const resource = latest(window?.resource ?? stored);
-    const found = resource.tracks.find((track) => track.formatId === formatId && track.delivery === delivery);
+    const renewed = findTrack(resource, storedTrack);
+    const found = renewed?.delivery === delivery ? renewed : undefined;
     return {
       ...shared,
       limits: isRead ? limits : peekLimits(limits),

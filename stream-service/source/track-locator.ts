@@ -1,6 +1,6 @@
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { NotFound, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
-import type { Resource, Track } from '../../core/state/index.ts';
+import { partOf, type Resource, type Track } from '../../core/state/index.ts';
 import { Renewals } from './attempts.ts';
 import { unknownEntity } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
@@ -126,9 +126,9 @@ export class TrackLocator<Value> {
 
   async #resolveAgain(signal: AbortSignal): Promise<void> {
     this.#renewals.add();
-    const { formatId, delivery } = this.#track;
+    const { delivery } = this.#track;
     this.#resource = await this.#options.refresh(this.#resource, signal);
-    const found = this.#resource.tracks.find((track) => track.formatId === formatId);
+    const found = findTrack(this.#resource, this.#track);
     if (!found) throw new NotFound('The format is no longer available', { reason: 'gone' });
     if (found.delivery !== delivery) throw new UpstreamError('The delivery of the format has changed');
     this.#track = found;
@@ -136,6 +136,12 @@ export class TrackLocator<Value> {
     this.#generation += 1;
     this.#location = undefined;
   }
+}
+
+/** A track, or the part of it, as a later resolve has it. */
+export function findTrack({ tracks }: Pick<Resource, 'tracks'>, { formatId, part }: Track): Track | undefined {
+  const found = tracks.find((track) => track.formatId === formatId);
+  return found && part !== undefined ? partOf(found, part) : found;
 }
 
 const isPast = ({ urlExpiresAt }: Track, now: number) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;

@@ -178,6 +178,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
 
 const RESOLVE_FAILURES = { 400: PROBLEM, 404: PROBLEM, 415: PROBLEM, 502: PROBLEM, 503: PROBLEM };
 const HLS_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
+const STORYBOARD_RESPONSES = { ...HLS_RESPONSES, 502: PROBLEM };
 
 /** Operations that the contract does not have. */
 export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
@@ -208,6 +209,16 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Cover',
     parameters: ['path key string required'],
     responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+  },
+  'GET /api/Stream/Storyboard/{key}': {
+    operationId: 'Storyboard',
+    parameters: ['path key string required'],
+    responses: STORYBOARD_RESPONSES,
+  },
+  'GET /api/Stream/Storyboard/{key}/{file}': {
+    operationId: 'StoryboardSheet',
+    parameters: ['path key string required', 'path file string required'],
+    responses: STORYBOARD_RESPONSES,
   },
   'GET /api/Stream/Item/{key}': {
     operationId: 'Item',

@@ -54,6 +54,14 @@ export interface paths {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
   };
+  "/api/Stream/Storyboard/{key}": {
+    /** The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it */
+    get: operations["Storyboard"];
+  };
+  "/api/Stream/Storyboard/{key}/{file}": {
+    /** A sheet of pictures that the storyboard of an item refers to */
+    get: operations["StoryboardSheet"];
+  };
   "/api/Stream/Item/{key}": {
     /** The item that a rendition belongs to, for players that know the key alone */
     get: operations["Item"];
@@ -137,6 +145,8 @@ export interface components {
       thumbnails: components["schemas"]["Thumbnail"][];
       audio: components["schemas"]["AudioVersion"][];
       subtitles: components["schemas"]["SubtitleInformation"][];
+      /** @description A key for Storyboard; null where the item can have no pictures for seeking */
+      storyboardKey?: string | null;
     };
     MediaInformation: {
       requestedUrl: string | null;
@@ -255,6 +265,8 @@ export interface components {
       isLive: boolean;
       /** @description Whether Cover has a picture */
       hasCover: boolean;
+      /** @description Whether Storyboard may have pictures */
+      hasStoryboard: boolean;
       mimeType: string;
       subtitles: components["schemas"]["SubtitleInformation"][];
     };
@@ -873,7 +885,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, both.m3u8 or media.mp4 */
+        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, or storyboard.vtt and its sheets */
         file: string;
       };
     };
@@ -883,6 +895,8 @@ export interface operations {
         content: {
           "application/vnd.apple.mpegurl": string;
           "video/mp4": string;
+          "text/vtt": string;
+          "image/*": string;
         };
       };
       /** @description The requested part of the file */
@@ -890,6 +904,8 @@ export interface operations {
         content: {
           "application/vnd.apple.mpegurl": string;
           "video/mp4": string;
+          "text/vtt": string;
+          "image/*": string;
         };
       };
       /** @description No such key or file, its source is gone, or the media is of another version */
@@ -1004,6 +1020,118 @@ export interface operations {
       };
       /** @description No such key, the item has no cover, or its source is gone */
       404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read, or is not a picture */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it */
+  Storyboard: {
+    parameters: {
+      path: {
+        /** @description The key of any rendition of the item */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The list, whole */
+      200: {
+        content: {
+          "text/vtt": string;
+        };
+      };
+      /** @description The requested part of the list */
+      206: {
+        content: {
+          "text/vtt": string;
+        };
+      };
+      /** @description No such key, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The item has no pictures, and none can be made of it; detail says why */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The range cannot be satisfied */
+      416: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The source cannot be read */
+      502: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** A sheet of pictures that the storyboard of an item refers to */
+  StoryboardSheet: {
+    parameters: {
+      path: {
+        /** @description A key taken from a resolve response */
+        key: string;
+        /** @description As in the storyboard: 0.jpg */
+        file: string;
+      };
+    };
+    responses: {
+      /** @description The picture, whole */
+      200: {
+        content: {
+          "image/*": string;
+        };
+      };
+      /** @description The requested part of the picture */
+      206: {
+        content: {
+          "image/*": string;
+        };
+      };
+      /** @description No such key or sheet, or its source is gone */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The item has no pictures, and none can be made of it; detail says why */
+      415: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];

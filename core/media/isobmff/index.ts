@@ -61,6 +61,7 @@ export {
 } from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {
+  displaySize,
   type Edit,
   hasEncryptedSampleEntry,
   listTrackKinds,

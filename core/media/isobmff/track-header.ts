@@ -134,6 +134,17 @@ function parseTrackTimes(bytes: Buffer, box: Box) {
   };
 }
 
+/** Pixels of the picture as displayed; undefined: not stated. `tkhd` (ISO/IEC 14496-12 §8.3.2): a matrix from byte 16 on, then width and height in 16.16 fixed point. */
+export function displaySize({
+  presentation,
+}: TrackHeader): { readonly width: number; readonly height: number } | undefined {
+  const [width, height] = [presentation.readUInt32BE(52) >>> 16, presentation.readUInt32BE(56) >>> 16];
+  if (width === 0 || height === 0) return undefined;
+  // A matrix that maps x to y rotates by a quarter turn.
+  const isTurned = presentation.readInt32BE(16) === 0 && presentation.readInt32BE(20) !== 0;
+  return isTurned ? { width: height, height: width } : { width, height };
+}
+
 /** `mehd` (§8.8.2). */
 function readFragmentsDuration(mvex: IndexedBox, timescale: number): number | undefined {
   const { bytes } = mvex;

@@ -132,7 +132,8 @@ export function layOutClipSources(
   return layOutClip({ video, audio: second?.audio ?? audio }, times, options);
 }
 
-function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
+/** The tracks of a file with their samples. @throws UnsupportedMp4 */
+export function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
   const file = { source, fileBytes: header.fileBytes };
   const { video, audio } = parseFileTracks(unpackSource(header), kinds);
   const fragments = packed && unpackFragments(packed);
@@ -174,5 +175,5 @@ export function selectFragments(
   return wanted;
 }
 
-const startsWithAccessPoint = (fragment: FragmentEntry | undefined): boolean =>
+export const startsWithAccessPoint = (fragment: FragmentEntry | undefined): boolean =>
   fragment !== undefined && fragment.accessPoint >= STARTS_WITH_SAP;

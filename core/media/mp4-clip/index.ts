@@ -11,3 +11,10 @@ export {
   type TrackKind,
 } from './clip-sources.ts';
 export type { ClipTrack } from './clip-window.ts';
+export {
+  findKeyframes,
+  type Keyframe,
+  type KeyframeLimits,
+  type Keyframes,
+  selectKeyframeFragments,
+} from './keyframes.ts';

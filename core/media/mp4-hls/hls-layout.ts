@@ -1,5 +1,6 @@
 import {
   box,
+  displaySize,
   FRAGMENTED_FILE_TYPE,
   flagsOf,
   indexBox,
@@ -161,15 +162,6 @@ function traitsOf(header: TrackHeader, kind: 'vide' | 'soun', source: LayoutSour
 
 /** AC-3 has its channels in its own configuration: the field of the sample entry is always 2 (ETSI TS 102 366 §F.3). */
 const hasChannels = (codec = '') => !/^e?[ac]-3/.test(codec);
-
-/** `tkhd` (ISO/IEC 14496-12 §8.3.2): a matrix from byte 16 on, then width and height in 16.16 fixed point. */
-function displaySize({ presentation }: TrackHeader): HlsTraits['resolution'] {
-  const [width, height] = [presentation.readUInt32BE(52) >>> 16, presentation.readUInt32BE(56) >>> 16];
-  if (width === 0 || height === 0) return undefined;
-  // A matrix that maps x to y rotates by a quarter turn.
-  const isTurned = presentation.readInt32BE(16) === 0 && presentation.readInt32BE(20) !== 0;
-  return isTurned ? { width: height, height: width } : { width, height };
-}
 
 /** Frames per second of the start of the table, or of the first fragment. */
 function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | undefined {

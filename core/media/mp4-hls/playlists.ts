@@ -6,6 +6,8 @@ export interface HlsUris {
   /** The file that all byte ranges count in. */
   readonly file: string;
   readonly playlist: (stream: HlsStream) => string;
+  /** Pictures for seeking. Absent: none. */
+  readonly storyboard?: string;
 }
 
 /**
@@ -14,6 +16,8 @@ export interface HlsUris {
  */
 const VERSION = 7;
 const AUDIO_GROUP = 'audio';
+/** Of session data (§4.3.4.4) with the address of a storyboard. As a value: a URI would have to lead to JSON. */
+const STORYBOARD_ID = 'reelay.storyboard';
 
 /**
  * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with the audio as a rendition where it is a
@@ -47,6 +51,7 @@ export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): stri
     '#EXTM3U',
     `#EXT-X-VERSION:${VERSION}`,
     ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    ...(uris.storyboard ? [`#EXT-X-SESSION-DATA:DATA-ID="${STORYBOARD_ID}",VALUE="${uris.storyboard}"`] : []),
     ...(media ? [`#EXT-X-MEDIA:${media.join(',')}`] : []),
     `#EXT-X-STREAM-INF:${attributes.join(',')}`,
     uris.playlist(variant),

@@ -12,6 +12,7 @@ import {
   readAlbum,
   readDetails,
   readMetadata,
+  readStoryboard,
   readSubtitleTracks,
   readTracks,
 } from '../yt-dlp/index.ts';
@@ -54,6 +55,7 @@ export function assembleResource(
   const metadata = readMetadata(info);
   const details = readDetails(info);
   const subtitles = readSubtitleTracks(info, now);
+  const pictures = readStoryboard(info, now);
   const live = isLive(info);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const converted = tracks.find((track) => track.formatId === formatId);
@@ -67,9 +69,10 @@ export function assembleResource(
     ...readAlbum(info),
     ...(durationSeconds && { durationSeconds }),
     isLive: live,
-    tracks: [...tracks, ...subtitles.map(({ track }) => track)],
+    tracks: [...tracks, ...subtitles.map(({ track }) => track), ...(pictures ? [pictures.track] : [])],
     renditions,
     ...(subtitles.length > 0 && { subtitles: subtitles.map(({ subtitle }) => subtitle) }),
+    ...(pictures && { storyboard: pictures.storyboard }),
     ...(details && { details }),
     ...promiseConversions(conversions, durationSeconds, tagText(metadata)),
     egress,

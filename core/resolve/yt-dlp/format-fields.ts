@@ -9,7 +9,7 @@ type Rows = Readonly<Record<string, Row>>;
 
 const SIZE_NOTE = 'Size and bitrate of renditions.';
 const RTMP: Row = ['ignored', 'Of RTMP, which is refused.'];
-const STORYBOARD: Row = ['ignored', 'Of storyboards, which are refused.'];
+const STORYBOARD: Row = ['used', 'The places of pictures on the sheets of a storyboard.'];
 const NICONICO: Row = ['ignored', 'Of the protocol `niconico_live`, which is refused.'];
 const DERIVED = 'Follows from other fields.';
 
@@ -48,7 +48,7 @@ export const FORMAT_FIELDS: Rows = {
   player_url: RTMP,
   protocol: ['used', 'How the media is read: see the protocols below.'],
   fragment_base_url: ['used', 'The base of the paths of DASH fragments.'],
-  fragments: ['used', 'The segments of DASH.'],
+  fragments: ['used', 'The segments of DASH, the sheets of a storyboard.'],
   'fragments.url': ['used', 'The segment.'],
   'fragments.path': ['used', 'The segment, relative to `fragment_base_url`.'],
   'fragments.duration': ['used', 'The times of segments.'],
@@ -126,7 +126,7 @@ const OTHER_PROTOCOLS: Rows = {
   f4m: ['refused', 'Flash HDS, which sites have given up.'],
   http_dash_segments_generator: ['refused', 'Segments from the start of a live stream, made by a running yt-dlp.'],
   ism: ['refused', 'Smooth Streaming: its fragments have no initialization section.'],
-  mhtml: ['refused', 'Storyboards: images.'],
+  mhtml: ['used', 'As the storyboard of the item, where rows, columns and times are known; no rendition.'],
   niconico_live: LIVE,
   fc2_live: LIVE,
   websocket_frag: LIVE,

@@ -10,4 +10,7 @@ export {
   planFromKeyframe,
   planPair,
   planPresentation,
+  STORYBOARD_NAME,
 } from './plan.ts';
+export { type OpenFile, readHeaders } from './read-layout.ts';
+export { readMovieFragments } from './read-movie-fragments.ts';

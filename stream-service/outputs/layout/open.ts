@@ -9,7 +9,7 @@ import {
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { type KeyedRendition, mayHaveStoryboard, type Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
@@ -37,6 +37,7 @@ import {
   type PartPlan,
   type PresentationPlan,
   playlistName,
+  STORYBOARD_NAME,
 } from './plan.ts';
 import { HEADER_RANGE, type KnownLayout, type LayoutRequest } from './read-layout.ts';
 
@@ -136,7 +137,11 @@ async function openPlaylist(
   const known = await loadLayout(wanted);
   if (known instanceof Error) return refusePresentation(known);
   const { layout, etag } = known;
-  const uris: HlsUris = { file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`, playlist: playlistName };
+  const uris: HlsUris = {
+    file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`,
+    playlist: playlistName,
+    storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
+  };
   const stream = layout.streams.find((each) => playlistName(each) === name);
   if (!stream && name !== MASTER_NAME) throw new NoSuchFile('No such playlist');
   const text = stream ? writeMediaPlaylist(stream, uris) : writeMasterPlaylist(layout, uris);

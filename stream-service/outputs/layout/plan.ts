@@ -141,6 +141,8 @@ export interface PresentationFile {
 
 export const MASTER_NAME = 'master.m3u8';
 export const MEDIA_NAME = 'media.mp4';
+/** Its sheets are beside it. */
+export const STORYBOARD_NAME = 'storyboard.vtt';
 const KINDS = ['video', 'audio', 'both'] as const;
 /** `both.m3u8` where the segments have both. */
 export const playlistName = ({ kind }: { readonly kind: (typeof KINDS)[number] }): string => `${kind}.m3u8`;

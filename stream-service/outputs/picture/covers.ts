@@ -57,7 +57,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const picture = await readPicture(
         resource,
-        resource.coverUrl,
+        coverTrack(resource.coverUrl),
         { client, signal: until },
         dependencies.openSource,
       );
@@ -90,10 +90,17 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       ),
     async original(resource, session) {
       if (!resource.coverUrl) throw new NotFound('The item has no cover');
-      return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
+      return recognizePicture(
+        await readPicture(resource, coverTrack(resource.coverUrl), session, dependencies.openSource),
+      );
     },
   };
 }
+
+const coverTrack = (url: string): Track => ({
+  ...{ formatId: 'cover', delivery: 'direct', url, headers: {}, cookies: [], container: 'jpg' },
+  ...{ video: null, audio: null, sizeIsExact: false },
+});
 
 /** A picture in a format that every browser shows. */
 export interface Picture {
@@ -119,7 +126,7 @@ const FORMATS: readonly (readonly [mimeType: string, fileExtension: string, isIt
 export function recognizePicture(bytes: Buffer): Picture {
   const head = bytes.toString('latin1', 0, 12);
   const [mimeType, fileExtension] = FORMATS.find(([, , isIt]) => isIt(head)) ?? [];
-  if (!mimeType || !fileExtension) throw new UpstreamError('The cover is not a picture');
+  if (!mimeType || !fileExtension) throw new UpstreamError('The file is not a picture');
   return { bytes, mimeType, fileExtension };
 }
 
@@ -129,24 +136,13 @@ export function recognizePicture(bytes: Buffer): Picture {
  */
 export async function readPicture(
   resource: Resource,
-  url: string,
+  track: Track,
   { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
   openSource: OpenSource,
 ): Promise<Buffer> {
-  const track: Track = {
-    formatId: 'cover',
-    delivery: 'direct',
-    url,
-    headers: {},
-    cookies: [],
-    container: 'jpg',
-    video: null,
-    audio: null,
-    sizeIsExact: false,
-  };
   const source = await openSource(resource, track, { signal, client });
   try {
-    return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The cover', signal });
+    return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
   } finally {
     source.close();
   }

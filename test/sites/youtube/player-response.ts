@@ -43,7 +43,7 @@ export function playerResponse(call: PlayerCall): object {
         ...{ availableCountries: ['DE', 'US'], publishDate: '2026-01-02', category: 'Music' },
       },
     },
-    ...(!video.playability && { streamingData: streamingData(call), storyboards: STORYBOARDS }),
+    ...(!video.playability && { streamingData: streamingData(call), storyboards: storyboardsOf(call) }),
     ...(video.hasCaptions && { captions: captionsOf(id) }),
     ...(video.preRollMs !== undefined && { adPlacements: [preRoll(video.preRollMs)] }),
   };
@@ -155,11 +155,16 @@ const combined = (call: PlayerCall, file: MediaName): Format => ({
   audioQuality: 'AUDIO_QUALITY_LOW',
 });
 
-const STORYBOARDS = {
+/** Two sizes: one sheet of a hundred pictures, and two sheets of nine at most, which are twelve. */
+const storyboardsOf = ({ id, call }: PlayerCall) => ({
   playerStoryboardSpecRenderer: {
-    spec: 'https://i.ytimg.com/sb/example/storyboard3_L$L/$N.jpg|48#27#100#10#10#0#default#rs$example',
+    spec: [
+      `https://i.ytimg.com/sb/${id}/storyboard3_L$L/$N.jpg?sqp=example`,
+      `48#27#100#10#10#0#default#${call}`,
+      `160#90#12#3#3#500#M$M#${call}`,
+    ].join('|'),
   },
-};
+});
 
 const captionsOf = (id: string) => ({
   playerCaptionsTracklistRenderer: {

@@ -84,6 +84,8 @@ export async function createYoutube(): Promise<Youtube> {
       const route = routes[path];
       if (host === 'manifest.googlevideo.com') await live(exchange);
       else if (host.endsWith('.googlevideo.com')) await media(exchange);
+      else if (Number(exchange.url.searchParams.get('sigh') ?? Infinity) <= expiredCalls)
+        send(exchange, 'text/plain', '', 403);
       else if (host === 'i.ytimg.com') await sendFile({ ...exchange, mediaDir }, 'thumbnail.jpg');
       else if (host === 'youtu.be') redirect(exchange, `https://www.youtube.com/watch?v=${path.slice(1)}`);
       else if (path.startsWith('/youtubei/')) innertube(exchange);

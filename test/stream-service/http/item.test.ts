@@ -18,6 +18,7 @@ const ITEM = {
   durationSeconds: 61.5,
   isLive: false,
   hasCover: true,
+  hasStoryboard: true,
   mimeType: 'video/mp4',
   subtitles: [{ key: subtitleKey, language: 'fr', name: null, isAutomatic: false }],
 };

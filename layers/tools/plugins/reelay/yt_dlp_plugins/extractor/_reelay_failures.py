@@ -26,7 +26,7 @@ def tag_reports():
     _tag(YoutubeDL, 'raise_no_formats', _kind_without_formats)
     _note_messages('report_warning')
     _note_messages('write_debug')
-    _drop_images()
+    _set_images_aside()
 
 
 def _kind_without_formats(ydl, info, *_):
@@ -69,15 +69,25 @@ def _note_messages(name):
     setattr(InfoExtractor, name, noting)
 
 
-def _drop_images():
-    """Removes storyboards: of a video with nothing else, yt-dlp says that the requested format is not available."""
+# Of one storyboard: a short description of a page may name millions.
+MAX_SHEETS = 1000
+
+
+def _set_images_aside():
+    """Adds storyboards after the media: of a video with nothing else, yt-dlp says that the requested format is not available."""
     process = YoutubeDL.process_video_result
 
     @functools.wraps(process)
     def process_media(self, info_dict, *args, **kwargs):
-        if formats := info_dict.get('formats'):
+        formats = info_dict.get('formats') or ()
+        images = [each for each in formats if each.get('protocol') == 'mhtml']
+        if images:
             info_dict['formats'] = [each for each in formats if each.get('protocol') != 'mhtml']
-        return process(self, info_dict, *args, **kwargs)
+        processed = process(self, info_dict, *args, **kwargs)
+        if images and processed.get('formats'):
+            kept = [each for each in images if len(each.get('fragments') or ()) <= MAX_SHEETS]
+            processed['formats'] = [*kept, *processed['formats']]
+        return processed
 
     YoutubeDL.process_video_result = process_media
 
