@@ -110,7 +110,7 @@ export function toError(failure: WorkerFailure, link?: string): Error {
     : new UpstreamError(`Extraction failed: ${failure.kind}`, { cause, reason, retryAfterSeconds });
 }
 
-function reasonOf({ kind, httpStatus = 0, message }: WorkerFailure, link?: string): Reason {
+function reasonOf({ kind, httpStatus = 0, message = '' }: WorkerFailure, link?: string): Reason {
   const said = reasonOfMessage(message);
   switch (kind) {
     case 'http':
@@ -125,7 +125,7 @@ function reasonOf({ kind, httpStatus = 0, message }: WorkerFailure, link?: strin
     case 'expected':
       return said ?? AMBIGUOUS[kind];
     case 'bug':
-      return said && REASONS_FOR_BUG.includes(said) && !ABOUT_PAGE.test(message ?? '') ? said : AMBIGUOUS[kind];
+      return said && REASONS_FOR_BUG.includes(said) && !ABOUT_PAGE.test(message) ? said : AMBIGUOUS[kind];
     case 'egress_refused':
       return isPrivateLiteral(link) ? 'private-address' : REASONS[kind];
     default:
@@ -137,12 +137,11 @@ function reasonOf({ kind, httpStatus = 0, message }: WorkerFailure, link?: strin
 const NO_FORMATS = /^(No video formats found|Requested format is not available)/;
 
 /** Whether the extractor has read the response of a failed request, rather than its status alone. */
-const isOwnWords = (message = ''): boolean =>
-  message !== '' && !message.includes('HTTP Error') && !NO_FORMATS.test(message);
+const isOwnWords = (message: string): boolean => !message.includes('HTTP Error') && !NO_FORMATS.test(message);
 
 /** Whether the link itself names a private address. Of a name, this would reveal which internal ones exist. */
 function isPrivateLiteral(link = ''): boolean {
-  const host = URL.parse(link)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  const host = URL.parse(link)?.hostname.replace(/[[\]]/g, '') ?? '';
   return isIP(host) !== 0 && !isPublicAddress(host);
 }
 
@@ -224,7 +223,7 @@ const MESSAGES: readonly (readonly [RegExp, Reason])[] = [
 ];
 
 /** The reason that the message of an extractor names, if any. Links in it are advice of yt-dlp. */
-export function reasonOfMessage(message = ''): Reason | undefined {
+function reasonOfMessage(message: string): Reason | undefined {
   const text = message.replace(/https?:\/\/\S+/g, '');
   return MESSAGES.find(([said]) => said.test(text))?.[1];
 }
@@ -232,8 +231,8 @@ export function reasonOfMessage(message = ''): Reason | undefined {
 const UNIT_SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
 
 /** The time of "will begin in 5 hours" or "up to an hour", in seconds. */
-export function secondsOfMessage(message = ''): number | undefined {
-  const [, count = '', unit = ''] = /\b(?:in|to) (\d{1,3}|an?) (second|minute|hour|day)/i.exec(message) ?? [];
-  const seconds = UNIT_SECONDS[unit.toLowerCase()];
-  return seconds && seconds * (/^an?$/i.test(count) ? 1 : Number(count));
+function secondsOfMessage(message = ''): number | undefined {
+  const [, count, unit] = /\b(?:in|to) (\d{1,3}|an?) (second|minute|hour|day)/i.exec(message) ?? [];
+  const seconds = UNIT_SECONDS[String(unit).toLowerCase()];
+  return seconds && seconds * (Number.parseInt(String(count), 10) || 1);
 }

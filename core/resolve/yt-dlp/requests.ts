@@ -149,7 +149,7 @@ const MAX_LIFETIME_SECONDS = 400 * 86_400;
 export function urlExpiresAt(url: string, now: number): number | undefined {
   const parsed = URL.parse(url);
   if (!parsed) return undefined;
-  const query = new URLSearchParams(parsed.search.slice(1).split('&', MAX_PARAMETERS).join('&'));
+  const query = new URLSearchParams(parsed.search.split('&', MAX_PARAMETERS).join('&'));
   const parameters = new Map(Array.from(query, ([name, value]) => [name.toLowerCase(), value]));
   const times = [
     ...Array.from(parameters, ([name, value]) => (SECONDS_PARAMETERS.has(name) ? seconds(value) : Number.NaN)),
@@ -164,12 +164,12 @@ export function urlExpiresAt(url: string, now: number): number | undefined {
 
 /** Reads epoch seconds, or epoch milliseconds, which some sites write. */
 function seconds(value: string | undefined): number {
-  if (!value || !/^\d{10}(?:\d{3})?$/.test(value)) return Number.NaN;
-  return value.length === 13 ? Math.floor(Number(value) / 1000) : Number(value);
+  const digits = /^\d{10}(?:\d{3})?$/.exec(String(value))?.[0];
+  return digits?.length === 13 ? Math.floor(Number(digits) / 1000) : Number(digits);
 }
 
 /** `20261121T071100Z` and a lifetime in seconds. */
 function signatureExpiry(date: string | undefined, lifetime: string | undefined): number {
-  const iso = date?.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
-  return iso && lifetime ? Date.parse(iso) / 1000 + Number(lifetime) : Number.NaN;
+  const iso = String(date).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+  return Date.parse(iso) / 1000 + Number.parseInt(String(lifetime), 10);
 }

@@ -250,4 +250,4 @@ function languagePreferenceOf(format: Info, info: Info): number {
 
 /** Infinity would make differences of two candidates NaN. */
 const finite = <Default>(value: unknown, otherwise: Default): number | Default =>
-  typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+  Number.isFinite(value) ? (value as number) : otherwise;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCookies } from '../../../../core/resolve/yt-dlp/requests.ts';
+import { createCookieReader, parseCookies, readHeaders } from '../../../../core/resolve/yt-dlp/requests.ts';
 import { tracksOf } from './tracks-of.ts';
 
 const parse = (line: string) => parseCookies(line, 'h.example').map(({ name, value, domain }) => [name, value, domain]);
@@ -32,6 +32,9 @@ describe('parseCookies', () => {
       ],
     ],
     ['a="\\015\\012x: y"', []],
+    ['a=1;; Path=/p', [{ ...cookie, name: 'a', value: '1', path: '/p' }]],
+    ['a=1; Path=/p; Path=; Domain=', [{ ...cookie, name: 'a', value: '1' }]],
+    ['a="', [{ ...cookie, name: 'a', value: '"' }]],
     ['Domain=.b.example; a=1', [{ ...cookie, name: 'a', value: '1' }]],
   ])('parses %s', (line, expected) => expect(parseCookies(line, 'h.example')).toEqual(expected));
 
@@ -89,7 +92,8 @@ describe('parseCookies', () => {
   });
 
   it('ignores a line above the limit, and returns at most 100 cookies', () => {
-    expect(parse(`a=${'x'.repeat(20_000)}`)).toEqual([]);
+    expect(parse(`a=${'x'.repeat(16_382)}`)).toHaveLength(1);
+    expect(parse(`a=${'x'.repeat(16_383)}`)).toEqual([]);
     expect(parse('a=1; '.repeat(3000))).toHaveLength(100);
   });
 });
@@ -102,3 +106,20 @@ it('parses cookies once for all formats that share them', () => {
   expect(first).toBe(second);
   expect(third?.[0]?.domain).toBe('other.example');
 });
+
+it('parses different lines of 64 KiB in all, each of them once', () => {
+  const read = createCookieReader();
+  const namesOf = (line: string) => read({ cookies: line }, 'https://cdn.example/a').map(({ name }) => name);
+  const lines = ['a', 'b', 'c', 'd'].map((name) => `${name}=${'x'.repeat(16_382)}`);
+  expect([...lines, ...lines].flatMap(namesOf)).toEqual(['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd']);
+  expect(namesOf('e')).toEqual([]);
+  expect(namesOf('')).toEqual([]);
+});
+
+it('passes on headers of the page alone, and none that could be two', () =>
+  expect(
+    readHeaders({
+      ...{ Referer: 'https://a.example/', 'X-Token': 't', Host: 'a', 'Content-Length': '1', 'Proxy-Connection': 'a' },
+      ...{ 'X-Number': 1, 'X-Null': null, 'X Space': 'a', 'X-Break': 'a\r\nb' },
+    }),
+  ).toEqual({ Referer: 'https://a.example/', 'X-Token': 't' }));

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../../core/api/problem.ts';
 import type { ProblemName } from '../../../../core/api/problem-types.ts';
-import { isFinal, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
+import { UpstreamError } from '../../../../core/errors/index.ts';
+import { isFinal, isReleaseFailure, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../../core/tools/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
@@ -65,6 +66,8 @@ describe('toError', () => {
     [failure('bug'), 502, 'site-changed'],
     [failure('bug', { message: 'Unable to extract video data: element not found' }), 502, 'site-changed'],
     [failure('bug', { message: 'Video not available, status code 10231' }), 404, 'not-found'],
+    [failure('bug', { message: 'The premium player has another form' }), 502, 'site-changed'],
+    [failure('login', { message: 'The video was not found' }), 415, 'login'],
     [failure('login', { message: 'You do not have permission to view this post' }), 415, 'private'],
     [failure('login', { message: 'This post may not be comfortable for some audiences' }), 415, 'age'],
     [failure('something new' as WorkerFailure['kind']), 502, 'site-error'],
@@ -109,6 +112,7 @@ describe('toError', () => {
     ['This is a supporter-only video. Use --cookies or --password', 415, 'members'],
     ['This video may be deleted or geo-restricted', 404, 'not-found'],
     ['The site had a hiccup', 502, 'site-error'],
+    ['See https://x.example/private and http://x.example/private', 502, 'site-error'],
     [undefined, 502, 'site-error'],
   ])('maps the message %j to %d, %s', (message, status, name) => {
     const { details } = toProblem(toError(failure('expected', { message })));
@@ -126,6 +130,10 @@ describe('toError', () => {
     [failure('http', { httpStatus: 429, retryAfterSeconds: 999_999 }), '86400'],
     [failure('expected', { message: 'Try again later. The session has been rate-limited for up to an hour' }), '3600'],
     [failure('expected', { message: 'Premieres in 2 hours' }), '7200'],
+    [failure('expected', { message: 'Premieres in 15 MINUTES' }), '900'],
+    [failure('expected', { message: 'Premieres in a day' }), '86400'],
+    [failure('expected', { message: 'Premieres in 10 seconds' }), '10'],
+    [failure('expected', { message: 'Premieres in 2 weeks' }), undefined],
     [failure('upcoming', { retryAfterSeconds: 90 }), '90'],
     [failure('upcoming', { retryAfterSeconds: 999_999 }), '999999'],
     [failure('upcoming'), undefined],
@@ -146,8 +154,17 @@ describe('toError', () => {
 
   it('keeps details for the log that no client sees', () => {
     const error = toError(failure('geo', { message: 'not in DE', extractor: 'Site' }));
-    expect(error.cause).toMatchObject({ message: 'not in DE', kind: 'geo', extractor: 'Site' });
+    expect(error.cause).toMatchObject({
+      name: 'ExtractionFailure',
+      message: 'not in DE',
+      kind: 'geo',
+      extractor: 'Site',
+    });
     expect(JSON.stringify(toProblem(error).details)).not.toContain('DE"');
+    expect(toError(failure('network'))).toMatchObject({
+      message: 'Extraction failed: network',
+      cause: { message: 'network' },
+    });
   });
 
   it('leaves out entries of lists that are gone or refused for good, and keeps those that may succeed later', () => {
@@ -157,4 +174,37 @@ describe('toError', () => {
     expect(passing.map(said)).toEqual([false, false, false, false]);
     expect(isFinal(toError(failure('unreadable_formats')))).toBe(false);
   });
+});
+
+describe('isReleaseFailure', () => {
+  it.each<[WorkerFailure, boolean]>([
+    [failure('bug'), true],
+    [failure('bug', { message: 'Video not available, status code 10231' }), true],
+    [failure('unreadable_formats'), true],
+    [failure('http', { httpStatus: 403 }), true],
+    [failure('expected', { message: 'Not allowed' }), true],
+    [failure('expected'), true],
+    [failure('expected', { message: 'Video unavailable' }), false],
+    [failure('no_formats'), true],
+    [failure('no_formats', { message: 'Private video' }), false],
+    [failure('http', { httpStatus: 399 }), false],
+    [failure('http', { httpStatus: 400 }), true],
+    [failure('http', { httpStatus: 499 }), true],
+    [failure('http', { httpStatus: 500 }), false],
+    [failure('http', { httpStatus: 404 }), false],
+    [failure('http', { httpStatus: 429 }), false],
+    [failure('http'), false],
+    [failure('network', { httpStatus: 400 }), false],
+    [failure('timeout'), false],
+    [failure('geo'), false],
+  ])('another release of yt-dlp may succeed after %j: %j', (worker, expected) =>
+    expect(isReleaseFailure(toError(worker))).toBe(expected),
+  );
+
+  it.each([
+    ['no failure of an extraction', new Error('x', { cause: failure('bug') }), false],
+    ['one without a cause', new UpstreamError('x'), false],
+    ['one that says that the site has changed', new UpstreamError('x', { reason: 'site-changed' }), true],
+    ['nothing', undefined, false],
+  ])('judges %s: %j', (_, error, expected) => expect(isReleaseFailure(error)).toBe(expected));
 });

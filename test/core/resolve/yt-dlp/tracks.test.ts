@@ -353,4 +353,36 @@ describe('readTracks', () => {
     [{}],
     [{ formats: [{ url: 1, height: 'x', http_headers: [] }] }],
   ])('returns no track for %j', (info) => expect(tracksOf(info, NOW)).toEqual([]));
+
+  it('marks what yt-dlp has not tested', () => {
+    const untested = [true, false, 'true', undefined].map(
+      (__needs_testing) => read({ __needs_testing })[0]?.isUntested,
+    );
+    expect(untested).toEqual([true, undefined, undefined, undefined]);
+  });
+
+  it('omits a format whose URL has more than 8 KB', () => {
+    const ofLength = (characters: number) => read({ url: 'https://cdn.example/'.padEnd(characters, 'a') });
+    expect([ofLength(8192).length, ofLength(8193).length]).toEqual([1, 0]);
+  });
+
+  it.each<[readonly string[], number]>([
+    [['i1', 'm1', 'e1'], 1],
+    [['i2', 'm1', 'e1'], 2],
+    [['i1', 'm1', 'e2'], 2],
+    [['i1', 'm1x', 'e1'], 2],
+    [['i1', 'm2', 'e1'], 1],
+  ])('compares the fragments %j with others by their ends and length: %d tracks', (paths, count) => {
+    const format = (id: string, names: readonly string[]) => ({
+      ...{ format_id: id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
+      fragments: names.map((path) => ({ path })),
+    });
+    expect(tracksOf({ formats: [format('x', ['i1', 'm1', 'e1']), format('y', paths)] }, NOW)).toHaveLength(count);
+  });
+
+  it.each([
+    [{ filesize: 1000, duration: 4 }, 2],
+    [{ filesize: 1000 }, undefined],
+    [{ duration: 4 }, undefined],
+  ])('the average bitrate of %j is %j kbit/s', (format, bitrate) => expect(readOne(format)?.bitrate).toBe(bitrate));
 });

@@ -17,10 +17,30 @@ describe('urlExpiresAt', () => {
     ['e=abc', undefined],
     ['X-Amz-Date=x&X-Amz-Expires=y', undefined],
     ['', undefined],
+    ['expire=01790003600', undefined],
+    ['expire=1790003600.5', undefined],
+    ['expire=', undefined],
+    ['expired=1790003600', undefined],
+    ['X-Amz-Date=20260921T130640Z', undefined],
+    ['X-Amz-Date=20260921T130640Z&X-Amz-Expires=', undefined],
+    ['X-Amz-Expires=1790003600', undefined],
+    [`${'a=1&'.repeat(99)}e=1790003600`, NOW + 3600],
+    [`${'a=1&'.repeat(100)}e=1790003600`, undefined],
   ])('reads ?%s as %s', (query, expected) =>
     expect(urlExpiresAt(`https://cdn.example/?${query}`, Math.min(NOW, (expected ?? NOW + 1) - 1))).toBe(expected),
   );
 
   it('reads the expiry from a path', () =>
     expect(urlExpiresAt('https://cdn.example/manifest/expire/1790003600/x', NOW)).toBe(NOW + 3600));
+
+  it.each([
+    [0, undefined],
+    [1, NOW + 1],
+    [400 * 86_400 - 1, NOW + 400 * 86_400 - 1],
+    [400 * 86_400, undefined],
+  ])('takes a time %d s from now for %s', (seconds, expected) =>
+    expect(urlExpiresAt(`https://cdn.example/?e=${NOW + seconds}`, NOW)).toBe(expected),
+  );
+
+  it.each(['no URL', ''])('reads nothing of %j', (url) => expect(urlExpiresAt(url, NOW)).toBeUndefined());
 });
