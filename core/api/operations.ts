@@ -79,7 +79,7 @@ const TAGS: Parameter = {
   name: 'tags',
   in: 'query',
   description:
-    'true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
+    'true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
   values: ['true', 'false'],
 };
 
@@ -100,6 +100,12 @@ const CLIP: readonly Parameter[] = [
     name: 'end',
     in: 'query',
     description: 'Seconds: only the part up to there. May be later than the end. Of a live stream: as start',
+  },
+  {
+    name: 'chapter',
+    in: 'query',
+    description:
+      'Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title',
   },
 ];
 
@@ -135,6 +141,8 @@ const JOB: Parameter = {
   description:
     'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
 };
+
+const HLS_TYPES = ['application/vnd.apple.mpegurl', 'video/mp4', 'application/json', 'text/vtt', 'image/*'];
 
 const ENTRIES: Parameter = {
   name: 'entries',
@@ -231,6 +239,13 @@ const table = [
       LIVE_START,
       SKIP,
       { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
+      {
+        name: 'split',
+        in: 'query',
+        description:
+          'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
+        values: ['chapters'],
+      },
     ],
     responses: {
       302: { description: 'Location is the stream' },
@@ -359,7 +374,7 @@ const table = [
         name: 'file',
         in: 'path',
         required: true,
-        description: 'video.m3u8, audio.m3u8, both.m3u8, media.mp4, or storyboard.vtt and its sheets',
+        description: 'video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets',
       },
       {
         name: 'entity',
@@ -368,14 +383,8 @@ const table = [
       },
     ],
     responses: {
-      200: {
-        description: 'The file, whole',
-        media: ['application/vnd.apple.mpegurl', 'video/mp4', 'text/vtt', 'image/*'],
-      },
-      206: {
-        description: 'The requested part of the file',
-        media: ['application/vnd.apple.mpegurl', 'video/mp4', 'text/vtt', 'image/*'],
-      },
+      200: { description: 'The file, whole', media: HLS_TYPES },
+      206: { description: 'The requested part of the file', media: HLS_TYPES },
       404: failure('No such key or file, its source is gone, or the media is of another version'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
       416: failure('The range cannot be satisfied'),

@@ -91,6 +91,8 @@ export interface GetParameters extends Selection, MediaParameters {
   readonly archive?: ArchiveParameters;
   /** Which of them. */
   readonly entries?: EntrySelection;
+  /** The chapters of an item are the entries. */
+  readonly isSplit?: boolean;
 }
 
 /** Those of Media and Archive, to which Get redirects, and those that select a rendition. */
@@ -104,6 +106,8 @@ const GET_PARAMETERS = [
   'start',
   'end',
   'skip',
+  'chapter',
+  'split',
   'from',
   'entries',
 ];
@@ -111,15 +115,19 @@ const GET_PARAMETERS = [
 /**
  * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.
  * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip or `entries`
+ * @throws Problem 400 for an unknown quality, codec, format, bit rate or `split`, or an invalid clip, chapter or `entries`
  */
 export function parseGetParameters(rawQuery: string): GetParameters {
   const query = decodeQuery(rawQuery, GET_PARAMETERS);
   const read = wordsOf(query);
-  const archive = findArchiveFormat(read('format')) && parseArchiveParameters(query);
-  if (archive && (query.start ?? query.end) !== undefined)
-    throw problems.badRequest('start and end apply to a single item');
-  if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(read('entries')) };
+  const isSplit = parseSplit(read('split'));
+  // Files of chapters are told apart by their tags: they have them unless told otherwise.
+  const tags = query.tags ?? (isSplit ? 'true' : undefined);
+  const archive = findArchiveFormat(read('format')) && parseArchiveParameters({ ...query, tags });
+  if (archive && (query.start ?? query.end ?? query.chapter) !== undefined)
+    throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
+  if (isSplit && (!archive || archive.format === 'strm')) throw problems.badRequest('split needs format=zip or tar');
+  if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(read('entries')), isSplit };
   const selection = parseSelection(read);
   const bitrateKbps = parseBitrate(read('bitrate'));
   const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
@@ -134,6 +142,11 @@ export function parseGetParameters(rawQuery: string): GetParameters {
     subtitles,
     skip: parseSkipParameter(read('skip')),
   };
+}
+
+function parseSplit(text: string | undefined): boolean {
+  if (text !== undefined && text !== 'chapters') throw problems.badRequest('split must be chapters, or absent');
+  return text !== undefined;
 }
 
 function decodeQuery(rawQuery: string, names: readonly string[]): Query {

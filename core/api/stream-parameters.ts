@@ -20,6 +20,8 @@ export interface MediaParameters {
   readonly clip?: ClipParameters;
   /** Of a live stream: a part of what its source holds. Absent: from now on. */
   readonly window?: WindowParameters;
+  /** The number of a chapter, from 1, in place of a clip. */
+  readonly chapter?: number;
   /** The language of subtitles to embed. */
   readonly subtitles?: string;
   /** Segments to leave out. */
@@ -44,7 +46,7 @@ export function withoutBlanks(query: Query): Query {
 /**
  * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
  * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or
- * false, and for an invalid clip, language or category
+ * false, and for an invalid clip, chapter, language or category
  */
 export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
@@ -62,6 +64,7 @@ export function mediaQuery({
   hasTags,
   clip,
   window,
+  chapter,
   subtitles,
   skip,
 }: MediaParameters): URLSearchParams {
@@ -78,6 +81,7 @@ export function mediaQuery({
       end: isOpenEnded ? undefined : endSeconds,
     }),
     skip: skip?.join(),
+    chapter,
   });
 }
 
@@ -128,7 +132,8 @@ const TIME_OF_DAY = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+ -
  * Parses the parameters of Media and Get for a part: `start` and `end`, or for a live stream `from` and `segments`.
  * @throws Problem 400 for other forms than those of clips and windows, and for an end that is not later than its start
  */
-export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' | 'window'> {
+export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' | 'window' | 'chapter'> {
+  if (query.chapter !== undefined) return { chapter: parseChapter(query.chapter, query) };
   const { from, segments, start, end } = query;
   for (const [name, value] of Object.entries({ from, segments, start, end }))
     if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
@@ -210,6 +215,18 @@ export function parseClipParameters(query: {
   const endSeconds = parseSeconds('end', query.end) ?? Number.POSITIVE_INFINITY;
   if (endSeconds <= startSeconds) throw problems.badRequest('end must be later than start');
   return { startSeconds, endSeconds };
+}
+
+/** The number of a chapter: no item has as many. */
+const CHAPTER = /^[1-9]\d{0,3}$/;
+
+/** @throws Problem 400 unless it is a number from 1, once and without the other parameters of a part */
+function parseChapter(chapter: Value, { from, segments, start, end }: Query): number {
+  if ((from ?? segments ?? start ?? end) !== undefined)
+    throw problems.badRequest('chapter cannot be combined with start, end, from and segments');
+  if (Array.isArray(chapter)) throw problems.badRequest('chapter is given more than once');
+  if (!CHAPTER.test(chapter ?? '')) throw problems.badRequest('chapter must be the number of a chapter, from 1');
+  return Number(chapter);
 }
 
 /** Parses the `start` parameter of Combined: seconds, undefined for the beginning. @throws Problem 400 as for Media */

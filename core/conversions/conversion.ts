@@ -1,4 +1,6 @@
+import { type ChapterMark, chaptersWithin, timeChapters } from '../media/chapters/index.ts';
 import type { RecordingText, TagText } from '../media/id3/index.ts';
+import { type ClipTimes, keptParts } from '../media/skipping/index.ts';
 
 /** What is known of the track that a conversion reads. Codecs as RFC 6381 strings or short names. */
 export interface ConversionSource {
@@ -34,13 +36,14 @@ export interface TaggedRecording {
   readonly author: string | null;
   readonly album?: string;
   readonly trackNumber?: number;
-  readonly details?: { readonly uploadDate?: string };
+  readonly durationSeconds?: number;
+  readonly details?: { readonly uploadDate?: string; readonly chapters?: readonly ChapterMark[] };
   /** The text promised by an earlier resolve, before it changed. */
   readonly tag?: FrozenText;
 }
 
 /** The texts of a tag that another resolve may change; the link of a resource never does. */
-export type FrozenText = Omit<RecordingText, 'link'>;
+export type FrozenText = Omit<RecordingText, 'link' | 'chapters'>;
 
 /** The text that conversions of a recording are tagged with. */
 export const tagText = ({ tag, title, author, album, trackNumber, details }: TaggedRecording): FrozenText =>
@@ -52,18 +55,32 @@ export const tagText = ({ tag, title, author, album, trackNumber, details }: Tag
     ...(details?.uploadDate !== undefined && { date: details.uploadDate }),
   };
 
-/** The list that a recording is sent as a part of. */
-export type ListPlace = Required<Pick<RecordingText, 'album' | 'trackNumber'>>;
+/** The list that a recording is sent as a part of, or the recording that a chapter is a part of. */
+export interface ListPlace {
+  readonly album?: string;
+  readonly trackNumber: number;
+  /** Of a chapter, which is a recording of its own then: the item is its album, whatever it names. */
+  readonly chapterTitle?: string;
+}
 
 /**
  * The text of full tags.
  * @param place for a recording that names no album itself
+ * @param clip the part that has the tags. @default the whole
  */
 export function recordingText(
   recording: TaggedRecording & { readonly origin: { readonly url: string } },
   place?: ListPlace,
+  clip: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY },
 ): RecordingText {
-  const text = { ...tagText(recording), link: recording.origin.url };
+  const { chapterTitle, album, trackNumber } = place ?? {};
+  const own = { ...tagText(recording), link: recording.origin.url };
+  if (chapterTitle !== undefined) return { ...own, title: chapterTitle, album, trackNumber };
+  const { durationSeconds = Number.POSITIVE_INFINITY, details } = recording;
+  const endSeconds = Math.min(clip.endSeconds, durationSeconds);
+  const all = timeChapters(details?.chapters ?? [], durationSeconds);
+  const chapters = chaptersWithin(all, keptParts({ ...clip, endSeconds }));
+  const text = { ...own, ...(chapters.length > 0 && { chapters }) };
   if (!place || text.album !== undefined) return text;
-  return { ...text, album: place.album, trackNumber: text.trackNumber ?? place.trackNumber };
+  return { ...text, album, trackNumber: text.trackNumber ?? trackNumber };
 }

@@ -35,13 +35,20 @@ export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' 
 
 /**
  * The key by which clients request the archive of a list, or of entries of it, or of links to them. `url` as for `linkId`.
+ * @param isSplit whether the entries are the chapters of an item. @default false
  */
 export const archiveKey = (
   url: string,
   { selected = [], baseUrl }: Pick<ArchivedList, 'selected' | 'baseUrl'> = {},
+  isSplit = false,
 ): string =>
   digestOf(
-    ['archive', url, ...selected.flat().map(String), ...(baseUrl === undefined ? [] : [baseUrl])],
+    [
+      isSplit ? 'chapters' : 'archive',
+      url,
+      ...selected.flat().map(String),
+      ...(baseUrl === undefined ? [] : [baseUrl]),
+    ],
     RESOURCE_CHARACTERS + RENDITION_CHARACTERS,
   );
 

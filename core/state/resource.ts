@@ -1,6 +1,7 @@
 import type { EntrySelection } from '../api/index.ts';
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
+import type { ChapterMark } from '../media/chapters/index.ts';
 import type { FragmentList } from '../media/dash/index.ts';
 
 /**
@@ -235,12 +236,7 @@ export interface Details {
   readonly thumbnails?: readonly Thumbnail[];
 }
 
-export interface Chapter {
-  readonly title: string | null;
-  readonly startSeconds: number;
-  /** Absent: until the next one. */
-  readonly endSeconds?: number;
-}
+export type Chapter = ChapterMark;
 
 export interface Thumbnail {
   readonly url: string;
@@ -309,6 +305,8 @@ export interface PlaylistEntry {
   readonly resourceId?: string;
   /** The metadata of the list replaces the item's own. */
   readonly isNamedByList?: true;
+  /** Of an archive: the number of the chapter that it has of the item. Absent: the item. */
+  readonly chapter?: number;
 }
 
 /** A list whose entries are streamed as one archive, by its key. Kept as long as a resource. */

@@ -1,6 +1,14 @@
 import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
+import { timeChapters } from '../../core/media/chapters/index.ts';
 import { normalizeLink, type Resolved } from '../../core/resolve/index.ts';
-import { type ArchivedList, archiveKey, ItemTooLarge, type PlaylistEntry, type State } from '../../core/state/index.ts';
+import {
+  type ArchivedList,
+  archiveKey,
+  ItemTooLarge,
+  type PlaylistEntry,
+  type Resource,
+  type State,
+} from '../../core/state/index.ts';
 
 /** Seconds that an archive which nothing uses is kept: as long as the resources of its entries. */
 const RETENTION_SECONDS = 24 * 3600;
@@ -23,15 +31,49 @@ export async function storeArchive(
   const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
   const entries = entriesOf(resolved, url);
   if (entries.length === 0) throw new NotFound('The list has no entries');
-  const id = archiveKey(url, options);
+  return storeList(state, {
+    id: archiveKey(url, options),
+    url,
+    title,
+    author,
+    entries,
+    isCut,
+    unavailable,
+    ...options,
+  });
+}
+
+/**
+ * Stores the chapters of an item as such a list, of which the item is the title.
+ * @returns the key
+ * @throws NotDeliverable for an item without chapters, StorageFull
+ */
+export async function storeChapters(
+  state: Pick<State, 'putArchivedList'>,
+  { id: resourceId, title, author, coverUrl, details, durationSeconds }: Resource,
+  link: string,
+  selected: ArchivedList['selected'],
+): Promise<string> {
+  const url = normalizeLink(link.trim());
+  const chapters = timeChapters(details?.chapters ?? [], durationSeconds);
+  if (chapters.length === 0) throw new NotDeliverable('The item has no chapters.');
+  const entries = chapters.map((chapter, index): PlaylistEntry => {
+    return { url, title: chapter.title, author, coverUrl, resourceId, chapter: index + 1 };
+  });
+  return storeList(state, { id: archiveKey(url, { selected }, true), url, title, author, entries, selected });
+}
+
+async function storeList(
+  state: Pick<State, 'putArchivedList'>,
+  unstored: Omit<ArchivedList, 'expiresAt'>,
+): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
-  const list = { id, url, title, author, entries, isCut, unavailable, ...options, expiresAt };
-  await state.putArchivedList(list).catch((cause) => {
+  await state.putArchivedList({ ...unstored, expiresAt }).catch((cause) => {
     if (cause instanceof ItemTooLarge)
       throw new NotDeliverable('The list is too long for an archive.', { cause, reason: 'too-large' });
     throw cause;
   });
-  return id;
+  return unstored.id;
 }
 
 /** The entries of a list; a single item is a list of one. */

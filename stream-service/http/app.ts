@@ -145,6 +145,7 @@ type Parameter =
   | 'start'
   | 'end'
   | 'skip'
+  | 'chapter'
   | 'entity'
   | 'quality'
   | 'codec'
@@ -204,10 +205,12 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
+        const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) });
+        const { partTitle } = plan;
+        const named = { ...found, fileName, partTitle, hasSkips: query.skip !== undefined };
         return {
-          plan: await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) }),
-          headersOf: (head: RepresentationHead) =>
-            responseHeaders(operationId, { ...found, fileName, hasSkips: query.skip !== undefined }, head, signKey),
+          plan,
+          headersOf: (head: RepresentationHead) => responseHeaders(operationId, named, head, signKey),
           openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
         };
       };

@@ -27,6 +27,8 @@ export interface Named {
   readonly fileName?: string | undefined;
   /** What is left out of it may be other segments tomorrow. */
   readonly hasSkips?: boolean;
+  /** As in `PlannedOutput`. */
+  readonly partTitle?: string | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface Named {
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive }, fileName, hasSkips }: Named,
+  { resource: { title, author, isLive }, fileName, partTitle, hasSkips }: Named,
   {
     size,
     mimeType,
@@ -56,7 +58,8 @@ export function responseHeaders(
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
   const isForAll = fileName === undefined && !hasSkips && !isPrivate;
-  const naming = fileName === undefined ? { title, author, clip, recordedAtMs } : { title: fileName, author: null };
+  const own = partTitle === undefined ? { title, author, clip, recordedAtMs } : { title: partTitle, author };
+  const naming = fileName === undefined ? own : { title: fileName, author: null };
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),

@@ -7,7 +7,7 @@ import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
 import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
-import type { Opening } from './representation.ts';
+import type { ClipTimes, Opening } from './representation.ts';
 import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from './text/index.ts';
 
 /** What an MP4 is to have besides its tracks. */
@@ -17,6 +17,8 @@ export interface PlannedExtras {
   readonly container?: 'ogg';
   /** The list that it is sent as a part of, for the tags. */
   readonly listPlace?: ListPlace;
+  /** The part that has the tags, for its chapters. Absent: the whole. */
+  readonly clip?: ClipTimes;
   readonly subtitle?: SelectedSubtitle;
 }
 
@@ -30,9 +32,9 @@ export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
 /** @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded */
 export function planExtras(
   { resource, tracks }: KeyedRendition,
-  { isMp4, hasTags, listPlace, subtitles }: WantedExtras,
+  { isMp4, hasTags, listPlace, clip, subtitles }: WantedExtras,
 ): PlannedExtras {
-  const tags = hasTags && isMp4 && !resource.isLive ? { hasTags, listPlace } : {};
+  const tags = hasTags && isMp4 && !resource.isLive ? { hasTags, listPlace, clip } : {};
   if (subtitles === undefined) return tags;
   if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
   if (!tracks.some(({ video }) => video)) throw new UnsupportedRendition('Subtitles can be embedded in video only.');
@@ -68,11 +70,13 @@ export async function loadExtras(
     subtitle &&
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
-  const { tags, comments } = makeTags(resource, planned, cover || undefined);
-  const id = (tags ? ` tags=${digestOf(tags)}` : '') + (text ? ` text=${text.id}` : '');
+  const { tags, comments, chapters } = makeTags(resource, planned, cover || undefined);
+  const marks = chapters ? ` chapters=${digestOf(chapters)}` : '';
+  const id = (tags ? ` tags=${digestOf(tags)}` : '') + marks + (text ? ` text=${text.id}` : '');
   return {
     tags,
     text,
+    chapters,
     comments,
     id,
     isCoverUnknown: Boolean(hasTags && !cover),
@@ -82,12 +86,14 @@ export async function loadExtras(
 
 function makeTags(
   resource: Resource,
-  { hasTags, container, listPlace }: PlannedExtras,
+  { hasTags, container, listPlace, clip }: PlannedExtras,
   cover: Buffer | undefined,
-): Pick<LoadedExtras, 'tags' | 'comments'> {
+): Pick<LoadedExtras, 'tags' | 'chapters' | 'comments'> {
   if (!hasTags && container !== 'ogg') return {};
-  const recording = recordingText(resource, listPlace);
-  if (container !== 'ogg') return { tags: mp4Tags(recording, cover) };
+  const recording = recordingText(resource, listPlace, clip);
+  // The layout of a part takes those of the whole: it alone knows where the part starts exactly.
+  if (container !== 'ogg')
+    return { tags: mp4Tags(recording, cover), chapters: recording.chapters && recordingText(resource).chapters };
   const { title, artist } = recording;
   const comments = vorbisComments(hasTags ? recording : { title, artist }, cover);
   return { tags: opusTags(comments, hasTags), comments };

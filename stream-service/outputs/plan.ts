@@ -5,6 +5,7 @@ import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/code
 import type { SegmentCategory } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
+import { selectChapter } from './chapters.ts';
 import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, type EncodeQuery, isEncoded, planEncode } from './encode/index.ts';
@@ -55,6 +56,8 @@ export interface MediaQuery extends EncodeQuery {
   readonly window?: WindowParameters;
   /** No effect on a rendition without audio. */
   readonly format?: ConversionName;
+  /** The number of a chapter, in place of a clip. */
+  readonly chapter?: number;
   /** Language of the subtitles to embed in MP4. */
   readonly subtitles?: string;
   /** What was requested to be left out, which is in `clip`. */
@@ -79,7 +82,7 @@ const DECISIONS = {
 
 /**
  * Decides what is sent for a rendition: every key works on every endpoint.
- * @throws InvalidParameter when it cannot be clipped, or has no such subtitles; UnsupportedRendition; NotFound for a file
+ * @throws InvalidParameter when it cannot be clipped, or has no such chapter or subtitles; UnsupportedRendition; NotFound for a file
  * that no presentation has
  */
 export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
@@ -102,6 +105,11 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
   }
   if (query.window) return planPart(found, query, query.window);
+  if (query.chapter !== undefined) {
+    const { title, clip, listPlace } = selectChapter(found.resource, query.chapter);
+    const part = { clip: { ...query.clip, ...clip }, listPlace, chapter: undefined };
+    return { ...planOutput(found, { ...query, ...part }), partTitle: title };
+  }
   const audio = found.tracks.find((track) => track.audio);
   if (!query.format || !audio) return decide(rowOf(query, 'media', 'subtitles'), found, query);
   if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');

@@ -165,7 +165,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'from', 'segments', 'skip', 'name'].map(
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'chapter', 'from', 'segments', 'skip', 'name'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
@@ -273,18 +273,8 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   'GET /api/Get': {
     operationId: 'Get',
     parameters: [
-      'url',
-      'quality',
-      'codec',
-      'format',
-      'bitrate',
-      'tags',
-      'subtitles',
-      'start',
-      'end',
-      'from',
-      'skip',
-      'entries',
+      ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'],
+      ...['chapter', 'from', 'skip', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },

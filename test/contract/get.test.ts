@@ -65,6 +65,38 @@ describe('GET /api/Get', () => {
     expect([text('TALB', 'List album'), text('TRCK', '1'), text('TRCK', '2')]).toEqual([true, true, true]);
   });
 
+  it('redirects to an archive of the chapters of an item, and to one of them', async () => {
+    const { status, headers } = await get('/site/detailed/split', '&quality=mp3&format=zip&split=chapters');
+    expect([status, headers.location]).toEqual([
+      302,
+      expect.stringMatching(/^\/api\/Stream\/Archive\/[\w-]{33}\?quality=mp3&tags=true&format=zip$/),
+    ]);
+    const archive = await target.get(headers.location ?? '');
+    expect([archive.status, archive.headers['content-length']]).toEqual([200, String(archive.body.length)]);
+    for (const name of ['01 - Ärtist Example - Intro.mp3', '02 - Ärtist Example - End.mp3'])
+      expect(archive.body.includes(name)).toBe(true);
+    const one = await get('/site/detailed/split', '&quality=mp3&chapter=2');
+    expect(one.headers.location).toMatch(/\?format=mp3&chapter=2$/);
+    const chapter = await target.get(one.headers.location ?? '', { method: 'HEAD' });
+    expect([chapter.status, chapter.headers['content-disposition']]).toEqual([200, expect.stringContaining('End.mp3')]);
+  });
+
+  it.each([
+    ['/site/combined/split', '&format=zip&split=chapters', 415],
+    ['/site/list/album?n=2', '&format=zip&split=chapters', 415],
+    ['/site/detailed/split', '&split=chapters', 400],
+    ['/site/detailed/split', '&format=strm&split=chapters', 400],
+    ['/site/detailed/split', '&format=zip&split=parts', 400],
+    ['/site/detailed/split', '&format=zip&chapter=1', 400],
+    ['/site/detailed/split', '&chapter=1&end=1', 400],
+  ])('refuses %s with %s as %i', async (path, query, status) => {
+    const response = await get(path, query);
+    expect([response.status, JSON.parse(response.body.toString()).type]).toEqual([
+      status,
+      status === 415 ? '/problems/unsupported' : '/problems/bad-parameter',
+    ]);
+  });
+
   it('redirects to a TAR that continues at a byte, after a renewal of expired links', async () => {
     const { headers } = await get('/feeds/podcast.xml', '&quality=audio&format=tar');
     const whole = await target.get(headers.location ?? '');

@@ -520,7 +520,7 @@ export interface operations {
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
@@ -528,12 +528,16 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
+        /** @description Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title */
+        chapter?: string;
         /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
         from?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
+        /** @description chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters */
+        split?: "chapters";
       };
     };
     responses: {
@@ -598,7 +602,7 @@ export interface operations {
         codec?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
@@ -744,7 +748,7 @@ export interface operations {
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
@@ -752,6 +756,8 @@ export interface operations {
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
+        /** @description Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title */
+        chapter?: string;
         /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
         from?: string;
         /** @description Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own */
@@ -885,7 +891,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, or storyboard.vtt and its sheets */
+        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets */
         file: string;
       };
     };
@@ -895,6 +901,9 @@ export interface operations {
         content: {
           "application/vnd.apple.mpegurl": string;
           "video/mp4": string;
+          "application/json": {
+            [key: string]: unknown;
+          };
           "text/vtt": string;
           "image/*": string;
         };
@@ -904,6 +913,9 @@ export interface operations {
         content: {
           "application/vnd.apple.mpegurl": string;
           "video/mp4": string;
+          "application/json": {
+            [key: string]: unknown;
+          };
           "text/vtt": string;
           "image/*": string;
         };
@@ -1260,7 +1272,7 @@ export interface operations {
         codec?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link and cover to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;

@@ -1,3 +1,5 @@
+import type { Chapter } from '../chapters/index.ts';
+
 /** The text of a tag; `null` leaves the frame out. */
 export interface TagText {
   readonly title: string | null;
@@ -14,6 +16,8 @@ export interface RecordingText extends TagText {
   readonly date?: string;
   /** Where the recording was found. */
   readonly link?: string;
+  /** In ascending order, at most 255. */
+  readonly chapters?: readonly Chapter[];
 }
 
 /** Bytes of the header of an ID3v2 tag, and of a frame within one (ID3v2.3 §3.1, §3.3). */
@@ -43,22 +47,23 @@ export function id3Tag({ title, artist }: TagText): Buffer {
   return frames.length === 0 ? frames : Buffer.concat([tagHeader(frames.length), frames]);
 }
 
-/** Bytes of every full tag. Texts take at most 5 KB of it, the cover the rest; what is left is padding. */
+/** Bytes of every full tag without chapters. Texts take at most 5 KB of it, the cover the rest; what is left is padding. */
 export const FULL_TAG_BYTES = 64 * 1024;
 /** Bytes of a cover that fits into a tag whatever its texts. */
 export const MAX_COVER_BYTES = 58_000;
 
 /**
- * An ID3v2.3 tag with all that is known, always of `FULL_TAG_BYTES`: the offset of the audio behind it does not depend on
- * texts or cover.
+ * An ID3v2.3 tag with all that is known, always of `FULL_TAG_BYTES` and the bytes of the chapters: the offset of the audio
+ * behind it does not depend on other texts or the cover.
  * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
  */
 export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0)): Buffer {
-  const { title, artist, album = null, trackNumber, date, link = '' } = text;
+  const { title, artist, album = null, trackNumber, date, link = '', chapters = [] } = text;
   const [year = null, month, day] = date?.slice(0, 'YYYY-MM-DD'.length).split('-') ?? [];
-  const tag = Buffer.alloc(FULL_TAG_BYTES);
+  const marks = chapterFrames(chapters);
+  const tag = Buffer.alloc(FULL_TAG_BYTES + marks.length);
   const content = Buffer.concat([
-    tagHeader(FULL_TAG_BYTES - ID3_HEADER_BYTES),
+    tagHeader(tag.length - ID3_HEADER_BYTES),
     textFrame('TIT2', title),
     textFrame('TPE1', artist),
     textFrame('TALB', album),
@@ -67,6 +72,7 @@ export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0))
     textFrame('TDAT', month && day ? day + month : null),
     link.length > MAX_LINK_CHARACTERS ? Buffer.alloc(0) : commentFrame(link),
     cover.length > MAX_COVER_BYTES ? Buffer.alloc(0) : pictureFrame(cover),
+    marks,
   ]);
   content.copy(tag);
   return tag;
@@ -111,6 +117,23 @@ function pictureFrame(jpeg: Buffer): Buffer {
   if (jpeg.length === 0) return Buffer.alloc(0);
   return frame('APIC', Buffer.from('\0image/jpeg\0\x03\0'), jpeg);
 }
+
+/** `CTOC` as the table of contents, ordered and on top, and a `CHAP` for each chapter (ID3v2 Chapter Frame Addendum §3). */
+function chapterFrames(chapters: readonly Chapter[]): Buffer {
+  if (chapters.length === 0) return Buffer.alloc(0);
+  const ids = chapters.map((_, index) => Buffer.from(`chp${index}\0`, 'latin1'));
+  const flags = Buffer.from([3, chapters.length]);
+  const marks = chapters.map(({ title, startSeconds, endSeconds }, index) => {
+    const times = Buffer.alloc(16, 0xff);
+    times.writeUInt32BE(milliseconds(startSeconds), 0);
+    times.writeUInt32BE(milliseconds(endSeconds), 4);
+    return frame('CHAP', ids[index] ?? flags, times, textFrame('TIT2', title));
+  });
+  return Buffer.concat([frame('CTOC', Buffer.from('toc\0', 'latin1'), flags, ...ids), ...marks]);
+}
+
+/** As an integer of 32 bits. */
+const milliseconds = (seconds: number): number => Math.min(Math.round(seconds * 1000), 0xffff_ffff);
 
 /** One line without control characters, at most `MAX_TEXT_UNITS` long, and never half of a surrogate pair. */
 export const cleanText = (text: string): string =>

@@ -10,6 +10,8 @@ export interface OutputTrack {
   readonly mediaSeconds?: number;
   /** Children of `stbl`; undefined: the samples are in fragments. */
   readonly sampleTables?: readonly Buffer[];
+  /** It has chapters, and players do not show it: the tracks of video and audio refer to it. */
+  readonly isChapters?: true;
 }
 
 /** The unity matrix (ISO/IEC 14496-12 §8.2.2.2), in 16.16 and 2.30 fixed point. */
@@ -18,8 +20,9 @@ const UNITY_MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 const NORMAL_RATE = 0x1_0000;
 /** 1.0 in 8.8 fixed point, in the upper half. */
 const FULL_VOLUME = 0x0100_0000;
-/** `track_enabled` and `track_in_movie` (§8.3.2.1). */
+/** `track_enabled` and `track_in_movie` (§8.3.2.1); the latter alone. */
 const TRACK_FLAGS = 3;
+const DISABLED_FLAGS = 2;
 /** `trex`: the first sample description; every fragment has its own durations, sizes and flags. */
 const NO_DEFAULTS = u32(1, 0, 0, 0);
 /** `ftyp` of a fragmented file: major brand `iso5`, minor version 512, compatible with `iso5`, `iso6` and `mp41`. */
@@ -63,25 +66,47 @@ function writeMovieBoxes(tracks: readonly OutputTrack[]) {
     u32(0, 0, 0, 0, 0, 0), // pre_defined
     u32(tracks.length + 1), // next_track_ID
   );
-  return { duration, boxes: [mvhd, ...tracks.map((track, index) => writeTrack(track, index + 1, timescale))] };
+  const references = chapterReference(tracks, 1);
+  return {
+    duration,
+    boxes: [mvhd, ...tracks.map((track, index) => writeTrack(track, index + 1, timescale, references))],
+  };
+}
+
+/** `tref` (§8.3.3) of the tracks that have chapters. @param firstId of the tracks */
+function chapterReference(tracks: readonly OutputTrack[], firstId: number): readonly Buffer[] {
+  const found = tracks.findIndex(({ isChapters }) => isChapters);
+  return found < 0 ? [] : [box('tref', box('chap', u32(firstId + found)))];
 }
 
 /** `trex` (§8.8.3): what fragments of a track that say nothing else have. */
 export const writeTrackDefaults = ({ header }: OutputTrack, id: number): Buffer =>
   fullBox('trex', 0, 0, u32(id), header.fragmentDefaults ?? NO_DEFAULTS);
 
-/** `trak`. @param movieTimescale of `mvhd` */
-export function writeTrack(track: OutputTrack, id: number, movieTimescale: number): Buffer {
-  const { header, durationSeconds, mediaSeconds = durationSeconds, sampleTables = EMPTY_SAMPLE_TABLES } = track;
+/**
+ * `trak`.
+ * @param movieTimescale of `mvhd`
+ * @param references of a track that is not one of chapters itself
+ */
+export function writeTrack(
+  track: OutputTrack,
+  id: number,
+  movieTimescale: number,
+  references: readonly Buffer[] = [],
+): Buffer {
+  const { header, isChapters, durationSeconds, mediaSeconds = durationSeconds } = track;
+  const { sampleTables = EMPTY_SAMPLE_TABLES } = track;
   const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
   const movieDuration = u64(Math.round(durationSeconds * movieTimescale));
   // creation_time, modification_time, track_ID and reserved, duration, then layer to height.
-  const tkhd = fullBox('tkhd', 1, TRACK_FLAGS, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
+  const flags = isChapters ? DISABLED_FLAGS : TRACK_FLAGS;
+  const tkhd = fullBox('tkhd', 1, flags, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
   const mediaDuration = u64(Math.round(mediaSeconds * timescale));
   // creation_time, modification_time, timescale, duration, language and pre_defined.
   const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), mediaDuration, language);
   const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...sampleTables));
-  return box('trak', tkhd, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
+  const trefs = isChapters ? [] : references;
+  return box('trak', tkhd, ...trefs, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
 }
 
 /** Mandatory in `stbl` (§8.5.1); the samples are in fragments. */
@@ -121,9 +146,12 @@ export function extendMovie(moov: Buffer, tracks: readonly OutputTrack[], udta?:
   const added = tracks.map((track, index) => writeTrack(track, firstId + index, timescale));
   const defaults = tracks.map((track, index) => writeTrackDefaults(track, firstId + index));
 
+  const references = chapterReference(tracks, firstId);
   const content = children.flatMap(({ type, start, content: from, end }) => {
     const bytes = moov.subarray(start, end);
     switch (type) {
+      case 'trak':
+        return references.length === 0 ? [bytes] : [box('trak', moov.subarray(from, end), ...references)];
       case 'mvhd':
         // `next_track_ID` is its last field (ISO/IEC 14496-12 §8.2.2).
         return [bytes.subarray(0, -4), u32(firstId + tracks.length)];

@@ -11,7 +11,7 @@ import {
   writeMovie,
 } from '../isobmff/index.ts';
 import { type ClipTimes, keptParts, type Span } from '../skipping/index.ts';
-import { clipText, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { type TextTrack, textTables } from '../timed-text/index.ts';
 import {
   addMedia,
   bytesOf,
@@ -26,6 +26,7 @@ import {
   placeText,
   type SampleChunk,
   sampleToChunk,
+  textTracks,
   toLayoutTrack,
 } from '../virtual-mp4/index.ts';
 import {
@@ -76,11 +77,11 @@ export function layOutClip(
   const { startSeconds } = firstPart;
   const seconds = lastPart.outputSeconds + lastPart.seconds;
   const tracks = (['video', 'audio'] as const).flatMap((kind) => clipTrack(parts, kind) ?? []);
-  const text = options.text && timedText(clipText(options.text, parts), seconds);
+  const texts = textTracks(options, seconds, parts);
   const chunked = tracks.map(({ track, tables }) => ({ source: track.source, chunks: tables.chunks }));
-  const order = placeText(interleave(chunked), text?.chunks ?? [], { startSeconds, track: tracks.length });
+  const order = placeText(interleave(chunked), texts, { startSeconds, firstTrack: tracks.length });
   const layout = new LayoutBuilder();
-  const header = (mediaStart: number) => writeFileHeader({ tracks, text, order, mediaStart }, options);
+  const header = (mediaStart: number) => writeFileHeader({ tracks, texts, order, mediaStart }, options);
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
   addMedia(layout, order);
@@ -152,21 +153,22 @@ function clipTrack(parts: readonly KeptPart[], kind: 'video' | 'audio'): Clipped
 
 interface ClipContent {
   readonly tracks: readonly ClippedTrack[];
-  readonly text: TextTrack | undefined;
+  readonly texts: readonly TextTrack[];
   readonly order: readonly Placed[];
   readonly mediaStart: number;
 }
 
 /** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function writeFileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
-  const offsets: number[][] = [...tracks, text].map(() => []);
+function writeFileHeader({ tracks, texts, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
+  const offsets: number[][] = [...tracks, ...texts].map(() => []);
   let offset = mediaStart;
   for (const placed of order) {
     offsets[placed.track]?.push(offset);
     offset += bytesOf(placed);
   }
   const outputs = tracks.map((track, index) => toOutputTrack(track, offsets[index] ?? []));
-  if (text) outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length]) });
+  for (const [index, text] of texts.entries())
+    outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length + index]) });
   return Buffer.concat([
     container === 'm4a' ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE,
     writeMovie(outputs, tags && [tags]),

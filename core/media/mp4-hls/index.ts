@@ -1,3 +1,3 @@
 export { codecString } from './codec-string.ts';
 export { addStreams, type HlsLayout, type HlsStream, layOutHls } from './hls-layout.ts';
-export { type HlsUris, writeMasterPlaylist, writeMediaPlaylist } from './playlists.ts';
+export { type HlsUris, writeHlsChapters, writeMasterPlaylist, writeMediaPlaylist } from './playlists.ts';

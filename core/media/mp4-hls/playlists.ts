@@ -1,3 +1,4 @@
+import type { Chapter } from '../chapters/index.ts';
 import type { HlsLayout, HlsStream } from './hls-layout.ts';
 import { bandwidthOf } from './segments.ts';
 
@@ -8,6 +9,8 @@ export interface HlsUris {
   readonly playlist: (stream: HlsStream) => string;
   /** Pictures for seeking. Absent: none. */
   readonly storyboard?: string;
+  /** What `writeHlsChapters` writes. Absent: there are none. */
+  readonly chapters?: string | undefined;
 }
 
 /**
@@ -52,6 +55,7 @@ export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): stri
     `#EXT-X-VERSION:${VERSION}`,
     ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
     ...(uris.storyboard ? [`#EXT-X-SESSION-DATA:DATA-ID="${STORYBOARD_ID}",VALUE="${uris.storyboard}"`] : []),
+    ...(uris.chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${uris.chapters}"`] : []),
     ...(media ? [`#EXT-X-MEDIA:${media.join(',')}`] : []),
     `#EXT-X-STREAM-INF:${attributes.join(',')}`,
     uris.playlist(variant),
@@ -76,6 +80,17 @@ export function writeMediaPlaylist({ init, segments, isIndependent }: HlsStream,
     '#EXT-X-ENDLIST',
   ]);
 }
+
+/** Chapters as Apple's players read them (JSON Chapters, HLS Authoring). @param chapters in ascending order */
+export const writeHlsChapters = (chapters: readonly Chapter[]): string =>
+  JSON.stringify(
+    chapters.map(({ title, startSeconds, endSeconds }, index) => ({
+      chapter: index + 1,
+      'start-time': startSeconds,
+      ...(Number.isFinite(endSeconds) && { duration: endSeconds - startSeconds }),
+      titles: [{ language: 'und', title }],
+    })),
+  );
 
 /** No segment, rounded to whole seconds, may be longer (§4.3.3.1). */
 const targetSeconds = (segments: HlsStream['segments']): number =>

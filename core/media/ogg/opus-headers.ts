@@ -2,9 +2,11 @@ import { cleanText, MAX_COVER_BYTES, MAX_LINK_CHARACTERS, type RecordingText } f
 
 /** Samples a second of every granule position, whatever the rate of the input was (RFC 7845 §4). */
 export const OPUS_SAMPLE_RATE = 48_000;
-/** Bytes of full tags, padding included: offsets behind them depend on neither texts nor cover. */
+/** Bytes of full tags without chapters, padding included: offsets behind them depend on neither texts nor cover. */
 const FULL_TAGS_BYTES = 96 * 1024;
 const VENDOR = 'Reelay';
+/** The names of comments with chapters begin with it (the Chapter Extension of Vorbis comments). */
+const CHAPTER = 'CHAPTER';
 /** Bytes of a `dOps` up to its channel mapping family, which are those of an `OpusHead` behind its name. */
 const FIXED_BYTES = 11;
 /** `APIC` type of a front cover, as in the picture block of FLAC. */
@@ -32,7 +34,7 @@ export const preSkipOf = (head: Buffer): number => head.readUInt16LE(10);
  * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
  */
 export function vorbisComments(
-  { title, artist, album, trackNumber, date, link = '' }: RecordingText,
+  { title, artist, album, trackNumber, date, link = '', chapters = [] }: RecordingText,
   cover: Buffer = Buffer.alloc(0),
 ): string[] {
   const texts = {
@@ -45,19 +47,33 @@ export function vorbisComments(
   });
   if (cover.length > 0 && cover.length <= MAX_COVER_BYTES)
     comments.push(`METADATA_BLOCK_PICTURE=${pictureBlock(cover).toString('base64')}`);
+  for (const [index, { title: name, startSeconds }] of chapters.entries()) {
+    const key = `${CHAPTER}${String(index).padStart(3, '0')}`;
+    comments.push(`${key}=${clockTime(startSeconds)}`, `${key}NAME=${cleanText(name)}`);
+  }
   return comments;
+}
+
+/** `HH:MM:SS.mmm`. */
+function clockTime(seconds: number): string {
+  const milliseconds = Math.round(seconds * 1000);
+  const hours = Math.floor(milliseconds / 3_600_000);
+  return `${String(hours).padStart(2, '0')}:${new Date(milliseconds % 3_600_000).toISOString().slice(14, -1)}`;
 }
 
 /**
  * `OpusTags` (RFC 7845 §5.2).
- * @param isFull whether to pad them to the size of all full tags. @default false
+ * @param isFull whether to pad them to the size of all full tags, and that of the chapters. @default false
  */
 export function opusTags(comments: readonly string[], isFull = false): Buffer {
   const tags = Buffer.concat([
     ...[Buffer.from('OpusTags', 'latin1'), sized(Buffer.from(VENDOR)), uint32(comments.length)],
     ...comments.map((comment) => sized(Buffer.from(comment))),
   ]);
-  return isFull ? Buffer.concat([tags], FULL_TAGS_BYTES) : tags;
+  const chapters = comments
+    .filter((comment) => comment.startsWith(CHAPTER))
+    .map((comment) => sized(Buffer.from(comment)));
+  return isFull ? Buffer.concat([tags], FULL_TAGS_BYTES + Buffer.concat(chapters).length) : tags;
 }
 
 /** A picture as in FLAC (RFC 9639 §8.8), whose dimensions are optional. */

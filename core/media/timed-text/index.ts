@@ -1,3 +1,4 @@
+export { chapterTrack } from './chapter-track.ts';
 export { MAX_TEXT_SAMPLES, type TextSample, TextTooLarge, textSamples } from './text-samples.ts';
 export {
   chunkOffsets,

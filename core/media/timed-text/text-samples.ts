@@ -61,7 +61,8 @@ export function textSamples(cues: readonly Cue[], endMs: number): readonly TextS
 
 const NO_TEXT = Buffer.alloc(2);
 
-function textSample(text: string): Buffer {
+/** Text as a sample: its length, then UTF-8. */
+export function textSample(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(2 + Math.min(Buffer.byteLength(text), MAX_TEXT_BYTES));
   // Whole characters only.
   const written = bytes.write(text, 2);

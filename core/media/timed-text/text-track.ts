@@ -32,6 +32,8 @@ export function clipText({ cues, language }: TimedText, parts: readonly Span[]):
 
 /** A text track of an output, whose samples are part of the layout. */
 export interface TextTrack {
+  /** Chapters, to which the tracks of video and audio refer. @default subtitles */
+  readonly isChapters?: true;
   readonly header: TrackHeader;
   readonly durationSeconds: number;
   /** At most one per second. */
@@ -49,9 +51,9 @@ export interface TextChunk {
 const TIMESCALE = 1000;
 const CHUNK_MS = 1000;
 /** The unity matrix, in 16.16 and 2.30 fixed point. */
-const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
+export const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 /** Data in the same file (ISO/IEC 14496-12 §8.7.2). */
-const DATA_INFORMATION = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1)));
+export const DATA_INFORMATION = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1)));
 
 /**
  * Subtitles as a track of `tx3g` samples (3GPP TS 26.245); undefined when nothing is shown.
@@ -63,7 +65,11 @@ export function timedText({ cues, language }: TimedText, endSeconds: number): Te
   const last = samples.at(-1);
   if (!last) return undefined;
   return {
-    header: textHeader(language),
+    header: textHeader(
+      { handler: 'sbtl', name: 'Subtitles', language },
+      [fullBox('nmhd', 0, 0), DATA_INFORMATION],
+      sampleEntry(),
+    ),
     durationSeconds: (last.startMs + last.durationMs) / TIMESCALE,
     chunks: cutChunks(samples),
   };
@@ -114,7 +120,20 @@ function integers(values: readonly number[]): Buffer {
   return bytes;
 }
 
-function textHeader(language: string): TrackHeader {
+interface TextMedia {
+  /** Four characters. */
+  readonly handler: string;
+  readonly name: string;
+  /** BCP 47. */
+  readonly language: string;
+}
+
+/** The header of a text track with one sample description. */
+export function textHeader(
+  { handler, name, language }: TextMedia,
+  mediaInformation: readonly Buffer[],
+  sampleEntry: Buffer,
+): TrackHeader {
   const languageField = Buffer.alloc(4);
   languageField.writeUInt16BE(packLanguage(language));
   return {
@@ -132,14 +151,14 @@ function textHeader(language: string): TrackHeader {
         0,
         0,
         u32(0),
-        Buffer.from('sbtl', 'latin1'),
+        Buffer.from(handler, 'latin1'),
         Buffer.alloc(12),
-        Buffer.from('Subtitles\0', 'latin1'),
+        Buffer.from(`${name}\0`, 'latin1'),
       ),
       fullBox('elng', 0, 0, Buffer.from(`${language}\0`, 'latin1')),
     ],
-    mediaInformation: [fullBox('nmhd', 0, 0), DATA_INFORMATION],
-    sampleDescriptions: fullBox('stsd', 0, 0, u32(1), sampleEntry()),
+    mediaInformation,
+    sampleDescriptions: fullBox('stsd', 0, 0, u32(1), sampleEntry),
     sampleTable: Buffer.alloc(0),
     fragmentDefaults: undefined,
   };

@@ -11,10 +11,10 @@ import {
   u32,
   writeMovie,
 } from '../isobmff/index.ts';
-import { type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { type TextTrack, textTables } from '../timed-text/index.ts';
 import { layOutFragments } from './fragmented-layout.ts';
 import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
-import type { LayoutExtras, LayoutSource } from './layout-source.ts';
+import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
 import {
   addMedia,
   bytesOf,
@@ -55,12 +55,12 @@ interface ProgressiveTrack {
  * chunks of about one second.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags, text: subtitles }: LayoutExtras): Layout {
+function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags, ...extras }: LayoutExtras): Layout {
   const tracks = [parseProgressive(video, 0), parseProgressive(audio, 1)] as const;
-  const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
-  const order = placeText(interleave(tracks), text?.chunks ?? [], { track: tracks.length });
+  const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const order = placeText(interleave(tracks), texts, { firstTrack: tracks.length });
   const layout = new LayoutBuilder();
-  addHeader(layout, writeHeader({ tracks, text, order, tags }), [video, audio]);
+  addHeader(layout, writeHeader({ tracks, texts, order, tags }), [video, audio]);
   addMedia(layout, order);
   return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
 }
@@ -92,11 +92,11 @@ interface TableCopy {
 
 interface MovieContent extends Pick<LayoutExtras, 'tags'> {
   readonly tracks: readonly [ProgressiveTrack, ProgressiveTrack];
-  readonly text: TextTrack | undefined;
+  readonly texts: readonly TextTrack[];
   readonly order: readonly Placed[];
 }
 
-function writeHeader({ tracks, text, order, tags }: MovieContent): MovieHeader {
+function writeHeader({ tracks, texts, order, tags }: MovieContent): MovieHeader {
   const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
   const outputs = tracks.map((track) => {
     const { chunks } = track;
@@ -105,7 +105,7 @@ function writeHeader({ tracks, text, order, tags }: MovieContent): MovieHeader {
   });
   const bytes = Buffer.concat([
     PROGRESSIVE_FILE_TYPE,
-    writeMovie(text ? [...outputs, { ...text, sampleTables: textTables(text) }] : outputs, tags && [tags]),
+    writeMovie([...outputs, ...texts.map((text) => ({ ...text, sampleTables: textTables(text) }))], tags && [tags]),
   ]);
   const stbls = findSampleTables(bytes);
   writeChunkOffsets(bytes, stbls, order);

@@ -1,6 +1,6 @@
 import { BOX_HEADER_BYTES, boxHeader, extendMovie, findLeadingMovie, UnsupportedMp4 } from '../isobmff/index.ts';
-import { chunkOffsets, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
-import type { LayoutExtras } from './layout-source.ts';
+import { chunkOffsets, type TextTrack, textTables } from '../timed-text/index.ts';
+import { type LayoutExtras, textTracks } from './layout-source.ts';
 
 /** Without samples, a `moov` has a few KB. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
@@ -13,28 +13,40 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
  * @returns the bytes; undefined while more are needed
  * @throws TextTooLarge, UnsupportedMp4 when the file does not begin with a `moov`
  */
-export function extendHeader(bytes: Buffer, { tags, text }: LayoutExtras, endSeconds: number): Buffer | undefined {
+export function extendHeader(bytes: Buffer, { tags, ...texts }: LayoutExtras, endSeconds: number): Buffer | undefined {
   const box = findLeadingMovie(bytes, MAX_HEADER_BYTES);
   if (box === null) throw new UnsupportedMp4('No moov in front');
   if (!box) return undefined;
   const moov = bytes.subarray(box.start, box.end);
-  const track = text && timedText(text, endSeconds);
-  const extended = track ? withText(moov, track, box.start, tags) : [extendMovie(moov, [], tags)];
+  const extended = withText(moov, textTracks(texts, endSeconds), box.start, tags);
   return Buffer.concat([bytes.subarray(0, box.start), ...extended, bytes.subarray(box.end)]);
 }
 
-/** `moov`, and an `mdat` with the text. @param start offset of the `moov` */
-function withText(moov: Buffer, track: TextTrack, start: number, tags: Buffer | undefined): readonly Buffer[] {
-  const content = track.chunks.map(({ bytes }) => bytes);
-  const tables = textTables(track);
-  const write = (sampleTables: readonly Buffer[]) => extendMovie(moov, [{ ...track, sampleTables }], tags);
+/** `moov`, and an `mdat` with the text if there is any. @param start offset of the `moov` */
+function withText(
+  moov: Buffer,
+  texts: readonly TextTrack[],
+  start: number,
+  tags: Buffer | undefined,
+): readonly Buffer[] {
+  const content = texts.flatMap(({ chunks }) => chunks.map(({ bytes }) => bytes));
+  const tables = texts.map((text) => textTables(text));
+  const write = (placed: readonly (readonly Buffer[])[]) =>
+    extendMovie(
+      moov,
+      texts.map((text, index) => ({ ...text, sampleTables: placed[index] })),
+      tags,
+    );
+  if (texts.length === 0) return [write([])];
   // Its length does not depend on the offsets.
   let offset = start + write(tables).length + BOX_HEADER_BYTES;
-  const offsets = content.map(({ length }) => {
-    offset += length;
-    return offset - length;
+  const placed = texts.map(({ chunks }, index) => {
+    const offsets = chunks.map(({ bytes }) => {
+      offset += bytes.length;
+      return offset - bytes.length;
+    });
+    return [...(tables[index] ?? []).slice(0, -1), chunkOffsets(offsets.length, offsets)];
   });
   const size = content.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES);
-  const placed = [...tables.slice(0, -1), chunkOffsets(content.length, offsets)];
   return [write(placed), boxHeader('mdat', size), ...content];
 }

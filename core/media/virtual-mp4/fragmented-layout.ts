@@ -10,10 +10,10 @@ import {
   u64,
   writeFragmentedMovie,
 } from '../isobmff/index.ts';
-import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
+import { type TextChunk, type TextTrack, textTables } from '../timed-text/index.ts';
 import { type FragmentedTrack, listFragments, makeFragments, type OutputFragment } from './fragmented-track.ts';
 import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
-import type { LayoutExtras, LayoutSource } from './layout-source.ts';
+import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -43,27 +43,26 @@ interface PlacedText {
  * `mfra` for both tracks.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutFragments(
-  video: LayoutSource,
-  audio: LayoutSource,
-  { tags, text: subtitles }: LayoutExtras,
-): Layout {
+export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags, ...extras }: LayoutExtras): Layout {
   const tracks = [fragmentTrack(video, 'vide', 1), fragmentTrack(audio, 'soun', 2)] as const;
   if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
     throw new UnsupportedMp4('Durations of the tracks differ');
   }
-  const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
-  const blocks = text ? cutTextBlocks(text, tracks[0].fragments) : [];
+  const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const blocks = texts.flatMap((text) => cutTextBlocks(text, tracks[0].fragments));
+  blocks.sort((a, b) => a.startSeconds - b.startSeconds);
   const placed = interleave(tracks[0].fragments, tracks[1].fragments, blocks);
   const header = (mediaStart: number): Buffer => {
-    const offsets = placed.flatMap((each) => ('block' in each ? [mediaStart + each.offset] : []));
-    const outputs = text ? [...tracks, placeTextTrack(text, blocks, offsets)] : tracks;
+    const offsets = new Map(
+      placed.flatMap((each) => ('block' in each ? [[each.block, mediaStart + each.offset]] : [])),
+    );
+    const outputs = [...tracks, ...texts.map((text) => placeTextTrack(text, blocks, offsets))];
     return Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(outputs, tags && [tags])]);
   };
   const index = writeVideoIndex(tracks[0], placed);
   const layout = new LayoutBuilder();
   // Its length does not depend on where the media starts.
-  layout.addOwn(header(text ? header(0).length + index.length : 0));
+  layout.addOwn(header(texts.length > 0 ? header(0).length + index.length : 0));
   layout.addOwn(index);
   const mediaStart = layout.size;
   layout.beginMedia();
@@ -148,6 +147,7 @@ function writeTrackRandomAccess(source: SourceIndex, placed: readonly PlacedFrag
 
 /** Samples of a text track in an `mdat` of their own, between fragments. */
 interface TextBlock {
+  readonly track: TextTrack;
   readonly startSeconds: number;
   /** In the output. */
   readonly bytes: Buffer;
@@ -171,19 +171,24 @@ function cutTextBlocks(track: TextTrack, video: readonly OutputFragment[]): read
     if (chunks.length === 0) continue;
     const content = chunks.map(({ bytes }) => bytes);
     const size = content.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES);
-    blocks.push({ startSeconds, chunks, bytes: Buffer.concat([boxHeader('mdat', size), ...content], size) });
+    blocks.push({ track, startSeconds, chunks, bytes: Buffer.concat([boxHeader('mdat', size), ...content], size) });
   }
   return blocks;
 }
 
 /**
  * The track with the places of its samples.
- * @param offsets of the blocks in the output, in their order
+ * @param offsets of the blocks in the output
  */
-function placeTextTrack(track: TextTrack, blocks: readonly TextBlock[], offsets: readonly number[]): OutputTrack {
-  const chunkOffsets = blocks.flatMap(({ chunks }, index) => {
-    let offset = (offsets[index] ?? 0) + BOX_HEADER_BYTES;
-    return chunks.map(({ bytes }) => {
+function placeTextTrack(
+  track: TextTrack,
+  blocks: readonly TextBlock[],
+  offsets: ReadonlyMap<TextBlock, number>,
+): OutputTrack {
+  const own = blocks.filter((block) => block.track === track);
+  const chunkOffsets = own.flatMap((block) => {
+    let offset = (offsets.get(block) ?? 0) + BOX_HEADER_BYTES;
+    return block.chunks.map(({ bytes }) => {
       const start = offset;
       offset += bytes.length;
       return start;

@@ -25,6 +25,7 @@ export {
   MAX_FRAGMENTS,
   type PackedSource,
   packSource,
+  textTracks,
   timeFragments,
   unpackSource,
   weighSource,

@@ -1,3 +1,4 @@
+import { type Chapter, chaptersWithin } from '../chapters/index.ts';
 import {
   countDeclaredSamples,
   type IndexedBox,
@@ -7,7 +8,8 @@ import {
   type TrackHeader,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import type { TimedText } from '../timed-text/index.ts';
+import type { Span } from '../skipping/index.ts';
+import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../timed-text/index.ts';
 
 /** What a layout needs of a source. */
 export interface LayoutSource {
@@ -93,12 +95,32 @@ export function timeFragments(index: FragmentIndex, fileBytes: number): readonly
   });
 }
 
-/** What a layout has besides the tracks of its sources. */
+/** What a layout has besides the tracks of its sources: metadata, and further tracks of text. */
 export interface LayoutExtras {
   /** `udta`. */
   readonly tags?: Buffer;
-  /** A further track, for the whole presentation. */
+  /** Subtitles of the whole presentation. */
   readonly text?: TimedText;
+  /** Of the whole presentation, in ascending order. */
+  readonly chapters?: readonly Chapter[];
+}
+
+/**
+ * The text tracks of a presentation, or of a part of it.
+ * @param seconds of the part; infinite: unknown
+ * @param parts of the whole that follow each other, in order. @default the whole
+ * @throws TextTooLarge
+ */
+export function textTracks(
+  { text, chapters }: LayoutExtras,
+  seconds: number,
+  parts?: readonly Span[],
+): readonly TextTrack[] {
+  const subtitles = text && timedText(parts ? clipText(text, parts) : text, seconds);
+  const shown = chapters && (parts ? chaptersWithin(chapters, parts) : chapters);
+  const within = shown?.filter(({ startSeconds }) => startSeconds < seconds);
+  const marks = within && chapterTrack(within, seconds);
+  return [subtitles, marks].filter((track) => track !== undefined);
 }
 
 /** A source in a form that can be cloned fast. */

@@ -1,5 +1,5 @@
 import { fullBox, integers, LARGE_BOX_HEADER_BYTES, type SampleTable, u32, u64 } from '../isobmff/index.ts';
-import type { TextChunk } from '../timed-text/index.ts';
+import type { TextChunk, TextTrack } from '../timed-text/index.ts';
 import type { LayoutBuilder, SourceIndex } from './layout.ts';
 
 /** Players read whole chunks: with chunks of many seconds, a seek reads megabytes that are discarded. */
@@ -87,20 +87,22 @@ export function interleave(tracks: readonly ChunkedTrack[]): readonly PlacedChun
 
 /**
  * Places text before the media that is shown with it.
- * @param track position of the text track
+ * @param firstTrack position of the first text track
  * @param startSeconds decode time at which the text counts from 0
  */
 export function placeText(
   order: readonly PlacedChunk[],
-  text: readonly TextChunk[],
-  { track, startSeconds = 0 }: { readonly track: number; readonly startSeconds?: number },
+  texts: readonly TextTrack[],
+  { firstTrack, startSeconds = 0 }: { readonly firstTrack: number; readonly startSeconds?: number },
 ): readonly Placed[] {
+  const chunks = texts
+    .flatMap((track, index) => track.chunks.map((text): PlacedText => ({ track: firstTrack + index, text })))
+    .toSorted((a, b) => a.text.startSeconds - b.text.startSeconds);
   const placed: Placed[] = [];
   let next = 0;
   const addUntil = (seconds: number) => {
-    for (let chunk = text[next]; chunk && chunk.startSeconds <= seconds; chunk = text[++next]) {
-      placed.push({ track, text: chunk });
-    }
+    for (let chunk = chunks[next]; chunk && chunk.text.startSeconds <= seconds; chunk = chunks[++next])
+      placed.push(chunk);
   };
   for (const each of order) {
     addUntil(each.chunk.startSeconds - startSeconds);

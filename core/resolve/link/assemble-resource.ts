@@ -53,7 +53,6 @@ export function assembleResource(
 ): Resource {
   if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
-  const details = readDetails(info);
   const subtitles = readSubtitleTracks(info, now);
   const pictures = readStoryboard(info, now);
   const live = isLive(info);
@@ -62,6 +61,7 @@ export function assembleResource(
   const durationSeconds = live
     ? undefined
     : (converted?.durationSeconds ?? tracks.find((track) => track.durationSeconds)?.durationSeconds);
+  const details = readDetails(info, durationSeconds);
   return {
     id: resourceId(origin),
     origin,

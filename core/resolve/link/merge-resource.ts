@@ -9,8 +9,8 @@ const DURATION_TOLERANCE_SECONDS = 1;
 
 /**
  * Merges the result of a new resolve into the stored resource: it offers the renditions found now, and keeps those offered
- * before as withdrawn, so that their keys stay valid. Conversions keep their duration and tag, and thereby every byte,
- * unless the media has changed.
+ * before as withdrawn, so that their keys stay valid. Conversions keep their duration, tag and chapters, and thereby every
+ * byte, unless the media has changed.
  */
 export function mergeResource(stored: Resource, found: Resource): Resource {
   const withdrawn = withdrawnOf(stored, found.renditions);
@@ -65,8 +65,10 @@ const isSameMedia = (stored: Resource, found: Resource): boolean =>
 function promisesOf(stored: Resource, found: Resource): Partial<Resource> {
   const { durationSeconds } = stored;
   const tag = tagText(stored);
+  const chapters = stored.details?.chapters;
   return {
     tag,
+    ...(chapters && { details: { ...found.details, chapters } }),
     ...(durationSeconds !== undefined && { durationSeconds, ...promiseConversions(found, durationSeconds, tag) }),
   };
 }

@@ -1,3 +1,4 @@
+import { chaptersInText, MAX_CHAPTER_TITLE_LENGTH, MAX_CHAPTERS } from '../../media/chapters/index.ts';
 import { positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
 import { SUBTITLE_SOURCES } from '../../media/subtitles/index.ts';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
@@ -96,19 +97,24 @@ export function readAlbum(info: Info): AlbumPlace {
 /** UTF-16 code units. */
 const MAX_DESCRIPTION_LENGTH = 10_000;
 const MAX_TAG_LENGTH = 100;
-const MAX_CHAPTER_TITLE_LENGTH = 200;
 const MAX_TAGS = 50;
-const MAX_CHAPTERS = 200;
 const MAX_THUMBNAILS = 10;
 const MAX_THUMBNAIL_URL_LENGTH = 2_048;
 
-/** Description, date, tags, chapters and thumbnails of an item; undefined when it has none of them. */
-export function readDetails(info: Info): Details | undefined {
+/**
+ * Description, date, tags, chapters and thumbnails of an item; undefined when it has none of them. Chapters are those that
+ * yt-dlp tells, else those that the description lists.
+ * @param durationSeconds of the media. Undefined: unknown, and so are times in a description
+ */
+export function readDetails(info: Info, durationSeconds?: number): Details | undefined {
+  const description = truncate(text(info.description), MAX_DESCRIPTION_LENGTH) ?? undefined;
+  const listed = description && durationSeconds ? chaptersInText(description, durationSeconds) : [];
+  const told = infoList(info.chapters).slice(0, MAX_CHAPTERS).flatMap(readChapter).toSorted(inOrder);
   const details = withoutAbsent<Details>({
-    description: truncate(text(info.description), MAX_DESCRIPTION_LENGTH) ?? undefined,
+    description,
     uploadDate: dateOf(info.upload_date) ?? dateOf(info.release_date),
     tags: unlessEmpty(tagsOf(info.tags)),
-    chapters: unlessEmpty(infoList(info.chapters).slice(0, MAX_CHAPTERS).flatMap(readChapter)),
+    chapters: unlessEmpty(told) ?? unlessEmpty(listed),
     thumbnails: unlessEmpty(readThumbnails(info)),
   });
   return Object.keys(details).length > 0 ? details : undefined;
@@ -135,6 +141,8 @@ function readChapter({ title, start_time, end_time }: Info): Chapter[] {
   const hasEnd = endSeconds !== undefined && endSeconds > startSeconds;
   return [{ title: truncate(text(title), MAX_CHAPTER_TITLE_LENGTH), startSeconds, ...(hasEnd && { endSeconds }) }];
 }
+
+const inOrder = (a: Chapter, b: Chapter): number => a.startSeconds - b.startSeconds;
 
 const secondsOf = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value < 1e7 ? value : undefined;

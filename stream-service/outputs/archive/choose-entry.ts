@@ -80,7 +80,7 @@ export async function resolveEntry(
 export async function chooseRendition(
   resource: Resource,
   number: number,
-  { contents: { list }, parameters }: ArchiveRequest,
+  { contents: { list, entries }, parameters }: ArchiveRequest,
   { state, segments }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
@@ -92,9 +92,12 @@ export async function chooseRendition(
   const { title, author, details } = resource;
   const { bitrateKbps, hasTags, skip } = parameters;
   const clip = await segments.skip(resource, skip);
-  const query = { format: selected?.format, bitrateKbps, hasTags, clip, listPlace: placeInList(list, number) };
+  const { chapter } = entries.get(number) ?? {};
+  const listPlace = placeInList(list, number);
+  const query = { format: selected?.format, bitrateKbps, hasTags, clip, listPlace, chapter };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
-  return { title, author, modifiedAt, plan: planOutput(found, { route: 'Media', ...query }) };
+  const plan = planOutput(found, { route: 'Media', ...query });
+  return { title: plan.partTitle ?? title, author, modifiedAt, plan };
 }
 
 /** Undefined for an item alone. */

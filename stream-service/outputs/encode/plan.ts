@@ -34,7 +34,7 @@ export function planEncode(
   const { resource, tracks } = found;
   const [track] = tracks;
   const { hasTags: hasRoom, layOut } = encodedFormats[format];
-  const fullTag = hasTags && hasRoom ? { text: recordingText(resource, listPlace) } : undefined;
+  const fullTag = hasTags && hasRoom ? { text: recordingText(resource, listPlace, clip) } : undefined;
   const choice: EncodeChoice = { clip, bitrateKbps, fullTag };
   const { mimeType, fileExtension } = conversions[format];
   const frames = layOut(resource, track, choice);

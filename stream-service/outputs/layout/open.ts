@@ -1,3 +1,4 @@
+import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
@@ -5,6 +6,7 @@ import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
 import {
   type HlsLayout,
   type HlsUris,
+  writeHlsChapters,
   writeMasterPlaylist,
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
@@ -28,6 +30,7 @@ import {
 import { type LayoutCache, type LayoutCaches, OtherCodec } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 import {
+  CHAPTERS_NAME,
   type LayoutPlan,
   MASTER_NAME,
   MEDIA_NAME,
@@ -134,6 +137,8 @@ async function openPlaylist(
   name: string,
   wanted: Wanted<LayoutRequest, HlsLayout>,
 ): Promise<Representation> {
+  const { chapters } = recordingText(plan.found.resource);
+  if (chapters && name === CHAPTERS_NAME) return inMemory(plan.head, Buffer.from(writeHlsChapters(chapters)));
   const known = await loadLayout(wanted);
   if (known instanceof Error) return refusePresentation(known);
   const { layout, etag } = known;
@@ -141,6 +146,7 @@ async function openPlaylist(
     file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`,
     playlist: playlistName,
     storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
+    chapters: chapters && CHAPTERS_NAME,
   };
   const stream = layout.streams.find((each) => playlistName(each) === name);
   if (!stream && name !== MASTER_NAME) throw new NoSuchFile('No such playlist');

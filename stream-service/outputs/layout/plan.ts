@@ -1,3 +1,4 @@
+import { recordingText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import { isWhole } from '../../../core/media/skipping/index.ts';
@@ -44,7 +45,7 @@ export interface PartPlan extends PlannedLayout {
 /** The files of an HLS presentation: the media that its playlists refer to, or a playlist by its file name. */
 export interface PresentationPlan extends PlannedLayout {
   readonly of: 'presentation';
-  /** Absent: the media. */
+  /** Absent: the media. Chapters are no playlist, and named as one. */
   readonly playlist?: string;
   /** The ETag of the media that the playlist was written for, without quotes. Absent: any. */
   readonly entity?: string;
@@ -143,11 +144,13 @@ export const MASTER_NAME = 'master.m3u8';
 export const MEDIA_NAME = 'media.mp4';
 /** Its sheets are beside it. */
 export const STORYBOARD_NAME = 'storyboard.vtt';
+export const CHAPTERS_NAME = 'chapters.json';
 const KINDS = ['video', 'audio', 'both'] as const;
 /** `both.m3u8` where the segments have both. */
 export const playlistName = ({ kind }: { readonly kind: (typeof KINDS)[number] }): string => `${kind}.m3u8`;
 const PLAYLISTS = [MASTER_NAME, ...KINDS.map((kind) => playlistName({ kind }))];
 const PLAYLIST_TYPE = { mimeType: 'application/vnd.apple.mpegurl', fileExtension: '.m3u8', isInline: true } as const;
+const CHAPTERS_TYPE = { mimeType: 'application/json', fileExtension: '.json', isInline: true } as const;
 const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: true } as const;
 
 /**
@@ -158,10 +161,11 @@ const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: tru
 export function planPresentation(found: KeyedRendition, file: PresentationFile): PresentationPlan {
   const name = file.name.toLowerCase();
   const isMedia = name === MEDIA_NAME;
-  if (!isMedia && !PLAYLISTS.includes(name)) throw new NoSuchFile('No such file');
+  const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
+  if (!isMedia && !isChapters && !PLAYLISTS.includes(name)) throw new NoSuchFile('No such file');
   if (found.resource.isLive) throw new UnsupportedRendition('An HLS playlist cannot be made of a live stream.');
   if (!found.tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
   const base = { kind: 'layout', of: 'presentation', found, id: `${found.key} hls`, answersHead: false } as const;
   if (isMedia) return { ...base, entity: file.entity, head: { ...MEDIA_TYPE, ...UNKNOWN } };
-  return { ...base, playlist: name, head: { ...PLAYLIST_TYPE, ...UNKNOWN } };
+  return { ...base, playlist: name, head: { ...(isChapters ? CHAPTERS_TYPE : PLAYLIST_TYPE), ...UNKNOWN } };
 }

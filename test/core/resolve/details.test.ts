@@ -33,6 +33,21 @@ describe('readDetails', () => {
     });
   });
 
+  it('reads the chapters of the description where the site tells none and the duration is known', () => {
+    const description = '0:00 A\n0:10 B\n0:20 C';
+    expect(readDetails({ description, chapters: [] }, 30)?.chapters?.map(({ title }) => title)).toEqual([
+      'A',
+      'B',
+      'C',
+    ]);
+    expect(readDetails({ description, chapters: [] })?.chapters).toBeUndefined();
+    const told = [
+      { start_time: 5, title: 'D' },
+      { start_time: 0, title: 'E' },
+    ];
+    expect(readDetails({ description, chapters: told }, 30)?.chapters?.map(({ title }) => title)).toEqual(['E', 'D']);
+  });
+
   it('lists thumbnails best first, by http only', () => {
     const thumbnails = [
       { url: 'https://a.example/1', width: 1.5 },

@@ -59,6 +59,23 @@ describe('mergeResource', () => {
     expect([again.tag, again.durationSeconds, again.mp3]).toEqual([merged.tag, 60, merged.mp3]);
   });
 
+  it('keeps the chapters, which are part of tags, unless the media has changed', () => {
+    const withChapters = (title: string) => ({
+      details: { description: title, chapters: [{ title, startSeconds: 0 }] },
+    });
+    const stored = resource(['high'], withChapters('Old'));
+    expect(mergeResource(stored, { ...found, ...withChapters('New') }).details).toEqual({
+      description: 'New',
+      chapters: [{ title: 'Old', startSeconds: 0 }],
+    });
+    expect(mergeResource(stored, { ...found, ...withChapters('New'), durationSeconds: 90 }).details).toEqual(
+      withChapters('New').details,
+    );
+    expect(mergeResource(resource(['high']), { ...found, ...withChapters('New') }).details).toEqual(
+      withChapters('New').details,
+    );
+  });
+
   it.each<[string, Partial<Track>, Partial<Track>, Partial<Resource>, boolean]>([
     ['files of the same size', { sizeBytes: 9 }, { sizeBytes: 9 }, {}, true],
     ['files of another size', { sizeBytes: 9 }, { sizeBytes: 8 }, {}, false],

@@ -1,0 +1,74 @@
+import type { ChapterMark } from './chapters.ts';
+
+/** UTF-16 code units. */
+export const MAX_CHAPTER_TITLE_LENGTH = 200;
+export const MAX_CHAPTERS = 200;
+/** Fewer times in a text are usually not a list of chapters. */
+const MIN_CHAPTERS = 3;
+/** UTF-16 code units. A longer line is prose, and bounds the work on a line. */
+const MAX_LINE_LENGTH = 300;
+/** `0:00`, `75:30`, `1:02:03`. Every repetition is bounded: matching takes linear time. */
+const TIME = /(?<![\d:.])(?:(\d{1,2}):)?(\d{1,3}):(\d\d)(?!:?\d)/g;
+/** Before a time that begins a line: brackets, bullets, and the number of an item. */
+const BEFORE = /^[^\p{L}]{0,12}$/u;
+/** Behind a time that ends a line: a bracket. */
+const BEHIND = /^[^\p{L}\p{N}]{0,4}$/u;
+/** Between a time and its title: what closes a bracket before the title, and what opens one behind it. */
+const BEFORE_TITLE = /[\s\p{Pd}\p{Pe}\p{Cf}:;|.,~=>»▶►•*_]/u;
+const BEHIND_TITLE = /[\s\p{Pd}\p{Ps}\p{Cf}:;|,~=<«•*_]/u;
+/** Between a start and an end. */
+const RANGE = /^[\s\p{Pd}~]{1,5}$/u;
+
+type Position = 'first' | 'last';
+
+/**
+ * The chapters that a description lists, a line each, with the times before the titles or behind them: the first one at 0, at
+ * least three, in ascending order and within the media. Of another list none, since its times may mean anything.
+ */
+export function chaptersInText(text: string, durationSeconds: number): readonly ChapterMark[] {
+  const lines = text.split('\n').filter(({ length }) => length <= MAX_LINE_LENGTH);
+  for (const position of ['first', 'last'] satisfies Position[]) {
+    const marks = lines.flatMap((line) => readLine(line, position) ?? []);
+    const list = marks.slice(marks.findIndex(({ startSeconds }) => startSeconds === 0));
+    const isList =
+      list.length >= MIN_CHAPTERS &&
+      list.every(
+        ({ startSeconds }, index) =>
+          startSeconds < durationSeconds && startSeconds > (list[index - 1]?.startSeconds ?? -1),
+      );
+    if (isList && list[0]?.startSeconds === 0) return list.slice(0, MAX_CHAPTERS);
+  }
+  return [];
+}
+
+/** The chapter of a line whose time is at this position. */
+function readLine(line: string, position: Position): ChapterMark | undefined {
+  const times = [...line.matchAll(TIME)].map((match) => ({
+    match,
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+  const found = position === 'first' ? times[0] : times.at(-1);
+  if (!found) return undefined;
+  const [before, behind] = [line.slice(0, found.start), line.slice(found.end)];
+  if (!(position === 'first' ? BEFORE.test(before) : BEHIND.test(behind))) return undefined;
+  const [, second] = times;
+  const isRange = position === 'first' && second && RANGE.test(line.slice(found.end, second.start));
+  const title = trimSeparators(position === 'last' ? before : isRange ? line.slice(second.end) : behind);
+  const startSeconds = secondsOf(found.match);
+  return title === '' || startSeconds === undefined ? undefined : { title, startSeconds };
+}
+
+function secondsOf([, hours, minutes, seconds]: RegExpExecArray): number | undefined {
+  const isClock = Number(seconds) < 60 && (hours === undefined || Number(minutes) < 60);
+  return isClock ? Number(hours ?? 0) * 3600 + Number(minutes) * 60 + Number(seconds) : undefined;
+}
+
+function trimSeparators(text: string): string {
+  const characters = [...text.toWellFormed()];
+  const first = characters.findIndex((character) => !BEFORE_TITLE.test(character));
+  const last = characters.findLastIndex((character) => !BEHIND_TITLE.test(character));
+  if (first < 0) return '';
+  const title = characters.slice(first, last + 1).join('');
+  return title.slice(0, MAX_CHAPTER_TITLE_LENGTH).replace(/[\ud800-\udbff]$/, '');
+}
