@@ -125,6 +125,20 @@ describe('a private instance', () => {
     expect((await get(`/api/Stream/Media/${key}`)).status).toBe(401);
   });
 
+  it('signs the links of a library, which then need no header', async () => {
+    const path = `/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}&format=strm`;
+    expect((await get(path)).status).toBe(401);
+    const library = (await get(path, bearer)).headers.get('location') ?? '';
+    // The data of the ZIP are not compressed.
+    const zip = Buffer.from(await (await get(library)).arrayBuffer()).toString('latin1');
+    const [link = ''] = /http:\S+\/api\/Get\?\S+/.exec(zip) ?? [];
+    expect(new URL(link).origin).toBe(service.baseUrl);
+    expect((await fetch(link, { redirect: 'manual' })).status).toBe(302);
+    const media = await fetch(link, { headers: { range: 'bytes=0-9' } });
+    expect([media.status, (await media.arrayBuffer()).byteLength]).toEqual([206, 10]);
+    expect((await fetch(link.replace('access=', 'access=0'))).status).toBe(403);
+  });
+
   it('allows its headers in preflights, also of signed links', async () => {
     const headers = { origin: ALLOWED_ORIGINS[0] ?? '', 'access-control-request-method': 'GET' };
     for (const path of ['/api/App/requests', `/api/Stream/Media/${await keyOf()}`]) {
