@@ -49,7 +49,7 @@ export {
   type MediaParameters,
   mediaQuery,
   parseMediaParameters,
-  parseSkipParameter,
+  parseSegmentsParameter,
   parseStartParameter,
   parseSubtitlesParameter,
   toQuery,

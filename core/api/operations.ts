@@ -128,6 +128,12 @@ const SKIP: Parameter = {
   description: `Segments of a video of YouTube to leave out, by the reports of viewers: ${SEGMENT_CATEGORIES.join(', ')}, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL`,
 };
 
+const MARK: Parameter = {
+  name: 'mark',
+  in: 'query',
+  description: 'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
+};
+
 const NAME: Parameter = {
   name: 'name',
   in: 'query',
@@ -238,6 +244,7 @@ const table = [
       ...CLIP,
       LIVE_START,
       SKIP,
+      MARK,
       { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
       {
         name: 'split',
@@ -273,6 +280,7 @@ const table = [
       BITRATE,
       TAGS,
       SKIP,
+      MARK,
       ENTRIES,
     ],
     responses: {
@@ -333,6 +341,7 @@ const table = [
       LIVE_START,
       LIVE_SEGMENTS,
       SKIP,
+      MARK,
       NAME,
     ],
     responses: {
@@ -512,6 +521,7 @@ const table = [
       BITRATE,
       TAGS,
       SKIP,
+      MARK,
       { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
       JOB,

@@ -6,7 +6,7 @@ import {
   type MediaParameters,
   parseBitrate,
   parsePartParameters,
-  parseSkipParameter,
+  parseSegmentsParameter,
   parseSubtitlesParameter,
   parseTags,
   type Query,
@@ -106,6 +106,7 @@ const GET_PARAMETERS = [
   'start',
   'end',
   'skip',
+  'mark',
   'chapter',
   'split',
   'from',
@@ -137,10 +138,11 @@ export function parseGetParameters(rawQuery: string): GetParameters {
     ...selection,
     format,
     bitrateKbps,
-    hasTags: parseTags(read('tags')),
+    hasTags: parseTags(read('tags')) || query.mark !== undefined,
     ...parsePartParameters(query),
     subtitles,
-    skip: parseSkipParameter(read('skip')),
+    skip: parseSegmentsParameter('skip', read('skip')),
+    mark: parseSegmentsParameter('mark', read('mark')),
   };
 }
 
@@ -176,6 +178,8 @@ export interface EntryEncoding extends Selection {
   readonly hasTags: boolean;
   /** Segments to leave out. */
   readonly skip?: readonly SegmentCategory[];
+  /** Segments to write as chapters, which are a part of the tags. */
+  readonly mark?: readonly SegmentCategory[];
 }
 
 /** What Archive streams of a list. */
@@ -230,7 +234,9 @@ function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): E
   const selection = parseSelection(read, defaultQuality);
   const bitrateKbps = parseBitrate(read('bitrate'));
   if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')), skip: parseSkipParameter(read('skip')) };
+  const skip = parseSegmentsParameter('skip', read('skip'));
+  const mark = parseSegmentsParameter('mark', read('mark'));
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) || mark !== undefined, skip, mark };
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -255,11 +261,12 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 }
 
 /** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
-export const encodingQuery = ({ bitrateKbps, hasTags, skip, ...selection }: EntryEncoding) => ({
+export const encodingQuery = ({ bitrateKbps, hasTags, skip, mark, ...selection }: EntryEncoding) => ({
   ...selectionQuery(selection),
   bitrate: bitrateKbps,
   tags: hasTags || undefined,
   skip: skip?.join(),
+  mark: mark?.join(),
 });
 
 /** Formats of a feed; the first one is the default. */

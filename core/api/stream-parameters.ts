@@ -26,6 +26,8 @@ export interface MediaParameters {
   readonly subtitles?: string;
   /** Segments to leave out. */
   readonly skip?: readonly SegmentCategory[];
+  /** Segments to write as chapters, which are a part of the tags. */
+  readonly mark?: readonly SegmentCategory[];
 }
 
 /** A query parameter as it was decoded; a repeated one is an array. */
@@ -53,8 +55,10 @@ export function parseMediaParameters(query: Query): MediaParameters {
   const bitrateKbps = parseBitrate(query.bitrate);
   if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
   const subtitles = parseSubtitlesParameter(query.subtitles);
-  const skip = parseSkipParameter(query.skip);
-  return { format, bitrateKbps, hasTags: parseTags(query.tags), ...parsePartParameters(query), subtitles, skip };
+  const skip = parseSegmentsParameter('skip', query.skip);
+  const mark = parseSegmentsParameter('mark', query.mark);
+  const hasTags = parseTags(query.tags) || mark !== undefined;
+  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, skip, mark };
 }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
@@ -67,6 +71,7 @@ export function mediaQuery({
   chapter,
   subtitles,
   skip,
+  mark,
 }: MediaParameters): URLSearchParams {
   const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
   const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
@@ -81,6 +86,7 @@ export function mediaQuery({
       end: isOpenEnded ? undefined : endSeconds,
     }),
     skip: skip?.join(),
+    mark: mark?.join(),
     chapter,
   });
 }
@@ -254,15 +260,15 @@ export function parseSubtitlesParameter(value: Value): string | undefined {
 }
 
 /**
- * Parses the `skip` parameter: categories, separated by commas; undefined without it.
+ * Parses the `skip` or `mark` parameter: categories, separated by commas; undefined without it.
  * @throws Problem 400 unless it occurs once and each is known
  */
-export function parseSkipParameter(value: Value): readonly SegmentCategory[] | undefined {
+export function parseSegmentsParameter(name: 'skip' | 'mark', value: Value): readonly SegmentCategory[] | undefined {
   if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest('skip is given more than once');
-  const names = value.split(',').map((name) => name.trim().toLowerCase());
-  const categories = SEGMENT_CATEGORIES.filter((name) => names.includes(name));
+  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  const names = value.split(',').map((text) => text.trim().toLowerCase());
+  const categories = SEGMENT_CATEGORIES.filter((category) => names.includes(category));
   if (categories.length < new Set(names).size)
-    throw problems.badRequest(`skip must be of ${SEGMENT_CATEGORIES.join(', ')}, separated by commas`);
+    throw problems.badRequest(`${name} must be of ${SEGMENT_CATEGORIES.join(', ')}, separated by commas`);
   return categories;
 }

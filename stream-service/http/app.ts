@@ -4,7 +4,7 @@ import {
   operations,
   parseArchiveParameters,
   parseMediaParameters,
-  parseSkipParameter,
+  parseSegmentsParameter,
   parseStartParameter,
   parseSubtitlesParameter,
   problems,
@@ -145,6 +145,7 @@ type Parameter =
   | 'start'
   | 'end'
   | 'skip'
+  | 'mark'
   | 'chapter'
   | 'entity'
   | 'quality'
@@ -207,7 +208,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const signKey = signerFor(accessHeader);
         const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) });
         const { partTitle } = plan;
-        const named = { ...found, fileName, partTitle, hasSkips: query.skip !== undefined };
+        const named = { ...found, fileName, partTitle, hasSkips: (query.skip ?? query.mark) !== undefined };
         return {
           plan,
           headersOf: (head: RepresentationHead) => responseHeaders(operationId, named, head, signKey),
@@ -235,14 +236,20 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
       const options = parseMediaParameters(query);
-      const { skip, clip } = options;
-      return async (found) =>
-        planOutput(found, { route: 'Media', ...options, clip: await segments.skip(found.resource, skip, clip) });
+      const { skip } = options;
+      // Chapters are numbered as the item has them, and have none of their own.
+      const mark = options.chapter === undefined ? options.mark : undefined;
+      return async (found) => {
+        const clip = await segments.skip(found.resource, skip, options.clip);
+        const resource = await segments.mark(found.resource, mark, skip);
+        const hasMarks = resource !== found.resource;
+        return planOutput({ ...found, resource }, { route: 'Media', ...options, clip, hasMarks });
+      };
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
       const startSeconds = parseStartParameter(query.start);
-      const skip = parseSkipParameter(query.skip);
+      const skip = parseSegmentsParameter('skip', query.skip);
       if (skip && startSeconds !== undefined) throw problems.badRequest('skip cannot be combined with start');
       return async (found) => {
         const clip = await segments.skip(found.resource, skip);

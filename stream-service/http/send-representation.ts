@@ -25,7 +25,7 @@ export interface Named {
   readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
   /** Chosen by the client, without extension. */
   readonly fileName?: string | undefined;
-  /** What is left out of it may be other segments tomorrow. */
+  /** Segments are left out of it or marked, which may be others tomorrow. */
   readonly hasSkips?: boolean;
   /** As in `PlannedOutput`. */
   readonly partTitle?: string | undefined;

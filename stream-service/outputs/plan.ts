@@ -62,6 +62,8 @@ export interface MediaQuery extends EncodeQuery {
   readonly subtitles?: string;
   /** What was requested to be left out, which is in `clip`. */
   readonly skip?: readonly SegmentCategory[];
+  /** Its chapters are to be part of the file. */
+  readonly hasMarks?: boolean;
 }
 
 /** What was found: two tracks, segments, an MP4 file, or a file of another container. */
@@ -130,10 +132,10 @@ function planPart(
 }
 
 const rowOf = <Row extends keyof typeof DECISIONS>(
-  { clip, subtitles }: Pick<MediaQuery, 'clip' | 'subtitles'>,
+  { clip, subtitles, hasMarks }: Pick<MediaQuery, 'clip' | 'subtitles' | 'hasMarks'>,
   plain: Row,
   withSubtitles: Row,
-): Row | 'clip' => (clip ? 'clip' : subtitles === undefined ? plain : withSubtitles);
+): Row | 'clip' => (clip ? 'clip' : subtitles === undefined && !hasMarks ? plain : withSubtitles);
 
 const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>
   DECISIONS[row][shapeOf(found)](found, query);
@@ -160,7 +162,8 @@ function mediaPath({ key }: KeyedRendition, { subtitles, skip }: Pick<MediaQuery
 }
 
 /** @throws as `planExtras` for subtitles: a file that is sent as it is has no room for them */
-function copy(found: KeyedRendition, { subtitles }: MediaQuery) {
+function copy(found: KeyedRendition, { subtitles, hasMarks }: MediaQuery) {
+  if (hasMarks) throw new UnsupportedRendition('Chapters can be written into MP4 and conversions only.');
   if (subtitles !== undefined) planExtras(found, { subtitles, isMp4: false });
   return planCopy(found);
 }

@@ -3,6 +3,7 @@ import { createCache, createSemaphore, createSingleFlight } from '../../core/con
 import type { Egress } from '../../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import { markSegments, timeChapters } from '../../core/media/chapters/index.ts';
 import {
   type ClipTimes,
   mergeSpans,
@@ -27,6 +28,15 @@ export interface Segments {
     categories: readonly SegmentCategory[] | undefined,
     clip?: ClipTimes,
   ): Promise<ClipTimes | undefined>;
+  /**
+   * The item with some segments as chapters; itself where there are none, or without `categories`. @throws as `find`
+   * @param skipped categories that are left out of the file
+   */
+  mark(
+    resource: Resource,
+    categories: readonly SegmentCategory[] | undefined,
+    skipped?: readonly SegmentCategory[],
+  ): Promise<Resource>;
 }
 
 export interface SegmentsOptions {
@@ -43,14 +53,17 @@ const MAX_AT_ONCE = 8;
 const TIMEOUT_MS = 5000;
 /** A prefix has the segments of some hundred videos. */
 const MAX_BYTES = 1024 * 1024;
-const CACHE_OPTIONS = { maxEntries: 2000, maxAgeMs: 60 * 60_000 };
+const MAX_CACHED_SEGMENTS = 50_000;
 /** Until a service that has failed is asked again. */
 const FAILED_MS = 15_000;
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
 
 /** Segments by the interface of SponsorBlock. All categories are read at once, so that a video is asked for once. */
 export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIMEOUT_MS }: SegmentsOptions): Segments {
-  const known = createCache<string, readonly Segment[] | UpstreamError>(CACHE_OPTIONS);
+  const known = createCache<string, readonly Segment[] | UpstreamError>({
+    ...{ maxEntries: 2000, maxAgeMs: 60 * 60_000, maxWeight: MAX_CACHED_SEGMENTS },
+    weightOf: (value) => (value instanceof UpstreamError ? 0 : value.length),
+  });
   const flights = createSingleFlight<readonly Segment[]>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE });
 
@@ -108,6 +121,15 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     async skip(resource, categories, clip) {
       const segments = categories ? await find(resource, categories) : [];
       return segments.length === 0 ? clip : { ...(clip ?? WHOLE), skipped: mergeSpans(segments) };
+    },
+    async mark(resource, categories, skipped = []) {
+      const segments = categories ? await find(resource, categories) : [];
+      const shown = segments.filter(({ category }) => !skipped.includes(category));
+      if (shown.length === 0) return resource;
+      const { details, durationSeconds, title } = resource;
+      const own = timeChapters(details?.chapters ?? [], durationSeconds);
+      const chapters = markSegments(own.length > 0 ? own : [{ ...WHOLE, title: title ?? 'Video' }], shown);
+      return { ...resource, details: { ...details, chapters } };
     },
   };
 }

@@ -165,9 +165,19 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end', 'chapter', 'from', 'segments', 'skip', 'name'].map(
-      (name) => `query ${name} string`,
-    ),
+    parameters: [
+      'bitrate',
+      'tags',
+      'subtitles',
+      'start',
+      'end',
+      'chapter',
+      'from',
+      'segments',
+      'skip',
+      'mark',
+      'name',
+    ].map((name) => `query ${name} string`),
     responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
@@ -229,7 +239,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'skip', 'format', 'from', 'jobId'].map(
+      ...['quality', 'codec', 'bitrate', 'tags', 'skip', 'mark', 'format', 'from', 'jobId'].map(
         (name) => `query ${name} string`,
       ),
     ],
@@ -265,7 +275,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'skip', 'entries'].map(
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'skip', 'mark', 'entries'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
@@ -274,7 +284,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Get',
     parameters: [
       ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'],
-      ...['chapter', 'from', 'skip', 'entries', 'split'],
+      ...['chapter', 'from', 'skip', 'mark', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },

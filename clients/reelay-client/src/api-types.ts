@@ -534,6 +534,8 @@ export interface operations {
         from?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
+        /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
+        mark?: string;
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
         /** @description chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters */
@@ -606,6 +608,8 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
+        /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
+        mark?: string;
         /** @description Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
       };
@@ -764,6 +768,8 @@ export interface operations {
         segments?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
+        /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
+        mark?: string;
         /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
         name?: string;
       };
@@ -1276,6 +1282,8 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
+        /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
+        mark?: string;
         /** @description zip (default) or tar; strm with the key that Get answers for it */
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */

@@ -193,8 +193,8 @@ const urlOf = (
 function streamUrl(
   key: string,
   format: ConversionName | undefined,
-  { baseUrl = '', bitrateKbps, hasTags, skip }: FeedOptions,
+  { baseUrl = '', bitrateKbps, hasTags, skip, mark }: FeedOptions,
 ): string {
-  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, skip });
+  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, skip, mark });
   return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

@@ -20,7 +20,7 @@ export interface ChooseEntryDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   /** Resolves entries that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
-  readonly segments: Pick<Segments, 'skip'>;
+  readonly segments: Pick<Segments, 'skip' | 'mark'>;
 }
 
 /** For whom entries are read, and until when. */
@@ -90,13 +90,15 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags, skip } = parameters;
+  const { bitrateKbps, hasTags, skip, mark } = parameters;
   const clip = await segments.skip(resource, skip);
   const { chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
   const query = { format: selected?.format, bitrateKbps, hasTags, clip, listPlace, chapter };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
-  const plan = planOutput(found, { route: 'Media', ...query });
+  const marked = await segments.mark(resource, chapter === undefined ? mark : undefined, skip);
+  const hasMarks = marked !== resource;
+  const plan = planOutput({ ...found, resource: marked }, { route: 'Media', ...query, hasMarks });
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };
 }
 

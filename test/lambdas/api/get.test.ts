@@ -34,6 +34,7 @@ describe('GET /api/Get', () => {
     [{ quality: '720p', format: 'mp3', bitrate: '128', end: '3' }, 'rendition-1', '?format=mp3&bitrate=128&end=3'],
     [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
     [{ quality: 'mp3', skip: 'Intro, sponsor' }, 'rendition-3', '?format=mp3&skip=sponsor,intro'],
+    [{ quality: 'audio', mark: 'hook' }, 'rendition-3', '?tags=true&mark=hook'],
     [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
     [{ format: ' ', bitrate: '', tags: '', subtitles: '', start: '', end: '', from: '' }, 'rendition-1', ''],
   ])('%j redirects to the stream', async (parameters, id, search) => {

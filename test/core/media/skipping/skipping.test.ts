@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { markSegments } from '../../../../core/media/chapters/mark-segments.ts';
 import { keptParts } from '../../../../core/media/skipping/kept-parts.ts';
 import {
   InvalidSegments,
@@ -111,6 +112,31 @@ describe('parseSegments', () => {
     expect(selectSegments(segments, ['intro'], 90)).toHaveLength(0);
     expect(selectSegments(segments, ['sponsor'], undefined)).toHaveLength(2);
   });
+});
+
+it('markSegments continues a chapter behind a segment, and leaves the earlier of two that overlap whole', () => {
+  const chapters = [
+    { title: 'A', ...span(0, 10) },
+    { title: 'B', ...span(10, END) },
+  ];
+  const segments = [
+    { ...span(12, 15), category: 'intro' },
+    { ...span(8, 13), category: 'sponsor' },
+    { ...span(15.5, 20), category: 'hook' },
+  ] as const;
+  const marked = markSegments(chapters, segments).map(({ title, startSeconds, endSeconds }) => [
+    title,
+    startSeconds,
+    endSeconds,
+  ]);
+  expect(marked).toEqual([
+    ['A', 0, 8],
+    ['Sponsor', 8, 13],
+    ['Intro', 13, 15],
+    ['Hook', 15.5, 20],
+    ['B', 20, END],
+  ]);
+  expect(markSegments(chapters, [])).toEqual(chapters);
 });
 
 it('clipText moves cues to where their part is, and cuts those that reach into what is left out', () => {

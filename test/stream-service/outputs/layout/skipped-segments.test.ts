@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { UpstreamError } from '../../../../core/errors/index.ts';
@@ -18,6 +20,12 @@ const DECODED_SECONDS = 32;
 const media = await usePairMedia();
 const decodeWhole = once((files: Files) => decode(files, DECODED_SECONDS));
 const origin = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
+
+interface FfprobeChapter {
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly tags: { readonly title: string };
+}
 
 type Span = readonly [start: number, end: number];
 interface Started {
@@ -176,6 +184,31 @@ describe('Media with skip', () => {
     expect(Math.abs(all / AUDIO_RATE - left - 2.616)).toBeLessThan(PACKET_SECONDS + 0.001);
   });
 
+  it.each([
+    [
+      'ladder/both-360.mp4',
+      'mark=sponsor,intro',
+      ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-5', 'Intro 5-6', 'Two 6-8'],
+    ],
+    ['ladder/both-360.mp4', 'mark=sponsor,intro&skip=sponsor', ['One 0-3', 'Two 3-4', 'Intro 4-5', 'Two 5-7']],
+    ['ladder/aac-128.m4a', 'mark=sponsor&format=mp3', ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-8']],
+    ['ladder/aac-128.m4a', 'mark=sponsor&format=m4a', ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-8']],
+  ] as const)('of %s by %s has segments as chapters', async (name, query, expected) => {
+    const chapters = [
+      { title: 'One', startSeconds: 0 },
+      { title: 'Two', startSeconds: 4 },
+    ];
+    const item = { details: { chapters }, durationSeconds: 8 };
+    const { url } = await start({ files: [name], item }, answerSegments(segmentOf(1, 2), segmentOf(5, 6, 'intro')));
+    const { status, file } = await fetchClip(media, url, query);
+    const args = ['-v', 'error', '-of', 'json', '-show_chapters', file];
+    const shown = JSON.parse((await promisify(execFile)('ffprobe', args)).stdout).chapters as FfprobeChapter[];
+    const texts = shown.map(
+      ({ tags, start_time: from, end_time: to }) => `${tags.title} ${Math.round(+from)}-${Math.round(+to)}`,
+    );
+    expect([status, texts]).toEqual([200, expected]);
+  });
+
   it('applies to the entries of an archive, where those that cannot be cut are missing', async () => {
     const segments = await startSegmentsService(answerSegments(segmentOf(1, 2)));
     const egress = createEgress({ allow: [segments.host] });
@@ -214,6 +247,9 @@ describe('Media with skip', () => {
     expect([tar.status, tar.headers['content-length']]).toEqual([200, String(tar.body.length)]);
     expect(tar.body.includes(alone.body.subarray(-100_000))).toBe(true);
     expect(tar.body.toString('latin1')).toContain('MISSING: Unsupported');
+    const marked = await sendRequest(`${service.url}/api/Stream/Archive/${archiveKey(url)}?format=tar&mark=sponsor`);
+    expect([marked.status, marked.body.includes('Sponsor')]).toEqual([200, true]);
+    expect(marked.body.toString('latin1')).toContain('Chapters can be written');
   });
 
   it.each([
