@@ -39,6 +39,8 @@ export interface ArchiveOptions {
   readonly resolve?: Resolver['resolve'];
   readonly list?: Partial<ArchivedList>;
   readonly maxStreamsPerClient?: number;
+  /** The attachments of the table, by resource id and name. */
+  readonly attachments?: Map<string, Buffer>;
   /** Further sources, by the format id of their track. */
   readonly sources?: Readonly<Record<string, Source | OpenSource>>;
   /** The progress of archives in the table, which several services share. */
@@ -48,7 +50,7 @@ export interface ArchiveOptions {
 /** Starts a service with one list. */
 async function startArchive(
   entries: readonly EntryFixture[],
-  { resolve, list, maxStreamsPerClient = 10, progress, sources: more }: ArchiveOptions = {},
+  { resolve, list, maxStreamsPerClient = 10, progress, attachments, sources: more }: ArchiveOptions = {},
 ) {
   const resources = entries.map(({ title, isUnsized, resource }, index) => {
     const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
@@ -82,6 +84,7 @@ async function startArchive(
   const service = await startService(first, sources, {
     resolve,
     progress,
+    attachments,
     limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
     peekSource: async (of, track, opening) => {
       const source = sources[track.formatId];

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { ACCESS_HEADER, createAccessControl } from '../../../core/http/client.ts';
 import type { Resource, Subtitle } from '../../../core/state/resource.ts';
 import { libraryFolder, libraryName } from '../../../stream-service/outputs/archive/library-names.ts';
-import { madeFile } from '../../origin/media.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { resourceOf, trackOf } from '../fixture.ts';
@@ -37,9 +36,6 @@ const itemOf = (entryId: string, traits: Partial<Resource> = {}): Partial<Resour
   origin: { url: `https://site.example/${entryId}`, extractor: 'Youtube', entryId },
   ...traits,
 });
-const picture = async (name: string) =>
-  readFile(await madeFile(name, ['-f', 'lavfi', '-i', 'color=red:s=64x36', '-frames:v', '1']));
-
 const SRT = '1\n00:00:01,000 --> 00:00:02,500\nHello\n';
 const subtitleOf = (language: string, isAutomatic = false): Subtitle => ({
   ...{ id: `${isAutomatic ? 'auto' : 'sub'}-${language}`.padEnd(11, '_'), formatId: `${language}-${isAutomatic}` },
@@ -60,8 +56,8 @@ describe('a library', () => {
       [{ resource: hostile }, { resource: { isLive: true } }, { resource: itemOf('id-3', { author: null }) }],
       {
         list: BASE,
+        attachments: new Map([[`${'r0'.padEnd(22, '_')}cover`, Buffer.from('ffd8ff', 'hex')]]),
         sources: {
-          cover: fileSource(await picture('cover.jpg')),
           [byPeople.formatId]: fileSource(Buffer.from(SRT)),
           [dead.formatId]: fileSource(Buffer.from('no subtitles')),
         },
@@ -103,16 +99,17 @@ describe('a library', () => {
   });
 
   it('has a length where nothing has to be fetched, as covers that were', async () => {
-    const { url } = await start([{ resource: itemOf('a', { coverUrl: 'https://site.example/c' }) }, {}], {
-      ...{ list: BASE, sources: { cover: fileSource(await picture('cover.png')) } },
-    });
-    expect((await getLibrary(url('?format=strm'))).headers['content-length']).toBeUndefined();
+    const attachments = new Map([[`${'r0'.padEnd(22, '_')}cover`, Buffer.from('a picture')]]);
+    const withCover = { resource: itemOf('a', { coverUrl: 'https://site.example/c' }) };
+    const { url } = await start([withCover, {}], { list: BASE, attachments });
     const { headers, body, files } = await getLibrary(url('?format=strm'));
     expect(headers['content-length']).toBe(String(body.length));
     expect([...files.keys()].filter((path) => path.endsWith('.jpg'))).toHaveLength(2);
     const head = await sendRequest(url('?format=strm'), { method: 'HEAD' });
     expect(head.headers['content-length']).toBe(String(body.length));
     expect((await sendRequest(url('?format=strm'), { headers: { range: 'bytes=9-' } })).status).toBe(200);
+    const { url: unread } = await start([withCover, {}], { list: BASE });
+    expect((await sendRequest(unread('?format=strm'))).headers['content-length']).toBeUndefined();
   });
 
   it('signs its links where the instance is private', async () => {
