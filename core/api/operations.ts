@@ -383,7 +383,8 @@ const table = [
         name: 'file',
         in: 'path',
         required: true,
-        description: 'video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets',
+        description:
+          'video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
       },
       {
         name: 'entity',

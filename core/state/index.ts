@@ -38,6 +38,7 @@ export type {
   Subtitle,
   Thumbnail,
   Track,
+  TrackWindow,
   VideoTraits,
 } from './resource.ts';
 export { addOutcome, REPEAT_OUTCOME_SECONDS, type SiteOutcomes, speaksAgainstRelease } from './site-outcomes.ts';

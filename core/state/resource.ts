@@ -123,6 +123,8 @@ export interface TrackWindow {
   /** Media sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
   readonly first: number;
   readonly last: number;
+  /** Of one segment: its bytes, or those of the initialization section before it. Absent: both, joined. */
+  readonly part?: 'content' | 'init';
   /** They are read as one MP4 file, whose time 0 is this one on the clock of the segments, in seconds. Absent: as segments. */
   readonly fileOrigin?: number;
   /** Epoch milliseconds, where the list states it. */

@@ -14,7 +14,7 @@ import { openRemux, type RemuxDependencies } from './remux/index.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
 import { openStoryboard, type StoryboardDependencies } from './storyboard/index.ts';
 import { openText, type TextPlan } from './text/index.ts';
-import { openWindow, type WindowDependencies } from './window/index.ts';
+import { openLive, openWindow, type WindowDependencies } from './window/index.ts';
 
 const WHOLE = { first: 0 };
 
@@ -62,6 +62,8 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
         return openText(plan, opening);
       case 'picture':
         return openPicture(plan, opening, dependencies);
+      case 'live':
+        return openLive(plan, opening, dependencies);
       case 'window': {
         const opened = await openWindow(plan, opening, dependencies);
         if ('read' in opened) return opened;

@@ -26,11 +26,19 @@ import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
 import { planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
-import { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './window/index.ts';
+import {
+  followFromStart,
+  type LivePlan,
+  planLive,
+  planWindow,
+  requireLiveHls,
+  type WindowPlan,
+} from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
   | CopyPlan
+  | LivePlan
   | WindowPlan<MediaRequest>
   | LayoutPlan
   | EncodePlan
@@ -93,7 +101,8 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
   if (query.route === 'StoryboardSheet') return planStoryboard(found, query.file);
   if (query.route === 'Hls') {
     const isPictures = /\.(?:vtt|jpg)$/i.test(query.file.name);
-    return isPictures ? planStoryboard(found, query.file.name) : planPresentation(found, query.file);
+    if (isPictures) return planStoryboard(found, query.file.name);
+    return found.resource.isLive ? planLive(found, query.file.name) : planPresentation(found, query.file);
   }
   if (query.route === 'Combined') {
     const { startSeconds } = query;

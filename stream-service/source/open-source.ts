@@ -3,7 +3,6 @@ import { NotFound } from '../../core/errors/index.ts';
 import type { PredictedRange } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
-import type { Segment } from '../../core/media/timeline/index.ts';
 import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { peekLimits, singleAttemptLimits } from './attempts.ts';
@@ -14,6 +13,7 @@ import { memorySource } from './memory.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import {
   createLiveLists,
+  type HeldSegments,
   inspectWindow,
   type LiveLists,
   listLive,
@@ -59,7 +59,7 @@ export interface OpenSourceOptions {
 }
 
 /** @throws what loading the list throws */
-export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<readonly Segment[]>;
+export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<HeldSegments>;
 
 /** What a host needs to open sources. */
 export interface SourceOpeners {

@@ -897,7 +897,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets */
+        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
         file: string;
       };
     };

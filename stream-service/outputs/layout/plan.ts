@@ -163,7 +163,6 @@ export function planPresentation(found: KeyedRendition, file: PresentationFile):
   const isMedia = name === MEDIA_NAME;
   const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
   if (!isMedia && !isChapters && !PLAYLISTS.includes(name)) throw new NoSuchFile('No such file');
-  if (found.resource.isLive) throw new UnsupportedRendition('An HLS playlist cannot be made of a live stream.');
   if (!found.tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
   const base = { kind: 'layout', of: 'presentation', found, id: `${found.key} hls`, answersHead: false } as const;
   if (isMedia) return { ...base, entity: file.entity, head: { ...MEDIA_TYPE, ...UNKNOWN } };

@@ -1,2 +1,3 @@
 export { openWindow, type WindowDependencies } from './open.ts';
 export { followFromStart, planWindow, requireLiveHls, type WindowPlan } from './plan.ts';
+export { type LivePlan, openLive, planLive } from './presentation.ts';

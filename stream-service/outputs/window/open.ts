@@ -36,7 +36,10 @@ export async function openWindow(
     return toRecording(found, place, facts);
   }
   const lists = await Promise.all(tracks.map((track: Track) => listSegments(resource, track, options)));
-  const place = findPlace(lists, window);
+  const place = findPlace(
+    lists.map(({ segments }) => segments),
+    window,
+  );
   if (place.last - place.first >= MAX_WINDOW_SEGMENTS)
     throw new InvalidParameter(`A window has at most ${MAX_WINDOW_SEGMENTS} segments.`);
   return { ...head, segments: `${place.first}-${place.last}`, read: unread };

@@ -34,12 +34,14 @@ export const mapTracks = (
   change: (track: Track, index: number) => Track,
 ): KeyedRendition['tracks'] => [change(first, 0), ...rest.map((track, index) => change(track, index + 1))];
 
+/** A list that resolving makes states no numbers: those of two processes would differ. */
+export const isNumbered = (track: Track): boolean =>
+  !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
+
 /** @throws InvalidParameter for what has no windows */
 export function requireLiveHls({ resource, tracks }: KeyedRendition): void {
   if (!resource.isLive)
     throw new InvalidParameter('start before now or at a time of day, from and segments apply to live streams only.');
-  // A list that resolving makes states no numbers: those of two processes would differ.
-  const isNumbered = (track: Track) => !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
   if (!tracks.every(isNumbered))
     throw new InvalidParameter('Only live streams of HLS can be read from an earlier time.');
 }

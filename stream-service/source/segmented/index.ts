@@ -1,4 +1,4 @@
-export { createLiveLists, type LiveLists, listLive } from './live-lists.ts';
+export { createLiveLists, type HeldSegments, type LiveLists, listLive } from './live-lists.ts';
 export { loadDash, loadHls } from './load-timeline.ts';
 export { openSegments } from './segmented-source.ts';
 export { inspectWindow, type OpenWindow, openWindow, type WindowFacts } from './window-file.ts';

@@ -3,7 +3,7 @@ import { NotFound } from '../../../core/errors/index.ts';
 import type { InitTrack } from '../../../core/media/isobmff/index.ts';
 import type { SegmentFacts } from '../../../core/media/mp4-window/index.ts';
 import { type Segment, type Timeline, windowSegments, withTimes } from '../../../core/media/timeline/index.ts';
-import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Resource, Track, TrackWindow } from '../../../core/state/index.ts';
 import type { OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer } from '../upstream-request.ts';
@@ -97,12 +97,23 @@ export function loadWindow(lists: LiveLists): LoadTimeline {
       segments = windowSegments(lists.add(resource, requested, loaded).segments, window);
     }
     if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });
-    return { segments, isComplete: true, reloadSeconds: 1 };
+    return { segments: partOf(segments, window), isComplete: true, reloadSeconds: 1 };
   };
 }
 
+/** Without the initialization sections, or these alone. */
+function partOf(segments: readonly Segment[], { part }: TrackWindow): readonly Segment[] {
+  if (!part) return segments;
+  return segments.map(({ init, content, ...segment }) =>
+    part === 'init' && init ? { ...segment, content: init, seconds: 0 } : { ...segment, content },
+  );
+}
+
+/** What a live list holds. */
+export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
+
 /** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadHls` throws */
-export async function listLive(request: OpenRequest, lists: LiveLists): Promise<readonly Segment[]> {
+export async function listLive(request: OpenRequest, lists: LiveLists): Promise<HeldSegments> {
   const { resource, track, limits, signal } = request;
   const rangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
   const load = (at: Track, until: AbortSignal) =>
@@ -110,5 +121,5 @@ export async function listLive(request: OpenRequest, lists: LiveLists): Promise<
   const { value } = await new TrackLocator({ ...request, load }).current(signal);
   if (value.segments.length === 0) throw new NotFound('The source holds no segments');
   lists.add(resource, track, value);
-  return withTimes(value.segments);
+  return { segments: withTimes(value.segments), isComplete: value.isComplete };
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,6 +43,8 @@ let asked: string[] = [];
 /** Lists by their path; they change as the test wants. */
 const lists = new Map<string, () => string>();
 const gone = new Set<string>();
+/** How files are served. @default as they are */
+const handlers = new Map<string, FaultHandler>();
 
 beforeAll(async () => {
   folder = await madeBy([
@@ -56,7 +59,6 @@ beforeAll(async () => {
     ],
   ]);
   upstream = await startUpstream();
-  const handlers = new Map<string, FaultHandler>();
   upstream.use((request, response) => {
     const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
     asked.push(path);
@@ -72,6 +74,7 @@ afterEach(async () => {
   await service?.close();
   lists.clear();
   gone.clear();
+  handlers.clear();
   asked = [];
 });
 afterAll(() => upstream.close());
@@ -385,5 +388,119 @@ describe('a live stream from the start of what is held', () => {
     Object.assign(state, { from: 0, to: 2, firstSequence: 0 });
     expect(await segmentsOf(`${base}?start=-999`)).toBe('0-1');
     expect(await statusOf(`${base}?segments=104-104`)).toBe('404 /problems/gone');
+  });
+});
+
+describe('the HLS presentation of a live stream', () => {
+  const presentation = (url: string) => url.replace('/Media/', '/Hls/');
+
+  it('rolls with its source, under names of its own, and ends with it', async () => {
+    const state: RollingList = { from: 0, to: 4 };
+    const base = presentation(
+      await serve(rolling('both', state), {
+        bitrate: 500,
+        video: { codec: 'avc1.42c00a' },
+        audio: { codec: 'mp4a.40.2' },
+      }),
+    );
+    const textOf = async (name: string) => (await sendRequest(`${base}/${name}`)).body.toString();
+    expect(await textOf('master.m3u8')).toMatch(/BANDWIDTH=500000,CODECS="avc1.42c00a,mp4a.40.2"\nboth\.m3u8\n$/);
+    const first = await textOf('both.m3u8');
+    expect(first).toMatch(
+      /SEQUENCE:100\n#EXT-X-MAP:URI="both-init-[\w-]+\.mp4"\n#EXT-X-PROGRAM-DATE-TIME:2026-11-23T20:00:00/,
+    );
+    const init = /both-init-[\w-]+\.mp4/.exec(first)?.[0] ?? '';
+    expect((await sendRequest(`${base}/${init}`)).body.equals(file('both.mp4'))).toBe(true);
+    const { headers, body } = await sendRequest(`${base}/both-102.m4s`);
+    expect([headers['content-type'], headers['content-disposition'], headers['cache-control']]).toEqual([
+      ...['video/mp4', undefined, 'no-store'],
+    ]);
+    expect(body.equals(file('both2.m4s'))).toBe(true);
+    expect(await textOf('held.m3u8')).toMatch(/\nboth-held\.m3u8\n$/);
+    expect(await textOf('both-held.m3u8')).toBe(`${first}#EXT-X-ENDLIST\n`);
+    Object.assign(state, { from: 3, to: 6, isEnded: true });
+    const last = await textOf('both.m3u8');
+    expect([last.includes('MEDIA-SEQUENCE:103\n'), last.includes(init), last.endsWith('#EXT-X-ENDLIST\n')]).toEqual([
+      ...[true, true, true],
+    ]);
+    for (const name of ['other.m3u8', 'video.m3u8', 'both-x.m4s', 'both-7.m4s', 'both-init-unknown.mp4'])
+      expect((await sendRequest(`${base}/${name}`)).status).toBe(404);
+    const heard = await withTemporaryFolder(async (place) => {
+      const out = join(place, 'out.mp4');
+      await run('ffmpeg', ['-v', 'error', '-i', `${base}/master.m3u8`, '-c', 'copy', out]);
+      return readFileSync(out);
+    });
+    expect((await packetsOf(heard, 'v')).length).toBe(60);
+  });
+
+  it('has decrypted MPEG-TS, and lists separate audio', async () => {
+    const key = Buffer.alloc(16, 7);
+    const encrypt = (name: string, sequence: number) => {
+      const iv = Buffer.alloc(16);
+      iv.writeUInt32BE(sequence, 12);
+      const cipher = createCipheriv('aes-128-cbc', key, iv);
+      return Buffer.concat([cipher.update(file(name)), cipher.final()]);
+    };
+    for (const number of [0, 1, 2])
+      handlers.set(`ts${number}.ts`, createFaultHandler({ bytes: encrypt(`ts${number}.ts`, 100 + number) }));
+    handlers.set('key', createFaultHandler({ bytes: key }));
+    const encrypted = () =>
+      rolling('ts', { from: 0, to: 3 }, { end: 'ts' })().replace(
+        '#EXTINF',
+        '#EXT-X-KEY:METHOD=AES-128,URI="key"\n#EXTINF',
+      );
+    const url = await serve(encrypted);
+    const base = presentation(url);
+    expect((await sendRequest(`${base}/both-101.ts`)).body.equals(file('ts1.ts'))).toBe(true);
+    expect((await sendRequest(`${base}/both.m3u8`)).body.toString()).not.toContain('KEY');
+    const window = await sendRequest(await follow(`${url}?start=-4`));
+    expect([window.status, (await packetsOf(window.body, 'v')).length]).toEqual([200, 40]);
+    handlers.clear();
+    await service?.close();
+    const pair = presentation(await servePair({ from: 0, to: 3 }));
+    expect((await sendRequest(`${pair}/master.m3u8`)).body.toString()).toMatch(
+      /URI="audio\.m3u8"\n.*AUDIO="a"\nvideo\.m3u8\n/,
+    );
+    expect((await sendRequest(`${pair}/audio-101.m4s`)).body.equals(file('audio1.m4s'))).toBe(true);
+  });
+});
+
+describe('a source with its own ways', () => {
+  it('may have byte ranges, ignore ranges, and have several fragments in a segment', async () => {
+    const parts = [file('both0.m4s'), Buffer.concat([file('both1.m4s'), file('both2.m4s')])];
+    handlers.set('one.m4s', createFaultHandler({ bytes: Buffer.concat(parts) }));
+    const ranged = () =>
+      [
+        ...['#EXTM3U', '#EXT-X-TARGETDURATION:4', '#EXT-X-MEDIA-SEQUENCE:1', '#EXT-X-MAP:URI="both.mp4"'],
+        ...[`#EXT-X-BYTERANGE:${parts[0]?.length}@0`, '#EXTINF:2,', 'one.m4s'],
+        ...[`#EXT-X-BYTERANGE:${parts[1]?.length}`, '#EXTINF:4,', 'one.m4s'],
+      ].join('\n');
+    const { headers, body } = await sendRequest(await follow(`${await serve(ranged)}?start=-99`));
+    expect([headers['accept-ranges'], headers['content-length']]).toEqual(['bytes', String(body.length)]);
+    const { durationSeconds, complaints } = await inspect(body, '.mp4');
+    expect([Math.round(durationSeconds), complaints]).toEqual([6, '']);
+    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('both', 0, 3), 'v'));
+    await service?.close();
+    // A source that ignores ranges tells the size of a segment, or nothing of it.
+    for (const [length, ranges] of [
+      [true, 'bytes'],
+      [false, 'none'],
+    ] as const) {
+      for (const number of [0, 1]) {
+        const fault = { name: 'ignore-range', length } as const;
+        handlers.set(`both${number}.m4s`, createFaultHandler({ bytes: file(`both${number}.m4s`), fault }));
+      }
+      const whole = await sendRequest(await follow(`${await serve(rolling('both', { from: 0, to: 2 }))}?start=-99`));
+      expect([whole.headers['accept-ranges'], (await packetsOf(whole.body, 'v')).length]).toEqual([ranges, 40]);
+      await service?.close();
+    }
+  });
+
+  it('may have a gap, which is remuxed', async () => {
+    const extra = (number: number) => (number === 1 ? ['#EXT-X-GAP'] : []);
+    const base = await serve(rolling('both', { from: 0, to: 4 }, { extra }));
+    const { status, headers, body } = await sendRequest(await follow(`${base}?start=-99`));
+    expect([status, headers['accept-ranges'], (await packetsOf(body, 'v')).length]).toEqual([200, 'none', 60]);
+    expect(asked).not.toContain('both1.m4s');
   });
 });

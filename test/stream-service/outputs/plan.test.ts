@@ -69,12 +69,12 @@ MP3                 | copy       | copy       | 400    | 415          | encode |
 TS                  | copy       | copy       | 400    | 415          | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture | 415
 HLS                 | remux      | remux      | 400    | remux        | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture | 415
 DASH of VP8         | remux      | remux      | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | 415            | 400             | 415    | picture | 415
-a live HLS          | remux      | remux      | 400    | 415          | encode | 400    | 400          | 400       | 400   | remux      | 415            | 400             | 415    | picture | 415
+a live HLS          | remux      | remux      | 400    | 415          | encode | 400    | 400          | 400       | 400   | remux      | 415            | 400             | live   | picture | 415
 silent MP4          | copy       | copy       | layout | layout/remux | copy   | copy   | copy         | layout    | copy  | copy       | layout/remux   | layout          | layout | picture | storyboard
 a pair of MP4       | layout/mux | layout/mux | layout | layout/mux   | encode | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture | storyboard
 a pair of WebM      | mux        | mux        | 400    | mux          | encode | encode | 415          | 415       | remux | mux        | mux            | 400             | 415    | picture | 415
 a pair of HLS       | mux        | mux        | 400    | mux          | encode | encode | remux        | 400       | 415   | mux        | mux            | 400             | 415    | picture | 415
-a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | 415    | picture | 415
+a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture | 415
 `;
 
 const [[, ...queries] = [], ...rows] = TABLE.trim()

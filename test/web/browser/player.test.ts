@@ -55,6 +55,24 @@ async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[
 }
 
 describe('player', () => {
+  it('goes back in a live stream as far as its source holds it', async () => {
+    const { page } = await play('/live/index.m3u8');
+    await page.getByRole('button', { name: 'Go back' }).click();
+    await eventually(() => element(page).evaluate((media) => (media as HTMLMediaElement).seekable.length)).toBe(1);
+    const held = await element(page).evaluate((media) => {
+      const { seekable } = media as HTMLMediaElement;
+      return { start: seekable.start(0), end: seekable.end(0) };
+    });
+    expect(held.end - held.start).toBeGreaterThan(5);
+    const place = held.start + 2;
+    expect(await seek(page, place)).toBeCloseTo(place, 0);
+    await playsOnFrom(page, place);
+    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(true);
+    await page.getByRole('button', { name: 'Back to live' }).click();
+    await eventually(() => element(page).getAttribute('src')).toMatch(/\/Stream\/Media\//);
+    await playsOnFrom(page, 0);
+  });
+
   it('seeks a playing video and requests only the range it needs', async () => {
     const { page } = await play('/files/long.mp4');
     expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);

@@ -23,6 +23,8 @@ export interface Api {
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, options?: StreamOptions): string;
+  /** HLS of what the source of a live rendition holds now. */
+  heldUrl(key: string): string;
 }
 
 export interface ResolveOptions {
@@ -133,6 +135,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
+    heldUrl: (key) => `${base}/api/Stream/Hls/${encodeURIComponent(key)}/held.m3u8`,
     streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, subtitles, name } = {}) {
       const query = new URLSearchParams();
       if (name) query.set('name', name);

@@ -132,7 +132,7 @@ describe('the HLS presentation', () => {
   });
 
   it.each([
-    ['live', trackOf('x'), { isLive: true }, /^An HLS playlist cannot be made of a live stream/],
+    ['live', trackOf('x'), { isLive: true }, /^An HLS playlist of a live stream/],
     ['in WebM', trackOf('x', { container: 'webm' }), {}, /^There (is|are) /],
     ['in segments', trackOf('x', { delivery: 'hls' }), {}, /^There (is|are) /],
   ] as const)('of media that is %s is 415 with the reason', async (_name, track, traits, detail) => {

@@ -99,7 +99,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
     const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
-    playback.current.set({ choice, title, author, coverUrl, link, ...now });
+    playback.current.set({ choice, title, author, coverUrl, link, isLive: details?.isLive, ...now });
   };
   const toggleClip = (isClip: boolean) => {
     if (!playing && whole && isClip) play(whole);

@@ -22,17 +22,27 @@ export interface PlayerProps {
   readonly onOpen: (link: string) => void;
 }
 
+/** Seconds before the newest media where going back begins. */
+const BACK_SECONDS = 30;
+
+/** Whether the browser itself plays HLS. */
+const playsHls = () => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
+
 /** Plays one choice: native controls where it can be sought in, else play, sound and full screen alone. */
 export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const { api, texts, playback: player } = usePage();
   const { t } = texts;
   const { title, coverUrl, link, startSeconds = 0 } = playback;
+  const { key, convertTo } = playback.choice.rendition;
+  // A browser that plays HLS itself seeks in what a live stream holds.
+  const mayGoBack = playback.isLive === true && key !== undefined && !convertTo && playsHls();
+  const [isHeld, setHeld] = useState(false);
   const choice = useRanges(playback.choice, isRangeDoubtful(playback.choice));
-  const url = playbackUrl(api, choice);
+  const url = isHeld && key ? api.heldUrl(key) : playbackUrl(api, choice);
   const isVideo = choice.element === 'video';
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const state = useMediaState(media);
-  const canSeek = choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY;
+  const canSeek = isHeld || (choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY);
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
@@ -66,6 +76,11 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   };
   // A media element does not report the cause: a request to the stream does.
   const explain = async () => {
+    // Not every live stream is held, and an earlier version of an instance has no such list.
+    if (isHeld) {
+      setHeld(false);
+      return;
+    }
     if (hasAsked.current) {
       setProblem({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
       return;
@@ -96,6 +111,10 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     crossOrigin: new URL(api.base).origin === location.origin ? undefined : 'anonymous',
     'aria-label': t('player.label', { title }),
     onError: explain,
+    onLoadedMetadata: () => {
+      const { current } = media;
+      if (current && isHeld) current.currentTime = Math.max(0, current.duration - BACK_SECONDS);
+    },
     onPlaying: () => {
       hasAsked.current = false;
     },
@@ -136,6 +155,11 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       )}
       <div class="player-tools">
         <PlayerBar {...{ media, state, isVideo, canSeek, isMini, link }} onHelp={help} />
+        {!isMini && mayGoBack && (
+          <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>
+            {t(isHeld ? 'player.toLive' : 'player.goBack')}
+          </button>
+        )}
         {!isMini && isClippable(choice) && Number.isFinite(state.durationSeconds) && (
           <Trimmer playback={playback} media={media} durationSeconds={state.durationSeconds} />
         )}

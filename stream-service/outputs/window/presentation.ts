@@ -1,0 +1,138 @@
+import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { digestOf } from '../../../core/http/index.ts';
+import type { MediaSection, Segment } from '../../../core/media/timeline/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { type HeldSegments, openTrack } from '../../source/index.ts';
+import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
+import type { WindowDependencies } from './open.ts';
+import { isNumbered } from './plan.ts';
+
+/** A file of the rolling HLS presentation of a live stream, whose segments are those of its source. */
+export interface LivePlan extends PlannedOutput {
+  readonly kind: 'live';
+  readonly found: KeyedRendition;
+  readonly file: LiveFile;
+}
+
+type LiveFile =
+  /** `isClosed`: of what is held now, as a recording, which players can seek in that cannot in a list that rolls. */
+  | { readonly kind: 'master'; readonly isClosed: boolean }
+  | { readonly kind: 'playlist'; readonly track: number; readonly isClosed: boolean }
+  | { readonly kind: 'init'; readonly track: number; readonly id: string }
+  | { readonly kind: 'content'; readonly track: number; readonly sequence: number };
+
+const MASTER = /^(master|held)\.m3u8$/i;
+const FILE = /^(video|audio|both)(?:-(?:init-([\w-]{4,40})|(\d{1,15})|(held)))?\.(m3u8|mp4|m4s|ts|aac)$/i;
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  m3u8: 'application/vnd.apple.mpegurl',
+  mp4: 'video/mp4',
+  m4s: 'video/mp4',
+  ts: 'video/mp2t',
+  aac: 'audio/aac',
+};
+
+/** @throws UnsupportedRendition for what is not HLS, NotFound for another name */
+export function planLive(found: KeyedRendition, name: string): LivePlan {
+  if (!found.tracks.every(isNumbered))
+    throw new UnsupportedRendition('An HLS playlist of a live stream can be made of HLS only.');
+  const [, side = '', id, sequence, held, extension = 'm3u8'] = FILE.exec(name) ?? [];
+  const master = MASTER.exec(name)?.[1];
+  const track = sidesOf(found).indexOf(side.toLowerCase());
+  const file: LiveFile | undefined = master
+    ? { kind: 'master', isClosed: master.toLowerCase() === 'held' }
+    : track < 0
+      ? undefined
+      : id !== undefined
+        ? { kind: 'init', track, id }
+        : sequence !== undefined
+          ? { kind: 'content', track, sequence: Number(sequence) }
+          : { kind: 'playlist', track, isClosed: held !== undefined };
+  if (!file) throw new NotFound('No such file');
+  const mimeType = MIME_TYPES[extension.toLowerCase()] ?? '';
+  const head = { mimeType, fileExtension: `.${extension}`, isInline: true, size: undefined, acceptRanges: undefined };
+  return { kind: 'live', found, file, head, answersHead: true };
+}
+
+const sidesOf = ({ tracks }: KeyedRendition): readonly string[] =>
+  tracks.length > 1 ? ['video', 'audio'] : [!tracks[0].video ? 'audio' : tracks[0].audio ? 'both' : 'video'];
+
+/** @throws NotFound for a segment that is no longer held, and what reading the source throws */
+export async function openLive(
+  { found, file, head }: LivePlan,
+  { session, openSource }: Opening,
+  { listSegments }: WindowDependencies,
+): Promise<Representation> {
+  if (file.kind === 'master') return inMemory(head, Buffer.from(writeMaster(found, file.isClosed ? '-held' : '')));
+  const { resource, tracks } = found;
+  const track = tracks[file.track] as Track;
+  const list = async (): Promise<HeldSegments> => {
+    if (!listSegments) throw new UnsupportedRendition('This instance reads live streams from now on only.');
+    return listSegments(resource, track, { signal: session.signal, client: session.client });
+  };
+  if (file.kind === 'playlist') {
+    const held = await list();
+    const shown = { ...held, isComplete: held.isComplete || file.isClosed };
+    return inMemory(head, Buffer.from(writePlaylist(sidesOf(found)[file.track] ?? '', shown)));
+  }
+  const sequence =
+    file.kind === 'content'
+      ? file.sequence
+      : (await list()).segments.find(({ init }) => init && idOf(init) === file.id)?.sequence;
+  if (sequence === undefined) throw new NotFound('No such section', { reason: 'gone' });
+  const window = { resource, first: sequence, last: sequence, part: file.kind };
+  const source = await openTrack(openSource, found, { ...track, window }, session);
+  if (!source.needsRemux) throw new TypeError('A segment was opened as a file');
+  return { ...head, acceptRanges: 'none', read: () => source.readFrom(0).stream };
+}
+
+/** The name of an initialization section, the same with another signature. */
+const idOf = ({ url, range }: MediaSection): string =>
+  digestOf([URL.parse(url)?.pathname, range?.first, range?.last]).slice(0, 16);
+
+function writeMaster(found: KeyedRendition, ending: string): string {
+  const [variant, audio] = sidesOf(found);
+  const bitrate = found.tracks.reduce((sum, track) => sum + (track.bitrate ?? 0), 0);
+  const group = audio && [`#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Audio",DEFAULT=YES,URI="${audio}${ending}.m3u8"`];
+  const codecs = found.tracks.flatMap(({ video, audio }) => [video, audio].flatMap((side) => side?.codec ?? []));
+  // Short names of codecs are no RFC 6381 strings.
+  const isStated = codecs.length > 0 && codecs.every((codec) => /^\w{4}\.[\w.]+$/.test(codec));
+  const attributes = [
+    `BANDWIDTH=${Math.round(bitrate * 1000) || 1}`,
+    ...(isStated ? [`CODECS="${codecs.join(',')}"`] : []),
+    ...(audio ? ['AUDIO="a"'] : []),
+  ];
+  return lines(['#EXTM3U', ...(group ?? []), `#EXT-X-STREAM-INF:${attributes.join(',')}`, `${variant}${ending}.m3u8`]);
+}
+
+/** The segments that the source holds, under names of this presentation. */
+function writePlaylist(side: string, { segments, isComplete }: HeldSegments): string {
+  let before: string | undefined;
+  const entries = segments.flatMap(
+    ({ sequence, seconds, content, init, isDiscontinuity, isGap, startsAtMs }, index) => {
+      const id = init && idOf(init);
+      const map = id && id !== before ? [`#EXT-X-MAP:URI="${side}-init-${id}.mp4"`] : [];
+      before = id ?? before;
+      return [
+        ...(isDiscontinuity && index > 0 ? ['#EXT-X-DISCONTINUITY'] : []),
+        ...map,
+        ...(startsAtMs === undefined ? [] : [`#EXT-X-PROGRAM-DATE-TIME:${new Date(startsAtMs).toISOString()}`]),
+        ...(isGap ? ['#EXT-X-GAP'] : []),
+        `#EXTINF:${seconds.toFixed(3)},`,
+        `${side}-${sequence}.${extensionOf(content, init)}`,
+      ];
+    },
+  );
+  return lines([
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    `#EXT-X-TARGETDURATION:${Math.max(1, ...segments.map(({ seconds }) => Math.round(seconds)))}`,
+    `#EXT-X-MEDIA-SEQUENCE:${segments[0]?.sequence ?? 0}`,
+    ...entries,
+    ...(isComplete ? ['#EXT-X-ENDLIST'] : []),
+  ]);
+}
+
+const extensionOf = ({ url }: MediaSection, init: Segment['init']): string =>
+  init ? 'm4s' : /\.aac(?:\?|$)/i.test(url) ? 'aac' : 'ts';
+
+const lines = (text: readonly string[]): string => `${text.join('\n')}\n`;
