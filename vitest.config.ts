@@ -6,7 +6,7 @@ export const UNIT_TESTS = [
   'test/clients/{api-types,command-line,list}.test.ts',
   'test/core/api/*.test.ts',
   'test/core/concurrency/*.test.ts',
-  'test/core/config/!(cookies-file|secret-settings).test.ts',
+  'test/core/config/!(cookies-worker|secrets-manager).test.ts',
   'test/core/conversions/*.test.ts',
   'test/core/egress/{address-guard,append-chunk,proxy-pool}.test.ts',
   'test/core/http/*.test.ts',

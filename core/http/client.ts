@@ -178,7 +178,9 @@ export interface AccessControl {
 export function createAccessControl(hashes: readonly string[], now: () => number = Date.now): AccessControl {
   const byId = new Map(hashes.map((hash) => [accessKeyId(hash), hash]));
 
-  const check = (signed: string, id: string, expiry: string, signature: string): SignedKey => {
+  const check = (text: string, link?: string): SignedKey => {
+    const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(text) ?? [];
+    const signed = link ?? key;
     const hash = byId.get(id);
     // Before the expiry: only the owner of a valid signature may learn that it has expired.
     if (hash === undefined || !isEqual(signature, signatureOf(hash, signed, expiry))) return { refused: 'invalid' };
@@ -195,14 +197,9 @@ export function createAccessControl(hashes: readonly string[], now: () => number
       return known !== undefined && isEqual(known, hash) ? known : undefined;
     },
     verify(text) {
-      if (!text.includes('.')) return undefined;
-      const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(text) ?? [];
-      return check(key, id, expiry, signature);
+      return text.includes('.') ? check(text) : undefined;
     },
-    verifyLink(link, parameter) {
-      const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(`url.${parameter}`) ?? [];
-      return check(key && link, id, expiry, signature);
-    },
+    verifyLink: (link, parameter) => check(`url.${parameter}`, link),
   };
 }
 

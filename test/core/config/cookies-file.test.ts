@@ -4,27 +4,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { startWorker } from '../../../core/tools/worker/worker-process.ts';
-import { installedTools } from '../../support/installed-tools.ts';
-
-const HEADER = '# Netscape HTTP Cookie File';
-const COOKIE = '.media.example\tTRUE\t/\tFALSE\t2147483647\tsid\ts3cret';
-const ALL = [
-  HEADER,
-  '# a comment',
-  '#\tTRUE\tin\ta\tcomment\twith\ttabs',
-  'no {"JSON"}',
-  'no{"JSON"}',
-  COOKIE.replace('.media.example\tTRUE', 'media.example\tFALSE'),
-  '',
-  'words',
-  COOKIE,
-  `#HttpOnly_${COOKIE}`,
-  COOKIE.replace('2147483647', '0'),
-  '',
-].join('\n');
-/** The subdomain flag is TRUE, but the domain has no leading dot. */
-const CONTRADICTION = `${HEADER}\n${COOKIE.slice(1)}\n`;
+import { ALL, CONTRADICTION, COOKIE, HEADER } from './cookies-content.ts';
 
 let dir = '';
 beforeAll(async () => {
@@ -90,16 +70,6 @@ describe('COOKIES_FILE', () => {
     expect(act).toThrow(SettingError);
     expect(act).toThrow(/^COOKIES_FILE must be a Netscape cookies file: [^\n]+$/);
     expect(act).not.toThrow('s3cret');
-  });
-
-  it('accepts and rejects what yt-dlp does', async () => {
-    const { ytDlp } = await installedTools();
-    const startWith = async (content: string) => {
-      const cookiesFile = await write(content);
-      await (await startWorker({ ytDlp, concurrency: 1, memoryBytes: 2 ** 29, cookiesFile })).close();
-    };
-    await startWith(ALL);
-    await expect(startWith(CONTRADICTION)).rejects.toThrow('ended before it was ready');
   });
 });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  contacts,
+  dollars,
   flag,
   hostNames,
   hostPorts,
@@ -8,7 +10,10 @@ import {
   type Parser,
   parseHostPort,
   proxyUrls,
+  ratio,
   SettingError,
+  wholeNumber,
+  ytDlpExtractorArgs,
   zoneIds,
 } from '../../../core/config/parsers.ts';
 
@@ -123,4 +128,46 @@ describe('zoneIds', () => {
     'use1-az1x,use1-az2x',
     '',
   ])('rejects %j', (text) => rejects(zoneIds, text));
+});
+
+describe('numbers', () => {
+  it.each<[string, Parser<number>, readonly string[], readonly string[]]>([
+    [
+      'from 0 to 1',
+      ratio,
+      ['0', '1', '.5', '0.25', '1.0', '1.000'],
+      ['', '1.1', '0.', '2', '-0.5', '0.5x', 'x0.5', '01'],
+    ],
+    [
+      'of dollars',
+      dollars(1, 10),
+      ['1', '1.5', '1.25', '10', '10.00'],
+      ['0.99', '10.01', '1.255', '1.', '1x', '$1', ''],
+    ],
+    ['of units', wholeNumber(2, 40), ['2', '40', '017'], ['1', '41', '2.0', '2x', 'x2', '']],
+  ])('%s are read within their bounds, and nothing else', (_, parser, accepted, refused) => {
+    expect(accepted.map((text) => parse(parser, text))).toEqual(accepted.map(Number));
+    for (const text of refused) rejects(parser, text);
+  });
+});
+
+describe('contacts', () => {
+  it.each(['https://a.example/x', 'MAILTO:me@a.example', 'tel:123', 'tel:+49-30'])('accept %s', (text) =>
+    expect(parse(contacts, text)).toEqual([text]),
+  );
+  it.each(['http://a.example/', 'xhttps://a.example/', 'mailto:me', 'tel:x1', 'tel:1 2', 'https://a.example/"'])(
+    'reject %s',
+    (text) => rejects(contacts, text),
+  );
+});
+
+describe('ytDlpExtractorArgs', () => {
+  it('are separated by any blanks', () =>
+    expect(parse(ytDlpExtractorArgs, ' youtube:player_client=web;a=b \t\n x.y+z:skip-it=1 ')).toEqual([
+      'youtube:player_client=web;a=b',
+      'x.y+z:skip-it=1',
+    ]));
+  it.each(['!youtube:a=b', 'youtube:!a=b', 'youtube:=b', ':a=b'])('reject %s', (text) =>
+    rejects(ytDlpExtractorArgs, text),
+  );
 });

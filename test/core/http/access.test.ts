@@ -25,6 +25,7 @@ describe('createAccessControl', () => {
     [`Bearer ${HASH}`, undefined, undefined],
     ['Bearer', undefined, undefined],
     ['', '', undefined],
+    [undefined, ` ${KEY}\t`, HASH],
     [undefined, `${KEY},${OTHER}`, undefined],
     [undefined, undefined, undefined],
     [undefined, undefined, HASH, `theme=dark; reelay-access-key=${KEY}; x=y`],
@@ -49,6 +50,7 @@ describe('createAccessControl', () => {
     expect(at(24 * HOUR_MS)).toMatchObject({ key: MEDIA_KEY });
     // Clocks of hosts may differ by a minute.
     expect(at(24.5 * HOUR_MS + 59_000)).toMatchObject({ key: MEDIA_KEY });
+    expect(at(24.5 * HOUR_MS + 60_000)).toMatchObject({ key: MEDIA_KEY });
     expect(at(24.5 * HOUR_MS + 61_000)).toEqual({ refused: 'expired' });
     // A host whose clock is behind signs links that are not expired for others.
     expect(at(-HOUR_MS)).toMatchObject({ key: MEDIA_KEY });
@@ -72,6 +74,11 @@ describe('createAccessControl', () => {
     for (const text of ['.', '...', `${key}.`, `${key}.${id}.${expiry}.`, `${key}.${id}.-1.${signature}`, 'a.b.c.d.e'])
       expect(access.verify(text)).toEqual(invalid);
   });
+
+  it.each([HASH.slice(0, 12), HASH.slice(0, 40), HASH.slice(0, -1) + (HASH.endsWith('0') ? '1' : '0')])(
+    'takes a hash for another that begins alike: %s',
+    (hash) => expect(createAccessControl([hash]).identify({ authorization: undefined, apiKey: KEY })).toBeUndefined(),
+  );
 
   it('refuses everything without keys', () =>
     expect(createAccessControl([]).identify({ authorization: `Bearer ${KEY}`, apiKey: KEY })).toBeUndefined());

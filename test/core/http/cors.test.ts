@@ -121,3 +121,21 @@ describe('isForeignPage', () => {
     expect(isForeignPage(origin, allowed, own)).toBe(expected),
   );
 });
+
+describe('isForeignPage and isCrossSiteSubrequest', () => {
+  it.each(['app-https://page.example', 'chrome-extension://abc', 'capacitor://localhost'])(
+    'do not mean the origin %s, which is of no page',
+    (origin) => {
+      const headers: Readonly<Record<string, string>> = {
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+        origin,
+      };
+      expect(isForeignPage(origin, [], 'https://own.example')).toBe(false);
+      expect(isCrossSiteSubrequest((name) => headers[name], [])).toBe(false);
+    },
+  );
+
+  it('take any page for foreign where the own address is not known', () =>
+    expect([undefined, '', 'no URL'].map((own) => isForeignPage(PAGE, [], own))).toEqual([true, true, true]));
+});

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createKeyGuesses } from '../../../core/http/access-secrets.ts';
+import { createKeyGuesses, createOriginSecretCheck } from '../../../core/http/access-secrets.ts';
 import { clientOf } from '../../../core/http/client.ts';
 
 const hashOf = (key: unknown) => createHash('sha256').update(String(key)).digest('hex');
@@ -71,5 +71,22 @@ describe('createKeyGuesses', () => {
     );
     expect(compared.reduce((sum, count) => sum + count)).toBe(4 * MAX_WRONG_KEYS);
     expect(guess(clientOf('2001:db8:2::1'), 50)).toBe(MAX_WRONG_KEYS);
+  });
+
+  it('counts IPv4 clients each alone, however many there are', () => {
+    const { guess } = create();
+    const counts = Array.from({ length: 60 }, (_, index) => guess(clientOf(`192.0.2.${index}`), 20));
+    expect(new Set(counts)).toEqual(new Set([MAX_WRONG_KEYS]));
+  });
+});
+
+describe('createOriginSecretCheck', () => {
+  it.each([
+    ['a,b', ['a', 'b']],
+    [',a,,', ['a']],
+    ['', []],
+  ])('accepts of %j each secret alone', (secrets, accepted) => {
+    const check = createOriginSecretCheck(secrets);
+    expect(['a', 'b', 'a,b', 'c', '', undefined].filter(check)).toEqual(accepted);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/response-headers.ts';
+import {
+  chooseJsonType,
+  matchesEntityTag,
+  readWaitPreference,
+  renderJson,
+} from '../../../core/http/response-headers.ts';
 
 describe('chooseJsonType', () => {
   it.each([
@@ -21,6 +26,10 @@ describe('chooseJsonType', () => {
     ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
     ['text/plain ; charset=utf-8 ; q=0.9', 'text/plain'],
     ['text/plain;q=2', 'application/json'],
+    ['text/plain;q=x1, text/json;q=0.1', 'text/json'],
+    ['text/plain;q=1x, text/json;q=0.1', 'text/json'],
+    ['text/plain;q=1.000, text/json;q=0.9', 'text/plain'],
+    ['application/*, text/plain;q=0.5', 'application/json'],
     ['text/plain;q=-1, text/json;q=0.001', 'text/json'],
     [',,;q=1,/', 'application/json'],
     ['x/y,'.repeat(100_000), 'application/json'],
@@ -52,6 +61,27 @@ describe('readWaitPreference', () => {
     ['wait=1e3', undefined],
     ['wait=99999999', undefined],
     ['await=3', undefined],
+    ['x-wait=3, wait=5', 5],
+    ['wait x wait=3', undefined],
+    ['wait=3x', undefined],
     [`${'a,'.repeat(100_000)}wait=3`, undefined],
   ])('returns for Prefer %.60j: %s', (prefer, seconds) => expect(readWaitPreference(prefer)).toBe(seconds));
+});
+
+describe('matchesEntityTag', () => {
+  it.each([
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b" , W/"a"', true],
+    ['*', true],
+    ['"b"', false],
+    ['a', false],
+    ['"W/a"', false],
+    ['', false],
+    [undefined, false],
+  ])('compares If-None-Match %j with "a": %j', (ifNoneMatch, matches) =>
+    expect(matchesEntityTag(ifNoneMatch, '"a"')).toBe(matches),
+  );
+
+  it('leaves what only looks weak inside of a tag', () => expect(matchesEntityTag('"aW/"', '"a"')).toBe(false));
 });

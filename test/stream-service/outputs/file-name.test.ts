@@ -1,7 +1,7 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fileName } from '../../../core/http/file-name.ts';
+import { fileName, listFileNames } from '../../../core/http/file-name.ts';
 import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
 
 describe('fileName', () => {
@@ -12,6 +12,19 @@ describe('fileName', () => {
     [65, Number.POSITIVE_INFINITY, 'Song (1-05–).mp4'],
   ])('names a clip from %d to %d', (startSeconds, endSeconds, name) => {
     expect(fileName({ title: 'Song', author: null, clip: { startSeconds, endSeconds } }, '.mp4')).toBe(name);
+  });
+
+  it('names the moment at which a part of a live stream was recorded', () =>
+    expect(fileName({ title: 'Song', author: null, recordedAtMs: Date.UTC(2026, 10, 23, 20, 0, 5) }, '.mp4')).toBe(
+      'Song (2026-11-23 20-00-05Z).mp4',
+    ));
+
+  it.each([
+    [9, 'List/07 - A - B.mp3'],
+    [1000, 'List/0007 - A - B.mp3'],
+  ])('numbers the files of a list that ends with %d', (lastNumber, path) => {
+    const { folder, pathOf } = listFileNames({ title: 'List', author: null }, lastNumber);
+    expect([folder, pathOf(7, { title: 'B', author: 'A' }, '.mp3')]).toEqual(['List', path]);
   });
 
   it('keeps the times of a clip with a long title within 200 bytes', () => {
