@@ -296,6 +296,43 @@ describe('player', () => {
     expect(cover.suggestedFilename()).toMatch(/\.jpg$/);
   });
 
+  it('shows a picture of the position that is pointed at or moved to, and at the handles of a clip', async () => {
+    const { page, requests } = await play('/site/combined/pictures', /^360p/);
+    const bar = page.getByRole('slider', { name: 'Position' });
+    await bar.waitFor();
+    await element(page).evaluate((media) => (media as HTMLMediaElement).pause());
+    const loaded = () => requests.filter((request) => request.url().includes('/api/Stream/Storyboard/'));
+    expect(loaded()).toEqual([]);
+    const picture = page.locator('.seek-picture');
+    const shown = () =>
+      picture.evaluateAll((all) => all.map((one) => getComputedStyle(one as HTMLElement).backgroundPosition));
+    /** Where the picture of a position is on the sheet, by the list itself. */
+    const expected = async (seconds: number) => {
+      const list = await (await fetch(loaded()[0]?.url() ?? '')).text();
+      const cues = [...list.matchAll(/^00:00:([\d.]+) --> .*\n.*=(\d+),(\d+),/gm)];
+      const cue = cues.findLast(([, start]) => Number(start) <= seconds);
+      return [`${-Number(cue?.[2])}px ${-Number(cue?.[3])}px`];
+    };
+    const { width = 0, height = 0 } = (await bar.boundingBox()) ?? {};
+    const length = Number(await bar.getAttribute('max'));
+    await bar.hover({ position: { x: width * 0.7, y: height / 2 } });
+    await picture.waitFor();
+    expect(await shown()).toEqual(await expected(0.7 * length));
+    expect(await shown()).not.toEqual(await expected(0));
+    await page.mouse.move(0, 0);
+    await picture.waitFor({ state: 'detached' });
+    await bar.focus();
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+    await eventually(shown).toEqual(await expected(length - 2));
+    await eventually(() => clock(page)).toBe(length - 2);
+    await page.getByRole('button', { name: 'Cut a clip' }).click();
+    await page.getByRole('slider', { name: 'Start' }).focus();
+    await eventually(shown).toEqual(await expected(0));
+    await page.keyboard.press('ArrowRight');
+    await eventually(shown).toEqual(await expected(1));
+    expect(loaded().filter((request) => !request.url().endsWith('.jpg'))).toHaveLength(1);
+  });
+
   it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {
     const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });

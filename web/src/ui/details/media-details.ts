@@ -41,6 +41,8 @@ export interface MediaDetails {
   /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
   readonly audio: readonly DetailedAudio[];
   readonly subtitles: readonly SubtitleInformation[];
+  /** For the pictures that are shown while seeking. */
+  readonly storyboardKey: string | null;
 }
 
 /** More are not shown. */
@@ -89,6 +91,7 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
     audio: (field) => asList(field, MAX_RENDITIONS, asAudio),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
+    storyboardKey: asText,
   });
 
 export interface LoadedDetails extends MediaDetails {

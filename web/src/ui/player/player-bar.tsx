@@ -33,13 +33,14 @@ export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp
   const cast = useCast(media);
   const { details } = useDetails(link, canSeek);
   const chapters = details?.chapters ?? NO_CHAPTERS;
+  const storyboardKey = isVideo && !isMini ? details?.storyboardKey : null;
   const hasChapters = canSeek && chapters.length > 1;
   // The media element shows its own.
   const hasControls = canSeek && !isMini;
   const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
   return (
     <div class="player-bar">
-      {hasControls && hasChapters && <SeekBar {...{ media, state, chapters }} />}
+      {hasControls && (hasChapters || storyboardKey) && <SeekBar {...{ media, state, chapters, storyboardKey }} />}
       {!hasControls && (
         <>
           <BarButton

@@ -5,7 +5,9 @@ import type { ClipTimes } from '../../api/index.ts';
 import { formatTime, parseTime } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { useDetails } from '../details/index.ts';
 import type { Playback } from '../playback.ts';
+import { SeekPicture } from './seek-picture.tsx';
 
 export interface TrimmerProps {
   readonly playback: Playback;
@@ -25,7 +27,10 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
   const id = useId();
   /** The end whose text is no time, or not between the other end and that of the media. */
   const [invalid, setInvalid] = useState<End>();
-  const { clip } = playback;
+  /** The handle that is in use. */
+  const [used, setUsed] = useState<End>();
+  const { clip, choice, link } = playback;
+  const { details } = useDetails(link, clip !== undefined && choice.element === 'video');
   // A part may end later than the media.
   const maxSeconds = Math.ceil(durationSeconds);
   const whole = { startSeconds: 0, endSeconds: maxSeconds };
@@ -80,8 +85,15 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
                   aria-label={t(NAMES[end])}
                   aria-valuetext={formatTime(clip[end])}
                   onInput={({ currentTarget }) => drag(end, currentTarget, clip)}
+                  onFocus={() => setUsed(end)}
+                  onBlur={() => setUsed(undefined)}
                 />
               ))}
+              <SeekPicture
+                storyboardKey={details?.storyboardKey}
+                seconds={used && Math.min(clip[used], durationSeconds)}
+                maxSeconds={maxSeconds}
+              />
             </div>
             <div class="times">
               {ENDS.map((end) => (
