@@ -1,3 +1,5 @@
+import { encodeExtended } from 'content-disposition';
+
 /** Bytes of a name in UTF-8, extension included. File systems allow 255, of which programs need some for endings of their own. */
 const MAX_BYTES = 200;
 /** Bytes of the two names in a path. Windows refuses paths of more than 260 characters, with those of the folders above. */
@@ -112,3 +114,18 @@ export function listFileNames(list: Naming, lastNumber: number): ListFileNames {
       `${folder}/${String(number).padStart(digits, '0')} - ${fileName(naming, fileExtension, MAX_ENTRY_BYTES)}`,
   };
 }
+
+/** Content-Disposition of a download: an ASCII name for old clients, and the full name (RFC 6266 §5). */
+export function contentDisposition(naming: Naming, fileExtension: string): string {
+  const name = fileName(naming, fileExtension);
+  // Always quoted: some clients parse nothing else.
+  return `attachment; filename="${toAscii(name)}"; filename*=${encodeExtended(name)}`;
+}
+
+/** Removes accents from letters and replaces other characters by underscores. */
+const toAscii = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^\x20-\x7e]/gu, '_')
+    .replace(/["\\/%]/g, '_');

@@ -252,7 +252,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const skip = parseSegmentsParameter('skip', query.skip);
       if (skip && startSeconds !== undefined) throw problems.badRequest('skip cannot be combined with start');
       return async (found) => {
-        const clip = await segments.skip(found.resource, skip);
+        const clip = skip && (await segments.skip(found.resource, skip));
         return planOutput(found, { route: 'Combined', subtitles, startSeconds, clip, skip });
       };
     }),

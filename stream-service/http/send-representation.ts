@@ -3,10 +3,16 @@ import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, type StreamOperationId } from '../../core/api/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import { type ByteRange, decideRange, formatContentRange, type SignKey } from '../../core/http/index.ts';
+import {
+  type ByteRange,
+  contentDisposition,
+  decideRange,
+  formatContentRange,
+  type SignKey,
+} from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
-import { contentDisposition, type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
+import { type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { type StalledClients, sendBody } from './send-body.ts';

@@ -1,6 +1,5 @@
 export { type ArchiveJobs, createArchiveJobs, planArchive } from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
-export { contentDisposition } from './file-name.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';
 export { createMux } from './mux/index.ts';
 export { createOutputs, createSizeRecorder, type OutputPlan } from './open.ts';

@@ -1,4 +1,4 @@
-import { fileName } from '../../../core/http/file-name.ts';
+import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
 import { tarHeader } from '../../../core/media/tar/index.ts';
 import { localHeader } from '../../../core/media/zip/index.ts';
@@ -7,7 +7,6 @@ import { toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
 import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
-import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });

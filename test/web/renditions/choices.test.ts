@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
+import { contentDisposition } from '../../../core/http/file-name.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { fileNameOf } from '../../../web/src/renditions/file-name.ts';

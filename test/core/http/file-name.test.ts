@@ -1,8 +1,7 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fileName, listFileNames } from '../../../core/http/file-name.ts';
-import { contentDisposition } from '../../../stream-service/outputs/file-name.ts';
+import { contentDisposition, fileName, listFileNames } from '../../../core/http/file-name.ts';
 
 describe('fileName', () => {
   it.each([
