@@ -194,7 +194,7 @@ async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure>
   let memoryBytes = 0;
   for (let count = 0; count < LAYOUT_RUNS; count += 1) {
     const before = process.cpuUsage();
-    ({ memoryBytes } = createLayout(videoHeader, audioHeader));
+    ({ memoryBytes } = createLayout([videoHeader, audioHeader]));
     const { user, system } = process.cpuUsage(before);
     cpu.push((user + system) / 1000);
   }

@@ -48,6 +48,7 @@ export {
   MAX_WINDOW_SEGMENTS,
   type MediaParameters,
   mediaQuery,
+  parseAudioParameter,
   parseMediaParameters,
   parseSegmentsParameter,
   parseStartParameter,

@@ -89,6 +89,15 @@ const EMBEDDED: Parameter = {
   description: 'Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it',
 };
 
+const AUDIO: Parameter = {
+  name: 'audio',
+  in: 'query',
+  description:
+    'Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default',
+};
+
+const PRESENTED = 'As for Media; every language of a pair by default, the original first';
+
 const CLIP: readonly Parameter[] = [
   {
     name: 'start',
@@ -241,6 +250,7 @@ const table = [
       BITRATE,
       TAGS,
       EMBEDDED,
+      AUDIO,
       ...CLIP,
       LIVE_START,
       SKIP,
@@ -279,6 +289,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
+      { ...AUDIO, description: 'As for Get, of each entry' },
       SKIP,
       MARK,
       ENTRIES,
@@ -337,6 +348,7 @@ const table = [
       BITRATE,
       TAGS,
       EMBEDDED,
+      AUDIO,
       ...CLIP,
       LIVE_START,
       LIVE_SEGMENTS,
@@ -362,10 +374,11 @@ const table = [
     path: '/api/Stream/Hls/{key}/master.m3u8',
     summary:
       'The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js',
-    parameters: [KEY],
+    parameters: [KEY, { ...AUDIO, description: PRESENTED }],
     responses: {
       200: { description: 'The playlist', media: ['application/vnd.apple.mpegurl'] },
       206: { description: 'The requested part of the playlist', media: ['application/vnd.apple.mpegurl'] },
+      400: failure('audio is malformed, or there is none in this language; detail says which'),
       404: failure('No such key, or its source is gone'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
       416: failure('The range cannot be satisfied'),
@@ -384,8 +397,9 @@ const table = [
         in: 'path',
         required: true,
         description:
-          'video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
+          'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
       },
+      { ...AUDIO, description: 'As in the URLs of the master playlist' },
       {
         name: 'entity',
         in: 'query',
@@ -395,6 +409,7 @@ const table = [
     responses: {
       200: { description: 'The file, whole', media: HLS_TYPES },
       206: { description: 'The requested part of the file', media: HLS_TYPES },
+      400: failure('audio is malformed, or there is none in this language; detail says which'),
       404: failure('No such key or file, its source is gone, or the media is of another version'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
       416: failure('The range cannot be satisfied'),
@@ -521,6 +536,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
+      { ...AUDIO, description: 'As for Get, of each entry' },
       SKIP,
       MARK,
       { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
@@ -548,6 +564,7 @@ const table = [
     parameters: [
       KEY,
       EMBEDDED,
+      AUDIO,
       SKIP,
       {
         name: 'start',
@@ -563,7 +580,9 @@ const table = [
       },
       400: failure('A parameter is invalid, or the rendition cannot be sought in; detail says which'),
       404: failure('No such key, or its source is gone'),
-      415: failure('Subtitles cannot be embedded in the rendition, or segments of it not left out'),
+      415: failure(
+        'Subtitles or audio of this language cannot be part of the rendition, or segments of it not left out',
+      ),
       502: failure('The source cannot be read, or the segments to leave out'),
     },
     methods: ['GET', 'HEAD'],

@@ -4,6 +4,7 @@ import { parseJobId } from './archive-progress.ts';
 import { problems } from './problem.ts';
 import {
   type MediaParameters,
+  parseAudioParameter,
   parseBitrate,
   parsePartParameters,
   parseSegmentsParameter,
@@ -103,6 +104,7 @@ const GET_PARAMETERS = [
   'bitrate',
   'tags',
   'subtitles',
+  'audio',
   'start',
   'end',
   'skip',
@@ -141,6 +143,7 @@ export function parseGetParameters(rawQuery: string): GetParameters {
     hasTags: parseTags(read('tags')) || query.mark !== undefined,
     ...parsePartParameters(query),
     subtitles,
+    audio: parseAudio(read),
     skip: parseSegmentsParameter('skip', read('skip')),
     mark: parseSegmentsParameter('mark', read('mark')),
   };
@@ -150,6 +153,8 @@ function parseSplit(text: string | undefined): boolean {
   if (text !== undefined && text !== 'chapters') throw problems.badRequest('split must be chapters, or absent');
   return text !== undefined;
 }
+
+const parseAudio = (read: ReadWord) => parseAudioParameter(read('audio'));
 
 function decodeQuery(rawQuery: string, names: readonly string[]): Query {
   const query = new URLSearchParams(rawQuery);
@@ -180,6 +185,8 @@ export interface EntryEncoding extends Selection {
   readonly skip?: readonly SegmentCategory[];
   /** Segments to write as chapters, which are a part of the tags. */
   readonly mark?: readonly SegmentCategory[];
+  /** As in `MediaParameters`. */
+  readonly audio?: string;
 }
 
 /** What Archive streams of a list. */
@@ -234,9 +241,10 @@ function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): E
   const selection = parseSelection(read, defaultQuality);
   const bitrateKbps = parseBitrate(read('bitrate'));
   if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  const audio = parseAudio(read);
   const skip = parseSegmentsParameter('skip', read('skip'));
   const mark = parseSegmentsParameter('mark', read('mark'));
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) || mark !== undefined, skip, mark };
+  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) || mark !== undefined, audio, skip, mark };
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -261,10 +269,11 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 }
 
 /** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
-export const encodingQuery = ({ bitrateKbps, hasTags, skip, mark, ...selection }: EntryEncoding) => ({
+export const encodingQuery = ({ bitrateKbps, hasTags, audio, skip, mark, ...selection }: EntryEncoding) => ({
   ...selectionQuery(selection),
   bitrate: bitrateKbps,
   tags: hasTags || undefined,
+  audio,
   skip: skip?.join(),
   mark: mark?.join(),
 });

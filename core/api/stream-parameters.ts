@@ -28,6 +28,8 @@ export interface MediaParameters {
   readonly skip?: readonly SegmentCategory[];
   /** Segments to write as chapters, which are a part of the tags. */
   readonly mark?: readonly SegmentCategory[];
+  /** The language of the audio, `original`, or `all`. Absent: as in the rendition. */
+  readonly audio?: string;
 }
 
 /** A query parameter as it was decoded; a repeated one is an array. */
@@ -55,10 +57,11 @@ export function parseMediaParameters(query: Query): MediaParameters {
   const bitrateKbps = parseBitrate(query.bitrate);
   if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
   const subtitles = parseSubtitlesParameter(query.subtitles);
+  const audio = parseAudioParameter(query.audio);
   const skip = parseSegmentsParameter('skip', query.skip);
   const mark = parseSegmentsParameter('mark', query.mark);
   const hasTags = parseTags(query.tags) || mark !== undefined;
-  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, skip, mark };
+  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, audio, skip, mark };
 }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
@@ -70,6 +73,7 @@ export function mediaQuery({
   window,
   chapter,
   subtitles,
+  audio,
   skip,
   mark,
 }: MediaParameters): URLSearchParams {
@@ -80,6 +84,7 @@ export function mediaQuery({
     bitrate: bitrateKbps,
     tags: hasTags || undefined,
     subtitles,
+    audio,
     ...windowQuery(window),
     ...(clip && {
       start: startSeconds > 0 || isOpenEnded ? startSeconds : undefined,
@@ -252,10 +257,20 @@ const LANGUAGE = /^[\w-]{1,35}$/;
  * Parses the `subtitles` parameter of Media and Combined; undefined without it.
  * @throws Problem 400 unless it occurs once and has the form of a language
  */
-export function parseSubtitlesParameter(value: Value): string | undefined {
+export const parseSubtitlesParameter = (value: Value): string | undefined =>
+  parseLanguage('subtitles', value, 'a language, such as en');
+
+/**
+ * Parses the `audio` parameter of streams, feeds and archives; undefined without it.
+ * @throws Problem 400 unless it occurs once and has the form of a language, as `original` and `all` have
+ */
+export const parseAudioParameter = (value: Value): string | undefined =>
+  parseLanguage('audio', value, 'a language, such as en, or original, or all');
+
+function parseLanguage(name: string, value: Value, form: string): string | undefined {
   if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest('subtitles is given more than once');
-  if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles must be a language, such as en');
+  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  if (!LANGUAGE.test(value)) throw problems.badRequest(`${name} must be ${form}`);
   return value;
 }
 

@@ -19,6 +19,8 @@ const RESERVED =
 export interface Naming {
   readonly title: string | null;
   readonly author: string | null;
+  /** What distinguishes it from others of the title: `German`. */
+  readonly version?: string;
   /** The part that it is, in seconds; an infinite end is that of the media. */
   readonly clip?: { readonly startSeconds: number; readonly endSeconds: number };
   /** When it was recorded, epoch milliseconds. */
@@ -26,19 +28,19 @@ export interface Naming {
 }
 
 /**
- * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A clip has its times behind the
- * title: `Title (1-05–1-20.5).mp4`, a part of a live stream its time: `Title (2026-11-23 20-00-00Z).mp4`.
+ * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A version, and the times of a clip,
+ * follow the title: `Title (German) (1-05–1-20.5).mp4`, of a part of a live stream its time: `Title (2026-11-23 20-00-00Z).mp4`.
  * @param fileExtension with a leading dot
  * @param maxBytes in UTF-8; a longer name is cut between words
  */
 export function fileName(
-  { title, author, clip, recordedAtMs }: Naming,
+  { title, author, version, clip, recordedAtMs }: Naming,
   fileExtension: string,
   maxBytes = MAX_BYTES,
 ): string {
-  const part = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
-  const recorded = recordedAtMs === undefined ? '' : ` (${formatTimeOfDay(recordedAtMs)})`;
-  const suffix = recorded + part;
+  const times = clip && `${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)}`;
+  const recorded = recordedAtMs === undefined ? undefined : formatTimeOfDay(recordedAtMs);
+  const suffix = [version?.replace(FORBIDDEN, ' '), recorded, times].map((part) => (part ? ` (${part})` : '')).join('');
   const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
   const [artist = '', name = ''] = names;
   const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');

@@ -24,6 +24,7 @@ import {
   type PackedSource,
   packLayout,
   patchFragment,
+  type SoundName,
   unpackSource,
   weighSource,
 } from '../media/virtual-mp4/index.ts';
@@ -37,16 +38,16 @@ const weigh = (sources: readonly PackedSource[]): number =>
   sources.reduce((sum, source) => sum + weighSource(source), 0);
 
 export interface PairInput {
-  readonly video: PackedSource;
-  readonly audio: PackedSource;
+  /** The video, then the audio. */
+  readonly sources: readonly PackedSource[];
   readonly extras?: LayoutExtras;
 }
 
-/** The layout of a pair. */
+/** The layout of a pair, or of a video with several languages. */
 export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
   name: 'lay out pair',
-  run: ({ video, audio, extras }) => packLayout(createLayout(unpackSource(video), unpackSource(audio), extras)),
-  weigh: ({ video, audio }) => weigh([video, audio]),
+  run: ({ sources, extras }) => packLayout(createLayout(sources.map(unpackSource), extras)),
+  weigh: ({ sources }) => weigh(sources),
   ...thrown,
 };
 
@@ -81,23 +82,27 @@ export const FIND_KEYFRAMES: ParsingTask<{ readonly source: ClipSource; readonly
     ...thrown,
   };
 
-/** The layout of an HLS presentation of a file, or of a pair. */
-export const LAY_OUT_HLS: ParsingTask<
-  readonly PackedSource[],
-  { readonly data: LayoutData; readonly streams: readonly HlsStream[] }
-> = {
-  name: 'lay out HLS',
-  run(packed) {
-    const sources = packed.map(unpackSource);
-    const present = sources.flatMap(({ movie }) => listTrackKinds(movie));
-    const kinds = (['vide', 'soun'] as const).filter((kind) => sources.length > 1 || present.includes(kind));
-    if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
-    const layout = layOutHls(sources, kinds);
-    return { data: packLayout(layout), streams: layout.streams };
-  },
-  weigh,
-  ...thrown,
-};
+export interface HlsInput {
+  readonly sources: readonly PackedSource[];
+  /** Names of the audio of further files. */
+  readonly sounds?: readonly SoundName[];
+}
+
+/** The layout of an HLS presentation of a file, or of a video and the audio of others. */
+export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; readonly streams: readonly HlsStream[] }> =
+  {
+    name: 'lay out HLS',
+    run({ sources: packed, sounds }) {
+      const sources = packed.map(unpackSource);
+      const present = sources.flatMap(({ movie }) => listTrackKinds(movie));
+      const kinds = (['vide', 'soun'] as const).filter((kind) => sources.length > 1 || present.includes(kind));
+      if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
+      const layout = layOutHls(sources, kinds, sounds);
+      return { data: packLayout(layout), streams: layout.streams };
+    },
+    weigh: ({ sources }) => weigh(sources),
+    ...thrown,
+  };
 
 export interface FragmentInput {
   readonly fragment: MovieFragment;

@@ -1,5 +1,5 @@
 export { createResolver, type ResolveOptions, type Resolver, type ResolverOptions } from './create-resolver.ts';
 export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './link/index.ts';
 export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';
-export { selectQuality } from './renditions/index.ts';
+export { findSound, listSounds, type Sound, selectQuality } from './renditions/index.ts';
 export { isFinal, normalizeLink, renderFormatReference } from './yt-dlp/index.ts';

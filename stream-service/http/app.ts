@@ -3,6 +3,7 @@ import {
   getOperation,
   operations,
   parseArchiveParameters,
+  parseAudioParameter,
   parseMediaParameters,
   parseSegmentsParameter,
   parseStartParameter,
@@ -142,6 +143,7 @@ type Parameter =
   | 'bitrate'
   | 'tags'
   | 'subtitles'
+  | 'audio'
   | 'start'
   | 'end'
   | 'skip'
@@ -207,8 +209,9 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
         const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) });
-        const { partTitle } = plan;
-        const named = { ...found, fileName, partTitle, hasSkips: (query.skip ?? query.mark) !== undefined };
+        const { partTitle, version } = plan;
+        const hasSkips = (query.skip ?? query.mark) !== undefined;
+        const named = { ...found, fileName, partTitle, version, hasSkips };
         return {
           plan,
           headersOf: (head: RepresentationHead) => responseHeaders(operationId, named, head, signKey),
@@ -248,21 +251,23 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
+      const audio = parseAudioParameter(query.audio);
       const startSeconds = parseStartParameter(query.start);
       const skip = parseSegmentsParameter('skip', query.skip);
       if (skip && startSeconds !== undefined) throw problems.badRequest('skip cannot be combined with start');
       return async (found) => {
         const clip = skip && (await segments.skip(found.resource, skip));
-        return planOutput(found, { route: 'Combined', subtitles, startSeconds, clip, skip });
+        return planOutput(found, { route: 'Combined', subtitles, audio, startSeconds, clip, skip });
       };
     }),
-    HlsMaster: route(
-      find.rendition,
-      () => (found) => planOutput(found, { route: 'Hls', file: { name: 'master.m3u8' } }),
-    ),
+    HlsMaster: route(find.rendition, (query) => {
+      const audio = parseAudioParameter(query.audio);
+      return (found) => planOutput(found, { route: 'Hls', file: { name: 'master.m3u8' }, audio });
+    }),
     HlsFile: route(find.rendition, (query, { file = '' }) => {
       const presentation = { name: file, entity: firstOf(query.entity) };
-      return (found) => planOutput(found, { route: 'Hls', file: presentation });
+      const audio = parseAudioParameter(query.audio);
+      return (found) => planOutput(found, { route: 'Hls', file: presentation, audio });
     }),
     Subtitle: route(find.subtitle, (query) => {
       const format = parseSubtitleFormat(firstOf(query.format));

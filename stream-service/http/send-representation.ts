@@ -35,6 +35,8 @@ export interface Named {
   readonly hasSkips?: boolean;
   /** As in `PlannedOutput`. */
   readonly partTitle?: string | undefined;
+  /** As in `Naming`. */
+  readonly version?: string | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface Named {
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive }, fileName, partTitle, hasSkips }: Named,
+  { resource: { title, author, isLive }, fileName, partTitle, version, hasSkips }: Named,
   {
     size,
     mimeType,
@@ -64,7 +66,8 @@ export function responseHeaders(
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
   const isForAll = fileName === undefined && !hasSkips && !isPrivate;
-  const own = partTitle === undefined ? { title, author, clip, recordedAtMs } : { title: partTitle, author };
+  const own =
+    partTitle === undefined ? { title, author, version, clip, recordedAtMs } : { title: partTitle, author, version };
   const naming = fileName === undefined ? own : { title: fileName, author: null };
   return {
     'content-type': mimeType,

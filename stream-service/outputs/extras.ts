@@ -4,7 +4,7 @@ import { digestOf } from '../../core/http/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { opusTags, vorbisComments } from '../../core/media/ogg/index.ts';
 import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
-import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
+import type { LayoutExtras, SoundName } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
 import type { ClipTimes, Opening } from './representation.ts';
@@ -20,6 +20,8 @@ export interface PlannedExtras {
   /** The part that has the tags, for its chapters. Absent: the whole. */
   readonly clip?: ClipTimes;
   readonly subtitle?: SelectedSubtitle;
+  /** The audio, where it is not that of the rendition. */
+  readonly sounds?: readonly SoundName[];
 }
 
 export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
@@ -32,14 +34,15 @@ export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
 /** @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded */
 export function planExtras(
   { resource, tracks }: KeyedRendition,
-  { isMp4, hasTags, listPlace, clip, subtitles }: WantedExtras,
+  { isMp4, hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
 ): PlannedExtras {
   const tags = hasTags && isMp4 && !resource.isLive ? { hasTags, listPlace, clip } : {};
-  if (subtitles === undefined) return tags;
+  const extras = sounds ? { ...tags, sounds } : tags;
+  if (subtitles === undefined) return extras;
   if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
   if (!tracks.some(({ video }) => video)) throw new UnsupportedRendition('Subtitles can be embedded in video only.');
   if (!isMp4) throw new UnsupportedRendition('Subtitles can be embedded in MP4 only.');
-  return { ...tags, subtitle: selectSubtitle(resource, subtitles) };
+  return { ...extras, subtitle: selectSubtitle(resource, subtitles) };
 }
 
 /** Tags and text of an MP4, or comments of Ogg, with a name that distinguishes them from others; empty: nothing. */
@@ -64,18 +67,22 @@ export async function loadExtras(
   { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
-  const { hasTags, subtitle } = planned;
+  const { hasTags, subtitle, sounds } = planned;
   const [cover, text] = await Promise.all([
     hasTags && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
     subtitle &&
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
   const { tags, comments, chapters } = makeTags(resource, planned, cover || undefined);
-  const marks = chapters ? ` chapters=${digestOf(chapters)}` : '';
-  const id = (tags ? ` tags=${digestOf(tags)}` : '') + marks + (text ? ` text=${text.id}` : '');
+  const parts = { tags: tags && digestOf(tags), chapters: chapters && digestOf(chapters), text: text?.id };
+  const named = { ...parts, audio: sounds && digestOf(sounds) };
+  const id = Object.entries(named)
+    .map(([name, part]) => (part ? ` ${name}=${part}` : ''))
+    .join('');
   return {
     tags,
     text,
+    sounds,
     chapters,
     comments,
     id,

@@ -6,6 +6,7 @@ import type { SegmentCategory } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
+import { type ChosenAudio, chooseAllFiles, chooseAudio } from './choose-audio.ts';
 import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, type EncodeQuery, isEncoded, planEncode } from './encode/index.ts';
@@ -50,8 +51,11 @@ export type RenditionPlan =
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
   | MediaRequest
-  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<MediaQuery, 'subtitles' | 'clip' | 'skip'>)
-  | { readonly route: 'Hls'; readonly file: PresentationFile }
+  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<
+      MediaQuery,
+      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip'
+    >)
+  | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<MediaQuery, 'audio'>)
   | { readonly route: 'Cover' }
   /** The storyboard, with the addresses of its sheets below a path; or one of them. */
   | { readonly route: 'Storyboard'; readonly path: string }
@@ -68,6 +72,10 @@ export interface MediaQuery extends EncodeQuery {
   readonly chapter?: number;
   /** Language of the subtitles to embed in MP4. */
   readonly subtitles?: string;
+  /** Language of the audio, `original`, or `all` for every language. Absent: as in the rendition. */
+  readonly audio?: string;
+  /** The names of audio that is not that of the rendition, once it has been chosen. */
+  readonly sounds?: ChosenAudio['sounds'];
   /** What was requested to be left out, which is in `clip`. */
   readonly skip?: readonly SegmentCategory[];
   /** Its chapters are to be part of the file. */
@@ -92,18 +100,39 @@ const DECISIONS = {
 
 /**
  * Decides what is sent for a rendition: every key works on every endpoint.
- * @throws InvalidParameter when it cannot be clipped, or has no such chapter or subtitles; UnsupportedRendition; NotFound for a file
- * that no presentation has
+ * @throws InvalidParameter when it cannot be clipped, or has no such chapter, subtitles or audio; UnsupportedRendition; NotFound
+ * for a file that no presentation has
  */
 export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Cover') return planPicture(found);
   if (query.route === 'Storyboard') return planStoryboard(found, STORYBOARD_NAME, `${query.path}/`);
   if (query.route === 'StoryboardSheet') return planStoryboard(found, query.file);
-  if (query.route === 'Hls') {
-    const isPictures = /\.(?:vtt|jpg)$/i.test(query.file.name);
-    if (isPictures) return planStoryboard(found, query.file.name);
-    return found.resource.isLive ? planLive(found, query.file.name) : planPresentation(found, query.file);
+  if (query.route === 'Hls') return planHls(found, query);
+  const { audio, ...rest } = query;
+  if (audio === undefined) return planStream(found, rest);
+  const chosen = chooseAudio(found, audio, rest.route === 'Media' && rest.format !== undefined);
+  const plan = planStream(chosen.found, { ...rest, sounds: chosen.sounds });
+  const rangedPath = plan.rangedPath && mediaPath(found, query);
+  return { ...plan, rangedPath, version: chosen.version };
+}
+
+/** Every language of a pair, unless one is chosen, or not all of them can be presented. */
+function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery, { route: 'Hls' }>): RenditionPlan {
+  if (/\.(?:vtt|jpg)$/i.test(file.name)) return planStoryboard(found, file.name);
+  if (found.resource.isLive) {
+    if (audio !== undefined) throw new UnsupportedRendition('The audio of a live presentation cannot be chosen.');
+    return planLive(found, file.name);
   }
+  const isAll = audio === undefined ? found.tracks.length > 1 : audio.toLowerCase() === 'all';
+  const all = isAll ? chooseAllFiles(found, isMp4File) : undefined;
+  if (all) return planPresentation(all.found, { ...file, audio, sounds: all.sounds }, planPresentation(found, file));
+  const chosen = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
+  return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds });
+}
+
+type StreamQuery = Extract<RenditionQuery, { route: 'Media' | 'Combined' }>;
+
+function planStream(found: KeyedRendition, query: StreamQuery): RenditionPlan {
   if (query.route === 'Combined') {
     const { startSeconds } = query;
     if (startSeconds !== undefined) {
@@ -165,8 +194,11 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
 
 const MEDIA_PATH = getOperation('Media').path;
 
-function mediaPath({ key }: KeyedRendition, { subtitles, skip }: Pick<MediaQuery, 'subtitles' | 'skip'>): string {
-  const query = mediaQuery({ hasTags: false, subtitles, skip });
+function mediaPath(
+  { key }: KeyedRendition,
+  { subtitles, audio, skip }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip'>,
+): string {
+  const query = mediaQuery({ hasTags: false, subtitles, audio, skip });
   return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
 }
 

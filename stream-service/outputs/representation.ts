@@ -66,6 +66,8 @@ export interface PlannedOutput {
   readonly conversion?: ConversionName;
   /** The title of the part that it is, which names the file in place of the item's title and the times. */
   readonly partTitle?: string;
+  /** What distinguishes it in file names from the rendition without parameters: `German`. */
+  readonly version?: string;
   /** It is sent from its first byte alone, although the bytes may have ranges elsewhere. */
   readonly isWithoutRanges?: boolean;
   /** Where the same bytes can be requested by range, once they turn out to have ranges. */

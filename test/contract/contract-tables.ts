@@ -169,6 +169,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
       'bitrate',
       'tags',
       'subtitles',
+      'audio',
       'start',
       'end',
       'chapter',
@@ -181,14 +182,15 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
     responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
-    parameters: ['query subtitles string', 'query skip string', 'query start string'],
+    parameters: ['query subtitles string', 'query audio string', 'query skip string', 'query start string'],
     responses: { 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
 };
 
 const RESOLVE_FAILURES = { 400: PROBLEM, 404: PROBLEM, 415: PROBLEM, 502: PROBLEM, 503: PROBLEM };
-const HLS_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
-const STORYBOARD_RESPONSES = { ...HLS_RESPONSES, 502: PROBLEM };
+const STREAM_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
+const HLS_RESPONSES = { ...STREAM_RESPONSES, 400: PROBLEM };
+const STORYBOARD_RESPONSES = { ...STREAM_RESPONSES, 502: PROBLEM };
 
 /** Operations that the contract does not have. */
 export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
@@ -202,12 +204,14 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Stream/Hls/{key}/master.m3u8': {
     operationId: 'HlsMaster',
-    parameters: ['path key string required'],
+    parameters: ['path key string required', 'query audio string'],
     responses: HLS_RESPONSES,
   },
   'GET /api/Stream/Hls/{key}/{file}': {
     operationId: 'HlsFile',
-    parameters: ['path key string required', 'path file string required', 'query entity string'],
+    parameters: ['key', 'file']
+      .map((name) => `path ${name} string required`)
+      .concat('query audio string', 'query entity string'),
     responses: HLS_RESPONSES,
   },
   'GET /api/Stream/Subtitle/{key}': {
@@ -239,7 +243,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'skip', 'mark', 'format', 'from', 'jobId'].map(
+      ...['quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'format', 'from', 'jobId'].map(
         (name) => `query ${name} string`,
       ),
     ],
@@ -275,7 +279,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'skip', 'mark', 'entries'].map(
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'entries'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
@@ -283,7 +287,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   'GET /api/Get': {
     operationId: 'Get',
     parameters: [
-      ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'],
+      ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'audio', 'start', 'end'],
       ...['chapter', 'from', 'skip', 'mark', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

@@ -524,6 +524,8 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
+        /** @description Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default */
+        audio?: string;
         /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
@@ -606,6 +608,8 @@ export interface operations {
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
+        /** @description As for Get, of each entry */
+        audio?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
@@ -756,6 +760,8 @@ export interface operations {
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
+        /** @description Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default */
+        audio?: string;
         /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
@@ -843,6 +849,10 @@ export interface operations {
   /** The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js */
   HlsMaster: {
     parameters: {
+      query?: {
+        /** @description As for Media; every language of a pair by default, the original first */
+        audio?: string;
+      };
       path: {
         /** @description A key taken from a resolve response */
         key: string;
@@ -859,6 +869,14 @@ export interface operations {
       206: {
         content: {
           "application/vnd.apple.mpegurl": string;
+        };
+      };
+      /** @description audio is malformed, or there is none in this language; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
       /** @description No such key, or its source is gone */
@@ -891,13 +909,15 @@ export interface operations {
   HlsFile: {
     parameters: {
       query?: {
+        /** @description As in the URLs of the master playlist */
+        audio?: string;
         /** @description The version of the media that the playlist refers to, as in its URLs */
         entity?: string;
       };
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
+        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
         file: string;
       };
     };
@@ -924,6 +944,14 @@ export interface operations {
           };
           "text/vtt": string;
           "image/*": string;
+        };
+      };
+      /** @description audio is malformed, or there is none in this language; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
       /** @description No such key or file, its source is gone, or the media is of another version */
@@ -1280,6 +1308,8 @@ export interface operations {
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
+        /** @description As for Get, of each entry */
+        audio?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
@@ -1358,6 +1388,8 @@ export interface operations {
       query?: {
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
+        /** @description Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default */
+        audio?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
         /** @description Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe */
@@ -1392,7 +1424,7 @@ export interface operations {
           "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
-      /** @description Subtitles cannot be embedded in the rendition, or segments of it not left out */
+      /** @description Subtitles or audio of this language cannot be part of the rendition, or segments of it not left out */
       415: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];

@@ -12,6 +12,10 @@ export interface OutputTrack {
   readonly sampleTables?: readonly Buffer[];
   /** It has chapters, and players do not show it: the tracks of video and audio refer to it. */
   readonly isChapters?: true;
+  /** Players play it only when it is chosen. @default false */
+  readonly isDisabled?: boolean;
+  /** `udta` of the track. */
+  readonly metadata?: Buffer;
 }
 
 /** The unity matrix (ISO/IEC 14496-12 §8.2.2.2), in 16.16 and 2.30 fixed point. */
@@ -94,19 +98,21 @@ export function writeTrack(
   movieTimescale: number,
   references: readonly Buffer[] = [],
 ): Buffer {
-  const { header, isChapters, durationSeconds, mediaSeconds = durationSeconds } = track;
+  const { header, isChapters, isDisabled = isChapters, durationSeconds, mediaSeconds = durationSeconds } = track;
   const { sampleTables = EMPTY_SAMPLE_TABLES } = track;
   const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
   const movieDuration = u64(Math.round(durationSeconds * movieTimescale));
   // creation_time, modification_time, track_ID and reserved, duration, then layer to height.
-  const flags = isChapters ? DISABLED_FLAGS : TRACK_FLAGS;
+  const flags = isDisabled ? DISABLED_FLAGS : TRACK_FLAGS;
   const tkhd = fullBox('tkhd', 1, flags, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
   const mediaDuration = u64(Math.round(mediaSeconds * timescale));
   // creation_time, modification_time, timescale, duration, language and pre_defined.
   const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), mediaDuration, language);
   const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...sampleTables));
   const trefs = isChapters ? [] : references;
-  return box('trak', tkhd, ...trefs, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
+  const metadata = track.metadata ? [track.metadata] : [];
+  const mdia = box('mdia', mdhd, ...media, minf);
+  return box('trak', tkhd, ...trefs, ...editList(header, movieTimescale), mdia, ...metadata);
 }
 
 /** Mandatory in `stbl` (§8.5.1); the samples are in fragments. */

@@ -21,6 +21,7 @@ import {
   type LayoutExtras,
   MAX_CHUNK_BYTES,
   MAX_CHUNK_SECONDS,
+  nameSounds,
   type Placed,
   PROGRESSIVE_FILE_TYPE,
   placeText,
@@ -38,6 +39,11 @@ import {
   samplesOf,
 } from './clip-window.ts';
 import { copyTiming, type SampleTiming, timeParts } from './sample-timing.ts';
+
+interface ClipTracks {
+  readonly video?: ClipTrack;
+  readonly audio?: readonly ClipTrack[];
+}
 
 /** The layout of a clip, and the part of the presentation that it shows. */
 export interface ClipLayout extends Layout, Span {}
@@ -61,14 +67,10 @@ const EMPTY = -1n;
  * copied: the video from the sync sample before the start, the audio from the packet that the decoder needs. An edit
  * list has players show it from the frame at the start, with the audio of that moment. Of what is left out between, only
  * the video from the sync sample before the end of it stays, which is shown for no time.
- * @param tracks at most one of each kind
+ * @param sources the video, and audio of which players play the first by itself
  * @throws UnsupportedMp4 when nothing is presented between start and end, and Error when a file is truncated
  */
-export function layOutClip(
-  sources: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
-  times: ClipTimes,
-  options: ClipOptions = {},
-): ClipLayout {
+export function layOutClip(sources: ClipTracks, times: ClipTimes, options: ClipOptions = {}): ClipLayout {
   const parts = findParts(sources, times, options);
   const [firstPart, lastPart] = [parts[0], parts.at(-1)];
   if (!firstPart || !lastPart)
@@ -76,47 +78,53 @@ export function layOutClip(
 
   const { startSeconds } = firstPart;
   const seconds = lastPart.outputSeconds + lastPart.seconds;
-  const tracks = (['video', 'audio'] as const).flatMap((kind) => clipTrack(parts, kind) ?? []);
+  const { video, audio = [] } = sources;
+  const heard = audio.map((_, index) => clipTrack(parts, (part) => part.audio[index]));
+  const tracks = [video && clipTrack(parts, (part) => part.video, true), ...heard].filter((each) => each !== undefined);
   const texts = textTracks(options, seconds, parts);
   const chunked = tracks.map(({ track, tables }) => ({ source: track.source, chunks: tables.chunks }));
   const order = placeText(interleave(chunked), texts, { startSeconds, firstTrack: tracks.length });
   const layout = new LayoutBuilder();
-  const header = (mediaStart: number) => writeFileHeader({ tracks, texts, order, mediaStart }, options);
+  // A dub may end before the clip begins.
+  const sounds = options.sounds?.filter((_, index) => heard[index]);
+  const header = (mediaStart: number) => writeFileHeader({ tracks, texts, order, mediaStart }, { ...options, sounds });
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
   addMedia(layout, order);
-  const [first, second = first] = tracks.map(({ track }, index) => toLayoutTrack(track.header, index + 1));
-  if (!first || !second) throw new TypeError('A clip has a track');
-  return { ...layout.build([first, second]), startSeconds, endSeconds: lastPart.startSeconds + lastPart.seconds };
+  const built = layout.build(tracks.map(({ track }, index) => toLayoutTrack(track.header, index + 1)));
+  return { ...built, startSeconds, endSeconds: lastPart.startSeconds + lastPart.seconds };
 }
 
 /** A part that is kept, with its samples. */
 interface KeptPart extends Span {
   readonly video: ClipWindow | undefined;
-  readonly audio: ClipWindow | undefined;
+  readonly audio: readonly (ClipWindow | undefined)[];
   readonly seconds: number;
   /** Where it starts in the output. */
   readonly outputSeconds: number;
 }
 
 function findParts(
-  { video, audio }: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
+  { video, audio = [] }: ClipTracks,
   times: ClipTimes,
   { isFromKeyframe }: ClipOptions,
 ): readonly KeptPart[] {
   const spans = keptParts(times);
+  const [first, ...others] = audio;
+  // Cuts are between packets, which are elsewhere in each language.
+  if (others.length > 0 && spans.length > 1) throw new UnsupportedMp4('Several languages');
   const parts: KeptPart[] = [];
-  for (const span of audio ? alignToPackets(audio, spans) : spans) {
+  for (const span of first ? alignToPackets(first, spans) : spans) {
     const last = parts.at(-1);
     const videoPart = video && findVideoWindow(video, span, isFromKeyframe);
     const startSeconds = last ? span.startSeconds : (videoPart?.startSeconds ?? span.startSeconds);
-    const audioPart = audio && findAudioWindow(audio, { ...span, startSeconds }, !last);
+    const audioParts = audio.map((track) => findAudioWindow(track, { ...span, startSeconds }, !last));
     // Behind the end of the video nothing follows, though there may be a little audio.
-    if (video ? !videoPart : !audioPart) continue;
-    const ends = [videoPart, audioPart].map((window) => (window ? endOf(window) : startSeconds));
+    if (video ? !videoPart : !audioParts[0]) continue;
+    const ends = [videoPart, ...audioParts].map((window) => (window ? endOf(window) : startSeconds));
     const seconds = Math.max(...ends) - startSeconds;
     const outputSeconds = last ? last.outputSeconds + last.seconds : 0;
-    parts.push({ ...span, startSeconds, video: videoPart, audio: audioPart, seconds, outputSeconds });
+    parts.push({ ...span, startSeconds, video: videoPart, audio: audioParts, seconds, outputSeconds });
   }
   return parts;
 }
@@ -134,15 +142,19 @@ interface ClippedTrack {
 }
 
 /** Undefined when no part has such a track. */
-function clipTrack(parts: readonly KeptPart[], kind: 'video' | 'audio'): ClippedTrack | undefined {
-  const own = parts.filter((part) => part[kind]);
-  const windows = own.flatMap((part) => part[kind] ?? []);
+function clipTrack(
+  parts: readonly KeptPart[],
+  windowOf: (part: KeptPart) => ClipWindow | undefined,
+  isVideo = false,
+): ClippedTrack | undefined {
+  const own = parts.filter(windowOf);
+  const windows = own.flatMap((part) => windowOf(part) ?? []);
   const [first, last] = [windows[0], windows.at(-1)];
   const [firstPart, lastPart] = [own[0], own.at(-1)];
   if (!first || !last || !firstPart || !lastPart) return undefined;
   const delaySeconds = firstPart.outputSeconds + first.delaySeconds;
   const endSeconds = lastPart.outputSeconds + endOf(last) - lastPart.startSeconds;
-  const timing = kind === 'video' && windows.length > 1 ? timeParts(windows, own) : copyTiming(windows);
+  const timing = isVideo && windows.length > 1 ? timeParts(windows, own) : copyTiming(windows);
   return {
     track: first.track,
     tables: buildTables(windows, timing),
@@ -159,14 +171,22 @@ interface ClipContent {
 }
 
 /** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function writeFileHeader({ tracks, texts, order, mediaStart }: ClipContent, { tags, container }: ClipOptions): Buffer {
+function writeFileHeader(
+  { tracks, texts, order, mediaStart }: ClipContent,
+  { tags, container, sounds }: ClipOptions,
+): Buffer {
   const offsets: number[][] = [...tracks, ...texts].map(() => []);
   let offset = mediaStart;
   for (const placed of order) {
     offsets[placed.track]?.push(offset);
     offset += bytesOf(placed);
   }
-  const outputs = tracks.map((track, index) => toOutputTrack(track, offsets[index] ?? []));
+  const outputs: OutputTrack[] = [
+    ...nameSounds(
+      tracks.map((track, index) => toOutputTrack(track, offsets[index] ?? [])),
+      sounds,
+    ),
+  ];
   for (const [index, text] of texts.entries())
     outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length + index]) });
   return Buffer.concat([

@@ -118,7 +118,7 @@ const unpackFragments = ({ bytes, ends, offsets }: PackedFragments): readonly Mo
   Array.from(offsets, (offset, index) => ({ offset, bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]) }));
 
 /**
- * The layout of a part of one file, or of two.
+ * The layout of a part of one file, or of the video of the first with the audio of the others.
  * @throws UnsupportedMp4 when nothing is presented between start and end, and Error when a file is truncated
  */
 export function layOutClipSources(
@@ -126,10 +126,12 @@ export function layOutClipSources(
   times: ClipTimes,
   options: ClipOptions = {},
 ): ClipLayout {
-  const [{ video, audio } = {}, second] = sources.map((source, index) => parseClipTracks(source, index === 0 ? 0 : 1));
+  const files = sources.map(parseClipTracks);
+  const [first] = files;
+  const audio = (files.length > 1 ? files.slice(1) : files).flatMap((file) => file.audio ?? []);
   const { container, tags } = options;
-  if (container === 'ogg' && audio && tags) return layOutOpus(audio, times, tags);
-  return layOutClip({ video, audio: second?.audio ?? audio }, times, options);
+  if (container === 'ogg' && audio[0] && tags) return layOutOpus(audio[0], times, tags);
+  return layOutClip({ video: first?.video, audio }, times, options);
 }
 
 /** The tracks of a file with their samples. @throws UnsupportedMp4 */

@@ -23,32 +23,38 @@ const AUDIO_GROUP = 'audio';
 const STORYBOARD_ID = 'reelay.storyboard';
 
 /**
- * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with the audio as a rendition where it is a
- * stream of its own.
+ * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with each audio as a rendition where it is a stream
+ * of its own. The first one plays unless another is chosen.
  */
 export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): string {
-  const [variant, audio] = streams;
+  const [variant, ...audio] = streams;
   if (!variant) throw new TypeError('No stream');
   const { resolution, framesPerSecond } = variant;
-  const rates = streams.map(({ segments }) => bandwidthOf(segments, targetSeconds(segments)));
+  const rateOf = ({ segments }: HlsStream) => bandwidthOf(segments, targetSeconds(segments));
+  const highest = (rates: readonly number[]) => Math.max(0, ...rates);
+  const [shown, heard] = [rateOf(variant), audio.map(rateOf)];
   // The sum of the peaks is the largest that playing both can reach (§4.3.4.2).
-  const [peak, average] = rates.reduce(([high, mean], rate) => [high + rate.peak, mean + rate.average], [0, 0]);
-  const media = audio && [
+  const peak = shown.peak + highest(heard.map((rate) => rate.peak));
+  const average = shown.average + highest(heard.map((rate) => rate.average));
+  const codecs = new Set(streams.flatMap((stream) => stream.codecs));
+  const media = audio.map((stream, index) => [
     'TYPE=AUDIO',
     `GROUP-ID="${AUDIO_GROUP}"`,
-    'NAME="Audio"',
-    'DEFAULT=YES',
+    // Quotes cannot be escaped (§4.2).
+    `NAME="${stream.sound?.name.replaceAll('"', "'") ?? 'Audio'}"`,
+    ...(stream.sound?.language ? [`LANGUAGE="${stream.sound.language}"`] : []),
+    `DEFAULT=${index === 0 ? 'YES' : 'NO'}`,
     'AUTOSELECT=YES',
-    ...(audio.channels ? [`CHANNELS="${audio.channels}"`] : []),
-    `URI="${uris.playlist(audio)}"`,
-  ];
+    ...(stream.channels ? [`CHANNELS="${stream.channels}"`] : []),
+    `URI="${uris.playlist(stream)}"`,
+  ]);
   const attributes = [
     `BANDWIDTH=${peak}`,
     `AVERAGE-BANDWIDTH=${average}`,
-    `CODECS="${streams.flatMap(({ codecs }) => codecs).join(',')}"`,
+    `CODECS="${[...codecs].join(',')}"`,
     ...(resolution ? [`RESOLUTION=${resolution.width}x${resolution.height}`] : []),
     ...(framesPerSecond ? [`FRAME-RATE=${framesPerSecond.toFixed(3)}`] : []),
-    ...(media ? [`AUDIO="${AUDIO_GROUP}"`] : []),
+    ...(audio.length > 0 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
   ];
   return lines([
     '#EXTM3U',
@@ -56,7 +62,7 @@ export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): stri
     ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
     ...(uris.storyboard ? [`#EXT-X-SESSION-DATA:DATA-ID="${STORYBOARD_ID}",VALUE="${uris.storyboard}"`] : []),
     ...(uris.chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${uris.chapters}"`] : []),
-    ...(media ? [`#EXT-X-MEDIA:${media.join(',')}`] : []),
+    ...media.map((line) => `#EXT-X-MEDIA:${line.join(',')}`),
     `#EXT-X-STREAM-INF:${attributes.join(',')}`,
     uris.playlist(variant),
   ]);

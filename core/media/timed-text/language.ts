@@ -8,12 +8,13 @@ const THREE_LETTERS: Readonly<Record<string, string>> = {
   ...{ ur: 'urd', vi: 'vie', zh: 'zho' },
 };
 
-/**
- * The language field of `mdhd` (ISO/IEC 14496-12 §8.4.2): three letters of 5 bits each; `und` where they are unknown.
- * @param language BCP 47
- */
-export function packLanguage(language: string): number {
+/** The language in three letters (ISO 639-2/T); `und` where they are unknown. @param language BCP 47 */
+export function languageCode(language: string): string {
   const [primary = ''] = language.toLowerCase().split('-');
-  const code = /^[a-z]{3}$/.test(primary) ? primary : (THREE_LETTERS[primary] ?? 'und');
-  return [...code].reduce((packed, letter) => packed * 32 + letter.charCodeAt(0) - 0x60, 0);
+  return /^[a-z]{3}$/.test(primary) ? primary : (THREE_LETTERS[primary] ?? 'und');
+}
+
+/** The language field of `mdhd` (ISO/IEC 14496-12 §8.4.2): three letters of 5 bits each. @param language BCP 47 */
+export function packLanguage(language: string): number {
+  return [...languageCode(language)].reduce((packed, letter) => packed * 32 + letter.charCodeAt(0) - 0x60, 0);
 }

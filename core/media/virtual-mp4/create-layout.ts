@@ -15,6 +15,7 @@ import { type TextTrack, textTables } from '../timed-text/index.ts';
 import { layOutFragments } from './fragmented-layout.ts';
 import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
 import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
+import { nameSounds } from './name-sound.ts';
 import {
   addMedia,
   bytesOf,
@@ -34,12 +35,13 @@ const SAMPLE_BOXES = new Set(['stts', 'ctts', 'cslg', 'stss', 'stsh', 'stsz', 's
 const MAX_OWN_TABLE_BYTES = 1024 * 1024;
 
 /**
- * The layout of one MP4 with the video track of one file and the audio track of another: a pure function of their headers.
+ * The layout of one MP4 with the video track of the first file and the audio tracks of the others: a pure function of their
+ * headers.
  * @throws UnsupportedMp4 when the output cannot be known before the media has been read; Error when a file is truncated
  */
-export function createLayout(video: LayoutSource, audio: LayoutSource, extras: LayoutExtras = {}): Layout {
-  const isFragmented = video.fragments || audio.fragments;
-  return isFragmented ? layOutFragments(video, audio, extras) : layOutSamples(video, audio, extras);
+export function createLayout(sources: readonly LayoutSource[], extras: LayoutExtras = {}): Layout {
+  const isFragmented = sources.some(({ fragments }) => fragments);
+  return isFragmented ? layOutFragments(sources, extras) : layOutSamples(sources, extras);
 }
 
 interface ProgressiveTrack {
@@ -51,18 +53,18 @@ interface ProgressiveTrack {
 }
 
 /**
- * The layout of two files with sample tables: `moov` in front with the tables of both, then their samples, interleaved in
- * chunks of about one second.
+ * The layout of files with sample tables: `moov` in front with the tables of all, then their samples, interleaved in chunks of
+ * about one second.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags, ...extras }: LayoutExtras): Layout {
-  const tracks = [parseProgressive(video, 0), parseProgressive(audio, 1)] as const;
+function layOutSamples(sources: readonly LayoutSource[], { tags, sounds, ...extras }: LayoutExtras): Layout {
+  const tracks = nameSounds(sources.map(parseProgressive), sounds);
   const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
   const order = placeText(interleave(tracks), texts, { firstTrack: tracks.length });
   const layout = new LayoutBuilder();
-  addHeader(layout, writeHeader({ tracks, texts, order, tags }), [video, audio]);
+  addHeader(layout, writeHeader({ tracks, texts, order, tags }), sources);
   addMedia(layout, order);
-  return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
+  return layout.build(tracks.map(({ header }, index) => toLayoutTrack(header, index + 1)));
 }
 
 function parseProgressive({ movie, fileBytes }: LayoutSource, source: SourceIndex): ProgressiveTrack {
@@ -91,17 +93,17 @@ interface TableCopy {
 }
 
 interface MovieContent extends Pick<LayoutExtras, 'tags'> {
-  readonly tracks: readonly [ProgressiveTrack, ProgressiveTrack];
+  readonly tracks: readonly ProgressiveTrack[];
   readonly texts: readonly TextTrack[];
   readonly order: readonly Placed[];
 }
 
 function writeHeader({ tracks, texts, order, tags }: MovieContent): MovieHeader {
-  const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
+  const kept = tracks.map(keptTables);
   const outputs = tracks.map((track) => {
     const { chunks } = track;
     const offsets = fullBox('co64', 0, 0, u32(chunks.length), Buffer.alloc(chunks.length * 8));
-    return { ...track, sampleTables: [...kept[track.source], sampleToChunk(chunks), offsets] };
+    return { ...track, sampleTables: [...(kept[track.source] ?? []), sampleToChunk(chunks), offsets] };
   });
   const bytes = Buffer.concat([
     PROGRESSIVE_FILE_TYPE,
@@ -111,7 +113,7 @@ function writeHeader({ tracks, texts, order, tags }: MovieContent): MovieHeader 
   writeChunkOffsets(bytes, stbls, order);
   // `stsd`, the tables of the source in their order, `stsc` and `co64`.
   const copies = tracks.flatMap(({ source }) =>
-    kept[source].map((table, index) => ({ source, start: stbls[source]?.[index + 1]?.start ?? 0, table })),
+    (kept[source] ?? []).map((table, index) => ({ source, start: stbls[source]?.[index + 1]?.start ?? 0, table })),
   );
   return { bytes, copies };
 }
@@ -143,15 +145,11 @@ function writeChunkOffsets(header: Buffer, stbls: readonly (readonly IndexedBox[
 }
 
 /** Adds the header to a layout. Large tables are not kept: they are read from their source. */
-function addHeader(
-  layout: LayoutBuilder,
-  { bytes, copies }: MovieHeader,
-  sources: readonly [LayoutSource, LayoutSource],
-) {
+function addHeader(layout: LayoutBuilder, { bytes, copies }: MovieHeader, sources: readonly LayoutSource[]) {
   let at = 0;
   for (const { source, start, table } of copies) {
-    const { movie, moovOffset } = sources[source];
-    if (table.length <= MAX_OWN_TABLE_BYTES || moovOffset === undefined) continue;
+    const { movie, moovOffset } = sources[source] ?? {};
+    if (!movie || table.length <= MAX_OWN_TABLE_BYTES || moovOffset === undefined) continue;
     layout.addOwn(bytes.subarray(at, start));
     layout.addTable(source, moovOffset + table.byteOffset - movie.bytes.byteOffset, table);
     at = start + table.length;

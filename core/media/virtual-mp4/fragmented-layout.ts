@@ -14,6 +14,7 @@ import { type TextChunk, type TextTrack, textTables } from '../timed-text/index.
 import { type FragmentedTrack, listFragments, makeFragments, type OutputFragment } from './fragmented-track.ts';
 import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
 import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
+import { nameSounds } from './name-sound.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -39,19 +40,28 @@ interface PlacedText {
 }
 
 /**
- * The layout of two files of which at least one is fragmented: fragments interleaved by time, one `sidx` for the video, and
- * `mfra` for both tracks.
+ * The layout of files of which at least one is fragmented: fragments interleaved by time, one `sidx` for the video, and `mfra`
+ * for all tracks.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags, ...extras }: LayoutExtras): Layout {
-  const tracks = [fragmentTrack(video, 'vide', 1), fragmentTrack(audio, 'soun', 2)] as const;
-  if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
-    throw new UnsupportedMp4('Durations of the tracks differ');
-  }
+export function layOutFragments(
+  [first, ...others]: readonly LayoutSource[],
+  { tags, sounds, ...extras }: LayoutExtras,
+): Layout {
+  if (!first) throw new TypeError('No source');
+  const video = fragmentTrack(first, 'vide', 1);
+  const audio = others.map((source, index) => fragmentTrack(source, 'soun', index + 2));
+  const isTooFar = ({ durationSeconds }: FragmentedTrack) =>
+    Math.abs(video.durationSeconds - durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS;
+  if (audio.some(isTooFar)) throw new UnsupportedMp4('Durations of the tracks differ');
+  const tracks = nameSounds([video, ...audio], sounds);
   const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
-  const blocks = texts.flatMap((text) => cutTextBlocks(text, tracks[0].fragments));
+  const blocks = texts.flatMap((text) => cutTextBlocks(text, video.fragments));
   blocks.sort((a, b) => a.startSeconds - b.startSeconds);
-  const placed = interleave(tracks[0].fragments, tracks[1].fragments, blocks);
+  const placed = interleave(
+    tracks.map(({ fragments }) => fragments),
+    blocks,
+  );
   const header = (mediaStart: number): Buffer => {
     const offsets = new Map(
       placed.flatMap((each) => ('block' in each ? [[each.block, mediaStart + each.offset]] : [])),
@@ -59,7 +69,7 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags
     const outputs = [...tracks, ...texts.map((text) => placeTextTrack(text, blocks, offsets))];
     return Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(outputs, tags && [tags])]);
   };
-  const index = writeVideoIndex(tracks[0], placed);
+  const index = writeVideoIndex(video, placed);
   const layout = new LayoutBuilder();
   // Its length does not depend on where the media starts.
   layout.addOwn(header(texts.length > 0 ? header(0).length + index.length : 0));
@@ -70,8 +80,8 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags
     if ('block' in each) layout.addOwn(each.block.bytes);
     else each.fragment.addTo(layout, each.source);
   }
-  layout.addOwn(writeRandomAccess(placed.filter(isFragment), mediaStart));
-  return layout.build([toLayoutTrack(tracks[0].header, 1), toLayoutTrack(tracks[1].header, 2)]);
+  layout.addOwn(writeRandomAccess(placed.filter(isFragment), tracks.length, mediaStart));
+  return layout.build(tracks.map(({ header }, index) => toLayoutTrack(header, index + 1)));
 }
 
 const isFragment = (placed: PlacedFragment | PlacedText): placed is PlacedFragment => 'fragment' in placed;
@@ -82,13 +92,12 @@ export const fragmentTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: n
 
 /** Each fragment of the video, then the text and the audio that begin before the video's next fragment. */
 function interleave(
-  video: readonly OutputFragment[],
-  audio: readonly OutputFragment[],
+  [video = [], ...audio]: readonly (readonly OutputFragment[])[],
   text: readonly TextBlock[],
 ): readonly (PlacedFragment | PlacedText)[] {
   const placed: (PlacedFragment | PlacedText)[] = [];
   let offset = 0;
-  let next = 0;
+  const next = audio.map(() => 0);
   let nextText = 0;
   const add = (source: SourceIndex, fragment: OutputFragment) => {
     placed.push({ source, fragment, offset });
@@ -101,9 +110,12 @@ function interleave(
       placed.push({ block, offset });
       offset += block.bytes.length;
     }
-    for (let earlier = audio[next]; earlier && earlier.startSeconds < until; earlier = audio[next]) {
-      add(1, earlier);
-      next += 1;
+    for (const [track, fragments] of audio.entries()) {
+      let at = next[track] ?? 0;
+      for (let earlier = fragments[at]; earlier && earlier.startSeconds < until; earlier = fragments[++at]) {
+        add(track + 1, earlier);
+      }
+      next[track] = at;
     }
   }
   return placed;
@@ -126,9 +138,9 @@ function writeVideoIndex(
   return fullBox('sidx', 1, 0, u32(1, timescale), u64(first?.time ?? 0), u64(0), count, ...entries);
 }
 
-/** `mfra` (§8.8.9): where the fragments of both tracks begin. */
-function writeRandomAccess(placed: readonly PlacedFragment[], mediaStart: number): Buffer {
-  const tables = ([0, 1] as const).map((source) => writeTrackRandomAccess(source, placed, mediaStart));
+/** `mfra` (§8.8.9): where the fragments of all tracks begin. */
+function writeRandomAccess(placed: readonly PlacedFragment[], sources: number, mediaStart: number): Buffer {
+  const tables = Array.from({ length: sources }, (_, source) => writeTrackRandomAccess(source, placed, mediaStart));
   const tablesBytes = tables.reduce((sum, { length }) => sum + length, 0);
   // `mfro` (§8.8.11), 16 bytes, ends the file with the size of the whole `mfra`.
   return box('mfra', ...tables, fullBox('mfro', 0, 0, u32(8 + tablesBytes + 16)));

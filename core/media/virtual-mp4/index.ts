@@ -30,6 +30,7 @@ export {
   unpackSource,
   weighSource,
 } from './layout-source.ts';
+export { nameSounds, type SoundName } from './name-sound.ts';
 export {
   addMedia,
   bytesOf,

@@ -10,6 +10,7 @@ import {
 } from '../isobmff/index.ts';
 import type { Span } from '../skipping/index.ts';
 import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../timed-text/index.ts';
+import type { SoundName } from './name-sound.ts';
 
 /** What a layout needs of a source. */
 export interface LayoutSource {
@@ -103,6 +104,8 @@ export interface LayoutExtras {
   readonly text?: TimedText;
   /** Of the whole presentation, in ascending order. */
   readonly chapters?: readonly Chapter[];
+  /** What the tracks of audio are called, in their order. Absent: as in their sources. */
+  readonly sounds?: readonly SoundName[];
 }
 
 /**

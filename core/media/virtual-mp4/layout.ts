@@ -4,8 +4,8 @@ import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 /** A part of the ETag: increased whenever the same sources get another layout. */
 export const LAYOUT_VERSION = 2;
 
-/** Index of a source: 0 has the video, 1 the audio. */
-export type SourceIndex = 0 | 1;
+/** Index of a source, from 0: of a pair, 0 has the video, 1 the audio; those of further languages follow. */
+export type SourceIndex = number;
 
 /** Consecutive bytes of the output that come from one place. Offsets and lengths in bytes. */
 export interface Extent {
@@ -48,7 +48,10 @@ export const toLayoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, i
 export interface LayoutData {
   /** Bytes of the output. */
   readonly size: number;
-  readonly tracks: readonly [LayoutTrack, LayoutTrack];
+  /** By source, where it has fragments of them. */
+  readonly tracks: readonly LayoutTrack[];
+  /** Sources are below this index. */
+  readonly sourceCount: number;
   /** Headers, indexes and trailers that no source has. */
   readonly own: Buffer;
   /** Offset of the media in the output: tables before it may be read from a source, where they lie behind its media. */
@@ -78,7 +81,7 @@ export const MAX_MOOFS = 1024;
 /** The sequence number of the first `moof` of an extent: numbers increase through the output. */
 export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
 
-/** Five days of chunks of one second, of two tracks. Files whose samples lie apart have one for each. */
+/** Five days of chunks of one second, of two tracks, or seventeen hours of seventeen. Files whose samples lie apart have one for each. */
 const MAX_EXTENTS = 1_000_000;
 const KINDS = ['own', 'samples', 'fragment', 'page'] as const;
 /** Bytes of an extent in the typed arrays. */
@@ -96,6 +99,7 @@ export class LayoutBuilder {
   readonly #headers: number[] = [];
   readonly #fingerprint = createHash('sha256');
   #mediaStart = 0;
+  #sourceCount = 1;
 
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
@@ -160,6 +164,7 @@ export class LayoutBuilder {
     return unpackLayout({
       size: this.#size,
       tracks,
+      sourceCount: this.#sourceCount,
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
       fingerprint: this.#fingerprint.digest('base64url'),
@@ -179,6 +184,7 @@ export class LayoutBuilder {
     this.#sourceOffsets.push(sourceOffset);
     this.#kinds.push(kind);
     this.#sources.push(source);
+    this.#sourceCount = Math.max(this.#sourceCount, source + 1);
   }
 }
 
@@ -193,9 +199,18 @@ interface ExtentTable {
 }
 
 /** What a layout consists of, without its functions. */
-export const packLayout = ({ size, tracks, own, mediaStart, fingerprint, table }: LayoutData): LayoutData => ({
+export const packLayout = ({
   size,
   tracks,
+  sourceCount,
+  own,
+  mediaStart,
+  fingerprint,
+  table,
+}: LayoutData): LayoutData => ({
+  size,
+  tracks,
+  sourceCount,
   own,
   mediaStart,
   fingerprint,
@@ -219,7 +234,7 @@ export function unpackLayout(data: LayoutData): Layout {
       start,
       bytes: (starts[index + 1] ?? size) - start,
       kind: KINDS[kinds[index] ?? 0] ?? 'own',
-      source: sources[index] === 1 ? 1 : 0,
+      source: sources[index] ?? 0,
       sourceOffset: sourceOffsets[index] ?? 0,
       headerOffset: headers[index] ?? 0,
     };

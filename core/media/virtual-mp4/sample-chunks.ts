@@ -64,25 +64,15 @@ interface ChunkedTrack {
 }
 
 /**
- * The chunks of one track or two. Those of different files by decode time; those of one file as they follow each other
- * there, so that it is read once. Of equals, the first track comes first.
+ * The chunks of some tracks. Those of different files by decode time; those of one file as they follow each other there, so
+ * that it is read once. Of equals, the first track comes first.
  */
 export function interleave(tracks: readonly ChunkedTrack[]): readonly PlacedChunk[] {
   const isOneFile = tracks.every(({ source }) => source === tracks[0]?.source);
   const position = ({ chunk }: PlacedChunk) => (isOneFile ? chunk.sourceOffset : chunk.startSeconds);
-  const [first = [], second = []] = tracks.map(({ source, chunks }, track) =>
-    chunks.map((chunk) => ({ track, source, chunk })),
-  );
-  const order: PlacedChunk[] = [];
-  let next = 0;
-  for (const each of first) {
-    for (let other = second[next]; other && position(other) < position(each); other = second[next]) {
-      order.push(other);
-      next += 1;
-    }
-    order.push(each);
-  }
-  return order.concat(second.slice(next));
+  return tracks
+    .flatMap(({ source, chunks }, track) => chunks.map((chunk) => ({ track, source, chunk })))
+    .sort((a, b) => position(a) - position(b));
 }
 
 /**

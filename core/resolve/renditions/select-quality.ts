@@ -70,7 +70,7 @@ const tracksOf = ({ formatIds }: Rendition, tracks: TracksById): readonly Track[
 type Described = Pick<Rendition, 'flaws' | 'versions' | 'description'>;
 
 /** A flaw outweighs all those after it together, as criteria do. The least is a compressed dynamic range. */
-function severityOf(rendition: Described): number {
+export function severityOf(rendition: Described): number {
   const { flaws = flawsSaid(rendition), versions = [] } = rendition;
   const applies = [...FLAWS.map((flaw) => flaws.includes(flaw)), versions.includes('drc')];
   return applies.reduce((sum, isFlawed) => sum * 2 + Number(isFlawed), 0);

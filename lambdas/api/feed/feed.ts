@@ -158,7 +158,7 @@ function mediaOf(
   { hasOwnLink, nameFile }: ItemPlace,
   options: FeedOptions,
 ): FeedMedia | undefined {
-  const { quality, bitrateKbps, hasTags, skip } = options;
+  const { quality, bitrateKbps, hasTags, audio, skip } = options;
   const oneShot = urlOf('Get', { ...options, link: url });
   if (!resource) {
     const { mimeType, fileExtension } = (typeof quality === 'string' && GUESSED_TYPES[quality]) || GUESSED_VIDEO;
@@ -175,7 +175,7 @@ function mediaOf(
     path: nameFile(fileExtension),
     mimeType,
     // What is known is the size of the file without options.
-    bytes: (bitrateKbps || hasTags || skip ? undefined : bytes) ?? 0,
+    bytes: (bitrateKbps || hasTags || audio || skip ? undefined : bytes) ?? 0,
   };
 }
 
@@ -193,8 +193,8 @@ const urlOf = (
 function streamUrl(
   key: string,
   format: ConversionName | undefined,
-  { baseUrl = '', bitrateKbps, hasTags, skip, mark }: FeedOptions,
+  { baseUrl = '', bitrateKbps, hasTags, audio, skip, mark }: FeedOptions,
 ): string {
-  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, skip, mark });
+  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, audio, skip, mark });
   return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

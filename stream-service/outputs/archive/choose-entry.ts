@@ -90,11 +90,11 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags, skip, mark } = parameters;
+  const { bitrateKbps, hasTags, audio, skip, mark } = parameters;
   const clip = await segments.skip(resource, skip);
   const { chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
-  const query = { format: selected?.format, bitrateKbps, hasTags, clip, listPlace, chapter };
+  const query = { format: selected?.format, bitrateKbps, hasTags, audio, clip, listPlace, chapter };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   const marked = await segments.mark(resource, chapter === undefined ? mark : undefined, skip);
   const hasMarks = marked !== resource;

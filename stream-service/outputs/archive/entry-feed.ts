@@ -5,6 +5,7 @@ import {
   ClientLimitExceeded,
   EgressRefused,
   InMaintenance,
+  InvalidParameter,
   NotDeliverable,
   NotFound,
   UnsupportedRendition,
@@ -104,7 +105,9 @@ export const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLim
 
 /** Whether another attempt would fail in the same way. */
 export const isFinal = (error: unknown): boolean =>
-  [NotFound, NotDeliverable, EgressRefused, UnsupportedRendition].some((kind) => error instanceof kind);
+  [NotFound, NotDeliverable, EgressRefused, UnsupportedRendition, InvalidParameter].some(
+    (kind) => error instanceof kind,
+  );
 
 const delayMsOf = (error: CapacityExceeded | ClientLimitExceeded | InMaintenance): number =>
   1000 * (('retryAfterSeconds' in error && error.retryAfterSeconds) || DEFAULT_DELAY_SECONDS);

@@ -12,7 +12,13 @@ import {
 } from '../../../core/media/mp4-clip/index.ts';
 import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
 import type { ClipTimes } from '../../../core/media/skipping/index.ts';
-import { type Layout, type LayoutExtras, packSource, unpackLayout } from '../../../core/media/virtual-mp4/index.ts';
+import {
+  type Layout,
+  type LayoutExtras,
+  packSource,
+  type SoundName,
+  unpackLayout,
+} from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import {
@@ -89,12 +95,12 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   };
 }
 
-/** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */
+/** Source 0 has the video, the others the audio. The id begins with the key. */
 export interface PairRequest extends LayoutRequest {
   readonly extras?: LayoutExtras;
 }
 
-/** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
+/** A part of a file with one or both kinds of tracks, or of several: source 0 has the video, the others the audio. */
 export interface PartRequest extends LayoutRequest {
   readonly times: ClipTimes;
   /** The audio of a single file without its video. Absent: with it. */
@@ -104,11 +110,15 @@ export interface PartRequest extends LayoutRequest {
   readonly extras?: LayoutExtras;
 }
 
+export interface PresentationRequest extends LayoutRequest {
+  readonly sounds?: readonly SoundName[];
+}
+
 /** The layouts of pairs, of parts of files, and what the playlists of pairs and single files refer to. */
 export interface LayoutCaches {
   readonly pairs: LayoutCache<PairRequest>;
   readonly parts: LayoutCache<PartRequest, ClipLayout>;
-  readonly presentations: LayoutCache<LayoutRequest, HlsLayout>;
+  readonly presentations: LayoutCache<PresentationRequest, HlsLayout>;
 }
 
 const MAX_PAIR_BYTES = 64 * 1024 * 1024;
@@ -125,23 +135,17 @@ export const createLayoutCaches = (): LayoutCaches => ({
   presentations: createLayoutCache({ maxMemoryBytes: MAX_PRESENTATION_BYTES, layOut: layOutPresentation }),
 });
 
-async function layOutPair(
-  [video, audio]: readonly OpenFile[],
-  { extras }: PairRequest,
-  reader: LayoutReader,
-): Promise<Layout> {
-  if (!video || !audio) throw new TypeError('A pair has two files');
-  const input = { video: packSource(video.header), audio: packSource(audio.header), extras };
-  return unpackLayout(await parse(LAY_OUT_PAIR, input, reader));
-}
+const packAll = (files: readonly OpenFile[]) => files.map(({ header }) => packSource(header));
+
+const layOutPair = async (files: readonly OpenFile[], { extras }: PairRequest, reader: LayoutReader): Promise<Layout> =>
+  unpackLayout(await parse(LAY_OUT_PAIR, { sources: packAll(files), extras }, reader));
 
 async function layOutPresentation(
   files: readonly OpenFile[],
-  _: LayoutRequest,
+  { sounds }: PresentationRequest,
   reader: LayoutReader,
 ): Promise<HlsLayout> {
-  const sources = files.map(({ header }) => packSource(header));
-  const { data, streams } = await parse(LAY_OUT_HLS, sources, reader);
+  const { data, streams } = await parse(LAY_OUT_HLS, { sources: packAll(files), sounds }, reader);
   return addStreams(unpackLayout(data), streams);
 }
 
@@ -149,9 +153,12 @@ async function layOutPart(files: readonly OpenFile[], request: PartRequest, read
   const { audioAs, extras, isFromKeyframe } = request;
   const times = isFromKeyframe ? await findKeyframe(files, request.times, reader) : request.times;
   const single: readonly TrackKind[] = audioAs ? ['soun'] : ['vide', 'soun'];
-  const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
+  const kindsOf = (index: number): readonly TrackKind[] =>
+    files.length === 1 ? single : [index === 0 ? 'vide' : 'soun'];
   const sources = await Promise.all(
-    files.map((file, index) => readClipSource(file, { times, audioAs, kinds: kinds[index] ?? [] }, reader.signal)),
+    files.map((file, index) =>
+      readClipSource(file, { times, audioAs, kinds: kindsOf(index) }, { files: files.length, signal: reader.signal }),
+    ),
   );
   const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
@@ -166,7 +173,7 @@ async function findKeyframe([file]: readonly OpenFile[], times: ClipTimes, reade
   if (!file || !listTrackKinds(file.header.movie).includes('vide')) return times;
   const { startSeconds } = times;
   const around = { startSeconds, endSeconds: startSeconds + KEYFRAME_SEARCH_SECONDS };
-  const source = await readClipSource(file, { times: around, kinds: ['vide'] }, reader.signal);
+  const source = await readClipSource(file, { times: around, kinds: ['vide'] }, { files: 1, signal: reader.signal });
   const input = { sources: [source], times: around, options: { isFromKeyframe: true } };
   const found = await parse(LAY_OUT_CLIP, input, reader);
   // An edit list may begin behind the first keyframe.
@@ -189,7 +196,7 @@ interface TrackSelection extends Pick<PartRequest, 'times' | 'audioAs'> {
 async function readClipSource(
   { file, header }: OpenFile,
   { kinds, times, audioAs }: TrackSelection,
-  signal: AbortSignal,
+  reading: Parameters<typeof readMovieFragments>[2],
 ): Promise<ClipSource> {
   const { video, audio } = parseFileTracks(header, kinds);
   if (audioAs && audio) requireCodec(audio, audioAs);
@@ -197,7 +204,7 @@ async function readClipSource(
   const source = { header: packSource(header), kinds };
   if (index) {
     const entries = selectFragments(index, { video, audio }, { ...times, fileBytes });
-    return { ...source, fragments: packFragments(await readMovieFragments(file, entries, signal)) };
+    return { ...source, fragments: packFragments(await readMovieFragments(file, entries, reading)) };
   }
   if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   return source;

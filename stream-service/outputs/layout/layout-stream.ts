@@ -164,7 +164,7 @@ export class LayoutStream extends Readable {
       reader?.catch(() => undefined);
       return reader;
     };
-    return [open(0), open(1)];
+    return Array.from({ length: layout.sourceCount }, (_, source) => open(source));
   }
 
   #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
@@ -177,7 +177,7 @@ export class LayoutStream extends Readable {
   }
 }
 
-type Readers = readonly [Promise<ByteReader> | undefined, Promise<ByteReader> | undefined];
+type Readers = readonly (Promise<ByteReader> | undefined)[];
 
 /** A range of the output. */
 interface LayoutPart extends SourceSpan {
@@ -202,7 +202,9 @@ async function* generatePart(
         yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
       } else if (extent.kind === 'page') yield await readPage(reader, layout, { extent, first: at, end });
       else {
-        const range = { extent, track: layout.tracks[extent.source], first: at, end };
+        const track = layout.tracks[extent.source];
+        if (!track) throw new TypeError(`No track of source ${extent.source}`);
+        const range = { extent, track, first: at, end };
         yield* readFragment(reader, range, parsing);
       }
     }

@@ -1,3 +1,4 @@
+import { toQuery } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
@@ -27,7 +28,7 @@ import {
   toReadError,
   unread,
 } from '../representation.ts';
-import { type LayoutCache, type LayoutCaches, OtherCodec } from './layout-caches.ts';
+import { type LayoutCache, type LayoutCaches, OtherCodec, type PresentationRequest } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 import {
   CHAPTERS_NAME,
@@ -70,9 +71,12 @@ export async function openLayout(
 ): Promise<Representation | MuxPlan | RemuxPlan> {
   const { layouts } = dependencies;
   const { found, id } = plan;
-  const sources = found.tracks.map((_, index) => index as SourceIndex);
+  const sources = found.tracks.map((_, index) => index);
   if (plan.of === 'presentation') {
-    const wanted = { found, opening, cache: layouts.presentations, request: { id, sources } };
+    const request = { id, sources, sounds: plan.sounds };
+    const wanted = { found, opening, cache: layouts.presentations, request };
+    if (plan.alternative && (await loadLayout(wanted)) instanceof Error)
+      return openLayout(plan.alternative, opening, dependencies);
     return plan.playlist === undefined
       ? openMedia(plan, wanted, dependencies)
       : openPlaylist(plan, plan.playlist, wanted);
@@ -135,16 +139,17 @@ function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): Representation
 async function openPlaylist(
   plan: PresentationPlan,
   name: string,
-  wanted: Wanted<LayoutRequest, HlsLayout>,
+  wanted: Wanted<PresentationRequest, HlsLayout>,
 ): Promise<Representation> {
   const { chapters } = recordingText(plan.found.resource);
   if (chapters && name === CHAPTERS_NAME) return inMemory(plan.head, Buffer.from(writeHlsChapters(chapters)));
   const known = await loadLayout(wanted);
   if (known instanceof Error) return refusePresentation(known);
   const { layout, etag } = known;
+  const { audio } = plan;
   const uris: HlsUris = {
-    file: `${MEDIA_NAME}?entity=${withoutQuotes(etag)}`,
-    playlist: playlistName,
+    file: `${MEDIA_NAME}?${toQuery({ audio, entity: withoutQuotes(etag) })}`,
+    playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${toQuery({ audio })}`),
     storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
     chapters: chapters && CHAPTERS_NAME,
   };

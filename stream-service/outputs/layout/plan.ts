@@ -1,7 +1,9 @@
 import { recordingText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { digestOf } from '../../../core/http/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import { isWhole } from '../../../core/media/skipping/index.ts';
+import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { isMp4File } from '../../source/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
@@ -49,6 +51,11 @@ export interface PresentationPlan extends PlannedLayout {
   readonly playlist?: string;
   /** The ETag of the media that the playlist was written for, without quotes. Absent: any. */
   readonly entity?: string;
+  /** The parameter that chose the audio, for the URIs in playlists. */
+  readonly audio?: string;
+  readonly sounds?: readonly SoundName[];
+  /** The presentation where the files have no layout together. */
+  readonly alternative?: PresentationPlan;
 }
 
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
@@ -138,6 +145,8 @@ export interface PresentationFile {
   readonly name: string;
   /** As in `PresentationPlan`. */
   readonly entity?: string;
+  readonly audio?: string;
+  readonly sounds?: readonly SoundName[];
 }
 
 export const MASTER_NAME = 'master.m3u8';
@@ -145,10 +154,10 @@ export const MEDIA_NAME = 'media.mp4';
 /** Its sheets are beside it. */
 export const STORYBOARD_NAME = 'storyboard.vtt';
 export const CHAPTERS_NAME = 'chapters.json';
-const KINDS = ['video', 'audio', 'both'] as const;
-/** `both.m3u8` where the segments have both. */
-export const playlistName = ({ kind }: { readonly kind: (typeof KINDS)[number] }): string => `${kind}.m3u8`;
-const PLAYLISTS = [MASTER_NAME, ...KINDS.map((kind) => playlistName({ kind }))];
+/** `both.m3u8` where the segments have both; `audio-2.m3u8` for the second language. */
+export const playlistName = ({ kind, place = 1 }: { readonly kind: string; readonly place?: number }): string =>
+  `${kind}${place > 1 ? `-${place}` : ''}.m3u8`;
+const PLAYLIST = /^(?:master|video|both|audio(?:-\d{1,2})?)\.m3u8$/;
 const PLAYLIST_TYPE = { mimeType: 'application/vnd.apple.mpegurl', fileExtension: '.m3u8', isInline: true } as const;
 const CHAPTERS_TYPE = { mimeType: 'application/json', fileExtension: '.json', isInline: true } as const;
 const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: true } as const;
@@ -156,15 +165,25 @@ const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: tru
 /**
  * A file of the HLS presentation (RFC 8216) of a pair or of a single MP4 file: playlists, and one MP4 with everything
  * that they refer to by byte range. No media is converted.
+ * @param alternative sent where the files have no layout together
  * @throws NotFound for another name, UnsupportedRendition when there is no such presentation
  */
-export function planPresentation(found: KeyedRendition, file: PresentationFile): PresentationPlan {
+export function planPresentation(
+  found: KeyedRendition,
+  file: PresentationFile,
+  alternative?: PresentationPlan,
+): PresentationPlan {
   const name = file.name.toLowerCase();
   const isMedia = name === MEDIA_NAME;
   const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
-  if (!isMedia && !isChapters && !PLAYLISTS.includes(name)) throw new NoSuchFile('No such file');
+  if (!isMedia && !isChapters && !PLAYLIST.test(name)) throw new NoSuchFile('No such file');
   if (!found.tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
-  const base = { kind: 'layout', of: 'presentation', found, id: `${found.key} hls`, answersHead: false } as const;
+  const { audio, sounds } = file;
+  const id = `${found.key} hls${sounds ? ` audio=${digestOf(sounds)}` : ''}`;
+  const base = {
+    ...({ kind: 'layout', of: 'presentation', found, id, answersHead: false } as const),
+    ...{ audio, sounds, alternative },
+  };
   if (isMedia) return { ...base, entity: file.entity, head: { ...MEDIA_TYPE, ...UNKNOWN } };
   return { ...base, playlist: name, head: { ...(isChapters ? CHAPTERS_TYPE : PLAYLIST_TYPE), ...UNKNOWN } };
 }

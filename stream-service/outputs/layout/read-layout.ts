@@ -59,6 +59,10 @@ export type LayOut<Request extends LayoutRequest, L extends Layout> = (
 /** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
 const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 
+/** Limits requests that read the headers of more files than a pair has: those of all are in memory together. */
+const MANY_FILES = createSemaphore({ permits: 4, maxPerClient: 1 });
+const PAIR = 2;
+
 /**
  * Makes a layout from the headers of its sources.
  * @throws UnsupportedMp4 when the files have no layout, and what opening and reading throws
@@ -92,20 +96,27 @@ export async function readHeaders<Result>(
     if (either.aborted) close();
     else either.addEventListener('abort', close, { once: true });
     const file = requireSizedFile(source);
-    return { file, header: await readLayoutSource(file, { client, signal: either, beforeLarge }) };
+    return { file, header: await readLayoutSource(file, { client, signal: either, beforeRead }) };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
-  const beforeLarge = async () => {
+  let headerBytes = 0;
+  const beforeRead = async (bytes: number) => {
+    headerBytes += bytes;
+    if (headerBytes > MAX_HEADERS_BYTES) throw new UnsupportedMp4('The headers of all files are too large');
+    if (bytes <= LARGE_MOOV_BYTES) return;
     // One permit for all files of the request: two requests that each wait for a second one would wait forever.
     permit ??= LARGE_HEADERS.acquire(client, either);
     await permit;
   };
+  let many: typeof permit;
   try {
+    if (sources.length > PAIR) many = MANY_FILES.acquire(client, either);
+    await many;
     return await use(await Promise.all(sources.map(readOne)), { client, signal: either });
   } finally {
     // Closes the files, and ends reading the other one when one has failed.
     ended.abort(new Error('The headers have been read'));
-    permit?.then(({ release }) => release()).catch(() => undefined);
+    for (const each of [permit, many]) each?.then(({ release }) => release()).catch(() => undefined);
   }
 }
 
@@ -144,12 +155,14 @@ const HEADER_READ_BYTES = 64 * 1024;
 export const HEADER_RANGE = { first: 0, last: HEADER_READ_BYTES - 1 };
 /** A longer `moov` is not read: ten hours of video at 60 frames a second have up to 28 MB. */
 const MAX_MOOV_BYTES = 32 * 1024 * 1024;
+/** Of all files of a layout: those of a pair are never longer. */
+const MAX_HEADERS_BYTES = PAIR * MAX_MOOV_BYTES;
 /** About three hours of video. */
 const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
 
 export interface HeaderReader extends LayoutReader {
-  /** Awaited before a header is read that needs much memory. */
-  readonly beforeLarge?: () => Promise<void>;
+  /** Awaited before a header of so many bytes is read. */
+  readonly beforeRead?: (bytes: number) => Promise<void>;
 }
 
 /**
@@ -158,7 +171,7 @@ export interface HeaderReader extends LayoutReader {
  */
 export async function readLayoutSource(
   source: SizedFile,
-  { client, signal, beforeLarge }: HeaderReader,
+  { client, signal, beforeRead }: HeaderReader,
 ): Promise<LayoutSource> {
   const reader = new ByteReader(source, (position) => position + HEADER_READ_BYTES);
   const destroy = () => reader.destroy();
@@ -167,7 +180,7 @@ export async function readLayoutSource(
     signal.throwIfAborted();
     const { moov, start, end } = await readFileHeader(reader, {
       maxBytes: MAX_MOOV_BYTES,
-      beforeRead: (bytes) => (bytes > LARGE_MOOV_BYTES ? beforeLarge?.() : undefined),
+      beforeRead: (bytes) => beforeRead?.(bytes),
     });
     const movie = indexMovie(moov);
     const isFragmented = movie.children.some(({ type }) => type === 'mvex');

@@ -15,19 +15,22 @@ const MAX_TOTAL_MOOFS = 0xffff;
 
 /**
  * Reads the `moof` boxes of fragments, without their samples.
+ * @param files that are read for one request, with this one
  * @returns them in the order of the fragments
  * @throws UnsupportedMp4 when a fragment is not what the segment index says, and whatever reading throws
  */
 export async function readMovieFragments(
   file: SizedFile,
   entries: readonly FragmentEntry[],
-  signal: AbortSignal,
+  { files, signal }: { readonly files: number; readonly signal: AbortSignal },
 ): Promise<readonly MovieFragment[]> {
   const found: MovieFragment[][] = [];
   const readers: ByteReader[] = [];
   const destroy = () => {
     for (const reader of readers) reader.destroy();
   };
+  // Those of a pair may be as large.
+  const share = Math.min(1, 2 / files);
   let next = 0;
   let totalBytes = 0;
   let totalMoofs = 0;
@@ -38,7 +41,7 @@ export async function readMovieFragments(
       const fragments = await readMoofs(reader, entries[index] as FragmentEntry);
       totalBytes += fragments.reduce((sum, { bytes }) => sum + bytes.length, 0);
       totalMoofs += fragments.length;
-      if (totalBytes > MAX_TOTAL_BYTES || totalMoofs > MAX_TOTAL_MOOFS)
+      if (totalBytes > MAX_TOTAL_BYTES * share || totalMoofs > MAX_TOTAL_MOOFS * share)
         throw new UnsupportedMp4('The clip is too long for a fragmented file');
       found[index] = fragments;
     }

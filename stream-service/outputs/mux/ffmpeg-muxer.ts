@@ -59,11 +59,11 @@ const BUFFER_BYTES = 256 * 1024;
  * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, { sources, args: { second, output }, release }: FfmpegRun) => {
+  const run = (path: string, { sources, args: { others, output }, release }: FfmpegRun) => {
     const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
-      ...[...args, ...queue, ...(index === 1 ? second : [])],
+      ...[...args, ...queue, ...(others[index - 1] ?? [])],
       ...['-i', url],
     ]);
     const muxed = runFfmpeg({
@@ -88,8 +88,8 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     const release = admission.acquireFfmpeg(client);
     const patch = format.container === 'mp4' ? createHeaderPatch(work) : undefined;
     const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
-    const begin = ({ args: { second, output }, ...rest }: FfmpegRun) => {
-      const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
+    const begin = ({ args: { others, output }, ...rest }: FfmpegRun) => {
+      const args = { others, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
       pipeline(run(path, { ...rest, args }), outlet, () => undefined);
     };
     if (!format.isSegmented) {

@@ -1,4 +1,6 @@
 import type { SegmentStart } from '../../../core/media/segment-probe/index.ts';
+import { languageCode } from '../../../core/media/timed-text/index.ts';
+import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 
@@ -15,9 +17,15 @@ export interface MuxFormat {
 }
 
 export interface MuxArgs {
-  /** Options of the second input. */
-  readonly second: readonly string[];
+  /** Options of the inputs after the first. */
+  readonly others: readonly (readonly string[])[];
   /** Options between the inputs and the output. */
+  readonly output: readonly string[];
+}
+
+/** How an input keeps its offset to the first one. */
+interface SyncArgs {
+  readonly input: readonly string[];
   readonly output: readonly string[];
 }
 
@@ -35,8 +43,8 @@ const ZERO_BASED = /^(mp4|m4a|m4v|mov|webm|weba|mkv|mka)$/i;
 const MAX_OFFSET_SECONDS = 30;
 /** Audio that starts earlier by more than codec priming is content; with negative timestamps players would drop it. */
 const PRIMING_SECONDS = 0.1;
-const SYNCHRONIZED: MuxArgs = { second: ['-isync', '0'], output: [] };
-const UNSYNCHRONIZED: MuxArgs = { second: [], output: [] };
+const SYNCHRONIZED: SyncArgs = { input: ['-isync', '0'], output: [] };
+const UNSYNCHRONIZED: SyncArgs = { input: [], output: [] };
 /** Microseconds. Without keyframes nothing else ends a fragment before the end of the file. */
 const AUDIO_FRAGMENT_US = '2000000';
 /** Bounds on fragments of video with rare keyframes: bytes of memory, microseconds of delay. */
@@ -55,7 +63,7 @@ export const selectOggFormat = (track: Traits, comments: readonly string[]): Mux
   ...OGG,
   isSegmented: needsRemux(track),
   args: () => ({
-    second: [],
+    others: [],
     output: [
       ...['-map', '0:a:0', '-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact'],
       ...comments.flatMap((comment) => ['-metadata:s:a:0', comment]),
@@ -73,7 +81,7 @@ export function selectRemuxFormat(track: Traits): MuxFormat {
   const side = video ? 'video' : 'audio';
   const common = { isSegmented: needsRemux(track) };
   if ([video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec))) {
-    const args = () => ({ second: [], output: [...maps, ...COPY, ...WEBM] });
+    const args = () => ({ others: [], output: [...maps, ...COPY, ...WEBM] });
     return { ...common, container: 'webm', fileExtension: '.webm', mimeType: `${side}/webm`, args };
   }
   return {
@@ -82,27 +90,48 @@ export function selectRemuxFormat(track: Traits): MuxFormat {
     fileExtension: video ? '.mp4' : '.m4a',
     mimeType: `${side}/mp4`,
     args: ([start] = []) => ({
-      second: [],
-      output: [...maps, ...COPY, ...mp4Args(video !== null, isAdts(track, start))],
+      others: [],
+      output: [...maps, ...COPY, ...mp4Args(video !== null, [isAdts(track, start)])],
     }),
   };
 }
 
 export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'video/mp4' } as const;
 
-/** The format for the video of the first input and the audio of the second. */
-export const selectPairFormat = (video: Traits, audio: Traits): MuxFormat => ({
+/**
+ * The format for the video of the first input and the audio of the others, of which the first plays by itself.
+ * @param sounds what the audio is called. Absent: as in the inputs
+ */
+export const selectPairFormat = (
+  video: Traits,
+  audio: readonly Traits[],
+  sounds: readonly SoundName[] = [],
+): MuxFormat => ({
   ...COMBINED,
-  isSegmented: [video, audio].some(needsRemux),
-  args: ([first, second] = []) => {
-    const sync = [video, audio].every(isZeroBased) ? SYNCHRONIZED : syncArgs(first?.startSeconds, second?.startSeconds);
-    const maps = ['-map', '0:v:0', '-map', '1:a:0'];
+  isSegmented: [video, ...audio].some(needsRemux),
+  args: ([first, ...starts] = []) => {
+    const syncs = audio.map((each, index) =>
+      [video, each].every(isZeroBased) ? SYNCHRONIZED : syncArgs(first?.startSeconds, starts[index]?.startSeconds),
+    );
+    const maps = audio.flatMap((_, index) => ['-map', `${index + 1}:a:0`]);
+    const adts = audio.map((each, index) => isAdts(each, starts[index]));
     return {
-      second: sync.second,
-      output: [...maps, ...COPY, ...sync.output, ...mp4Args(true, isAdts(audio, second))],
+      others: syncs.map(({ input }) => input),
+      output: [
+        ...['-map', '0:v:0', ...maps, ...COPY, ...sounds.flatMap(nameArgs)],
+        ...(syncs.find(({ output }) => output.length > 0)?.output ?? []),
+        ...mp4Args(true, adts),
+      ],
     };
   },
 });
+
+/** Metadata and disposition of a stream of audio. Without a shell, a name needs no quotes. */
+const nameArgs = ({ language = 'und', name }: SoundName, index: number): readonly string[] => [
+  ...[`-metadata:s:a:${index}`, `language=${languageCode(language)}`],
+  ...[`-metadata:s:a:${index}`, `title=${name}`, `-metadata:s:a:${index}`, `handler_name=${name}`],
+  ...[`-disposition:a:${index}`, index === 0 ? 'default' : '0'],
+];
 
 /** A stream that is not certain to exist is optional (`?`); without any stream FFmpeg fails. */
 const mapOf = (stream: string, { codec }: { readonly codec?: string }) => [
@@ -113,7 +142,7 @@ const mapOf = (stream: string, { codec }: { readonly codec?: string }) => [
 const isZeroBased = (track: Traits) => !needsRemux(track) && ZERO_BASED.test(track.container);
 
 /** By default FFmpeg shifts each input to start at 0, which loses the offset between tracks of one clock. */
-function syncArgs(video: number | undefined, audio: number | undefined): MuxArgs {
+function syncArgs(video: number | undefined, audio: number | undefined): SyncArgs {
   const offset = video === undefined || audio === undefined ? Number.NaN : audio - video;
   if (!(Math.abs(offset) <= MAX_OFFSET_SECONDS)) return UNSYNCHRONIZED;
   return offset < -PRIMING_SECONDS ? { ...SYNCHRONIZED, output: ['-avoid_negative_ts', 'make_zero'] } : SYNCHRONIZED;
@@ -127,9 +156,10 @@ const isAdts = (track: Traits, start: SegmentStart | undefined): boolean =>
   track.audio !== null &&
   (start?.isFramedAac ?? ((needsRemux(track) || FRAMED.test(track.container)) && AAC.test(track.audio.codec ?? 'aac')));
 
-function mp4Args(hasVideo: boolean, isAdtsAudio: boolean): string[] {
+/** @param areAdts by stream of audio */
+function mp4Args(hasVideo: boolean, areAdts: readonly boolean[]): string[] {
   const flags = hasVideo ? [...MOVFLAGS, 'frag_keyframe'] : MOVFLAGS;
   const limits = hasVideo ? VIDEO_FRAGMENT_LIMITS : ['-frag_duration', AUDIO_FRAGMENT_US];
-  const bitstreamFilter = isAdtsAudio ? ['-bsf:a', 'aac_adtstoasc'] : [];
-  return [...bitstreamFilter, '-movflags', flags.join('+'), ...limits, '-f', 'mp4'];
+  const bitstreamFilters = areAdts.flatMap((isAdts, index) => (isAdts ? [`-bsf:a:${index}`, 'aac_adtstoasc'] : []));
+  return [...bitstreamFilters, '-movflags', flags.join('+'), ...limits, '-f', 'mp4'];
 }

@@ -27,8 +27,8 @@ export async function openMux(
   // First, so that no upstream request is wasted while FFmpeg is missing.
   const ffmpeg = await requireFfmpeg();
   const sources = openTracks(found, opening);
-  const [video, audio = video] = tracks;
-  const format = selectPairFormat(video, audio);
+  const [video, ...audio] = tracks;
+  const format = selectPairFormat(video, audio, planned.sounds);
   // FFmpeg starts while the sources are being opened.
   const { recordedAtMs } = video.window ?? {};
   const body = mux(ffmpeg, { sources, format, durationSeconds, recordedAtMs, extras, client: session.client });

@@ -42,7 +42,7 @@ export function readKeyframes(
   { resource, track, openSource }: KeyframeVideo,
   { client = '', signal }: ParsingOptions & { readonly signal: AbortSignal },
 ): Promise<Keyframes & { readonly file: Buffer }> {
-  const open = (_: 0 | 1, shared: AbortSignal) => openSource(resource, track, { client, signal: shared });
+  const open = (_: number, shared: AbortSignal) => openSource(resource, track, { client, signal: shared });
   return readHeaders([0], open, { client, signal }, async ([opened], reader) => {
     if (!opened) throw new TypeError('No file');
     const limits = { durationSeconds: resource.durationSeconds ?? 0, maxCount: MAX_PICTURES, maxBytes: MAX_BYTES };
@@ -68,7 +68,7 @@ async function readClipSource({ file, header }: OpenFile, limits: KeyframeLimits
   const source = { header: packSource(header), kinds: ['vide'] as const };
   if (!index) return source;
   const entries = selectKeyframeFragments(index, fileBytes, limits);
-  return { ...source, fragments: packFragments(await readMovieFragments(file, entries, signal)) };
+  return { ...source, fragments: packFragments(await readMovieFragments(file, entries, { files: 1, signal })) };
 }
 
 export interface SheetOptions {

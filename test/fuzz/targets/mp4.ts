@@ -91,7 +91,7 @@ export const mp4: FuzzTargets = {
   'virtual-mp4': {
     run(input) {
       const audio = sourceOf(seeds.movie('soun'));
-      const { size, memoryBytes } = createLayout(sourceOf(input), audio);
+      const { size, memoryBytes } = createLayout([sourceOf(input), audio]);
       check(Number.isSafeInteger(size) && size < 3e6, 'Larger than its sources');
       check(memoryBytes < 50e6, 'Too much memory');
     },
@@ -106,9 +106,9 @@ export const mp4: FuzzTargets = {
     run(input) {
       const source = sourceOf(input);
       const { video, audio } = parseFileTracks(source, ['vide', 'soun']);
-      const trackOf = (header: typeof video) =>
-        header && readTableSamples(header, { source: 0, fileBytes: source.fileBytes });
-      const tracks = { video: trackOf(video), audio: trackOf(audio) };
+      const trackOf = (header: NonNullable<typeof video>) =>
+        readTableSamples(header, { source: 0, fileBytes: source.fileBytes });
+      const tracks = { video: video && trackOf(video), audio: audio && [trackOf(audio)] };
       const { size, startSeconds, endSeconds } = layOutClip(tracks, { startSeconds: 1, endSeconds: 3 });
       // Tables have up to 24 bytes for each sample, and each sample at least one byte.
       check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyedRendition } from '../../../core/state/keys.ts';
-import type { Resource, Track } from '../../../core/state/resource.ts';
+import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 import { planOutput, type RenditionQuery } from '../../../stream-service/outputs/plan.ts';
 import { planSubtitle } from '../../../stream-service/outputs/text/plan.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
+import { type Dub, itemOf } from './languages/fixture.ts';
 
 const subtitleTrack = trackOf('text', { container: 'vtt', video: null, audio: null });
 const subtitle = { id: 's', formatId: 'text', language: 'en', isAutomatic: false };
@@ -77,9 +78,12 @@ a pair of HLS       | mux        | mux        | 400    | mux          | encode |
 a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture | 415
 `;
 
-const [[, ...queries] = [], ...rows] = TABLE.trim()
-  .split('\n')
-  .map((line) => line.split('|').map((cell) => cell.trim()));
+const cellsOf = (table: string): readonly (readonly string[])[] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+const [[, ...queries] = [], ...rows] = cellsOf(TABLE);
 
 function decide(of: KeyedRendition, query: RenditionQuery): string {
   try {
@@ -159,4 +163,97 @@ it('planSubtitle knows the type of a subtitle file, and that its length is known
   const { head, answersHead } = planSubtitle({ key: 'key', resource, subtitle, track: subtitleTrack }, 'srt');
   expect(head).toMatchObject({ fileExtension: '.en.srt', size: undefined });
   expect(answersHead).toBe(false);
+});
+
+const DUBS: readonly Dub[] = [
+  { language: 'en', rendition: { versions: ['original'] } },
+  { language: 'de', rendition: { versions: ['dubbed'] } },
+  { language: 'fr', track: { container: 'webm', audio: { codec: 'opus' } } },
+  { language: 'xx', track: { container: 'ogg', audio: { codec: 'vorbis' } } },
+];
+const findIn = (resource: Resource, index: number): KeyedRendition => {
+  const rendition = resource.renditions[index] as Rendition;
+  const tracks = rendition.formatIds.map((id) => resource.tracks.find(({ formatId }) => formatId === id));
+  return { key: 'key', resource, rendition, tracks: tracks as [Track] };
+};
+const webmVideo = videoTrack({ container: 'webm', video: { codec: 'vp8' } });
+const SPOKEN = {
+  'a pair': findIn(itemOf(DUBS), 0),
+  'a pair in two languages': findIn(itemOf(DUBS.slice(0, 2)), 0),
+  'a pair in one language': findIn(itemOf(DUBS.slice(0, 1)), 0),
+  'video alone': findIn(itemOf(DUBS.slice(0, 2)), 1),
+  'MP4 with audio': findIn(itemOf(DUBS.slice(1, 2), trackOf('both', { language: 'en' })), 1),
+  'segments with audio': findIn(itemOf(DUBS.slice(1, 2), trackOf('both', { delivery: 'hls', language: 'en' })), 1),
+  'audio alone': findIn(itemOf(DUBS), 2),
+  'silent video': found([videoTrack()]),
+  VP8: findIn(itemOf(DUBS.slice(0, 2), webmVideo), 1),
+  'a live pair': findIn(itemOf(DUBS.slice(0, 2), videoTrack({ delivery: 'hls' }), { isLive: true }), 0),
+} as const;
+const CHOICES = {
+  original: { route: 'Media', audio: 'original' },
+  de: { route: 'Media', audio: 'de' },
+  fr: { route: 'Media', audio: 'fr' },
+  xx: { route: 'Media', audio: 'xx' },
+  all: { route: 'Media', audio: 'all' },
+  'mp3, de': { route: 'Media', audio: 'de', format: 'mp3' },
+  'mp3, all': { route: 'Media', audio: 'all', format: 'mp3' },
+  'clip, de': { route: 'Media', audio: 'de', clip: CLIP },
+  'clip, all': { route: 'Media', audio: 'all', clip: CLIP },
+  'combined, all': { route: 'Combined', audio: 'all' },
+  hls: { route: 'Hls', file: { name: 'master.m3u8' } },
+  'hls, de': { route: 'Hls', file: { name: 'master.m3u8' }, audio: 'de' },
+} as const satisfies Readonly<Record<string, RenditionQuery>>;
+/** As `TABLE`, with the format ids of what is sent. */
+const AUDIO_TABLE = `
+                        | original                | de                  | fr             | xx  | all                     | mp3, de   | mp3, all | clip, de        | clip, all       | combined, all           | hls             | hls, de
+a pair                  | layout/mux video en     | layout/mux video de | mux video fr   | 415 | mux video en de fr      | encode de | 400      | layout video de | 400             | mux video en de fr      | layout video en de | layout video de
+a pair in two languages | layout/mux video en     | layout/mux video de | 400            | 400 | layout/mux video en de  | encode de | 400      | layout video de | layout video en de | layout/mux video en de | layout video en de | layout video de
+a pair in one language  | layout/mux video en     | 400                 | 400            | 400 | layout/mux video en     | 400       | 400      | 400             | layout video en | layout/mux video en     | layout video en | 400
+video alone             | layout/mux video en     | layout/mux video de | 400            | 400 | layout/mux video en de  | encode de | 400      | layout video de | layout video en de | layout/mux video en de | layout video    | layout video de
+MP4 with audio          | copy both               | layout/mux both de  | 400            | 400 | layout/mux both both de | encode de | 400      | layout both de  | layout both both de | layout/mux both both de | layout both    | layout both de
+segments with audio     | remux both              | mux both de         | 400            | 400 | mux both both de        | encode de | 400      | 400             | 400             | mux both both de        | 415             | 415
+audio alone             | copy en                 | copy de             | copy fr        | copy xx | 400                 | encode de | 400      | layout de       | 400             | 400                     | layout en       | layout de
+silent video            | 400                     | 400                 | 400            | 400 | 400                     | 400       | 400      | 400             | 400             | 400                     | layout video    | 400
+VP8                     | 415                     | 415                 | 400            | 400 | 415                     | encode de | 400      | 415             | 415             | 415                     | 415             | 415
+a live pair             | mux video en            | mux video de        | 400            | 400 | mux video en de         | encode de | 400      | 400             | 400             | mux video en de         | 415             | 415
+`;
+const [[, ...choices] = [], ...spoken] = cellsOf(AUDIO_TABLE);
+
+describe('planOutput with another language', () => {
+  it('has a decision for every item and choice', () => {
+    expect(spoken.map(([name]) => name)).toEqual(Object.keys(SPOKEN));
+    expect(choices).toEqual(Object.keys(CHOICES));
+  });
+
+  it.each(spoken)('decides what is sent of %s', (name = '', ...decisions) => {
+    const of = SPOKEN[name as keyof typeof SPOKEN];
+    const decided = Object.values(CHOICES).map((query) => {
+      const decision = decide(of, query);
+      if (/^4/.test(decision)) return decision;
+      const { found: sent } = planOutput(of, query) as { readonly found: KeyedRendition };
+      return [decision, ...sent.tracks.map(({ formatId }) => formatId)].join(' ');
+    });
+    expect(decided).toEqual(decisions);
+  });
+
+  it('has other ids, and so other ETags, for other audio alone', () => {
+    const ids = ['en', 'original', 'de', 'all'].map((audio) => {
+      const plan = planOutput(SPOKEN['a pair in two languages'], { route: 'Media', audio });
+      return 'id' in plan ? plan.id : '';
+    });
+    expect([ids[0], ids[1], new Set(ids).size]).toEqual(['key', 'key', 3]);
+    const { rangedPath, version } = planOutput(SPOKEN['a pair'], { route: 'Combined', audio: 'DE' });
+    expect([rangedPath, version]).toEqual(['/api/Stream/Media/key?audio=DE', 'German']);
+  });
+
+  it('has sixteen languages at most', () => {
+    const many = [...'abcdefghijklmnopqrst'].map((letter): Dub => ({ language: `q${letter}` }));
+    const { found: sent } = planOutput(findIn(itemOf(many), 0), { route: 'Media', audio: 'all' }) as {
+      readonly found: KeyedRendition;
+    };
+    expect(sent.tracks.map(({ formatId }) => formatId)).toEqual([
+      'video',
+      ...many.slice(0, 16).map(({ language }) => language),
+    ]);
+  });
 });

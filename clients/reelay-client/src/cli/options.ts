@@ -21,6 +21,7 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
       --subtitles LANG   subtitles in the file
+      --audio LANG       the language of the audio, original, or all
       --start SECONDS    only the part from there on
       --end SECONDS      only the part up to there
   -f, --force            replace a file that is there
@@ -65,6 +66,7 @@ const SELECTION = {
   format: TEXT,
   bitrate: TEXT,
   subtitles: TEXT,
+  audio: TEXT,
   start: TEXT,
   end: TEXT,
 } as const;

@@ -17,6 +17,11 @@ It never selects what is possibly protected, for browsers only, damaged or unpla
 dub, or compressed in its dynamic range (DRC) where a rendition without that flaw ranks above it: then it is given up
 instead, the height last. These flaws are stored with the renditions, and descriptions name them for clients that choose
 by themselves, such as the page.
+
+Of a language that is asked for (\`audio=de\`, \`audio=all\`), the audio with the least flaws is taken, DRC included. Of equals, that
+comes first which the video is paired with or contains, then what MP4 can hold, what keeps a seekable file (MP4 with MP4), AAC,
+and the order of audio-only formats. For conversions, that order alone decides. The first language is the one that is named as the
+original, else one that is no dub.
 `;
 
 interface Row {

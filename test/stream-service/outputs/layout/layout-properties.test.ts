@@ -37,7 +37,7 @@ describe('layout', () => {
           pace(done);
         },
       });
-      const openSource = async (source: 0 | 1) => files[source];
+      const openSource = async (source: number) => files[source] ?? files[0];
       await pipeline(new LayoutStream({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
       expect(bytes).toBe(layout.size);
     }

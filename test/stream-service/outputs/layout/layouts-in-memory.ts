@@ -12,7 +12,7 @@ export async function layOut(files: readonly SizedFile[]): Promise<Layout> {
   const { signal } = new AbortController();
   const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal })));
   if (!video || !audio) throw new Error('unreachable');
-  return createLayout(video, audio);
+  return createLayout([video, audio]);
 }
 
 /** Bytes of the layout of one or two files, both ends included. */

@@ -48,7 +48,7 @@ describe.each([
     );
     if (!videoHeader || !audioHeader) throw new Error('unreachable');
     expect(videoHeader.movie.bytes.length + audioHeader.movie.bytes.length).toBeGreaterThan(20 * MB);
-    const layout = createLayout(videoHeader, audioHeader);
+    const layout = createLayout([videoHeader, audioHeader]);
     expect(layout.memoryBytes).toBeLessThan(6 * MB);
     expect(layout.size).toBeGreaterThan(4 * 2 ** 30);
 

@@ -30,6 +30,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'flac.mp4': ['-i', 'tone.flac', '-c', 'copy', '-strict', '-2'],
   'opus.mp4': ['-i', 'ladder/opus-96.webm', '-c', 'copy'],
   'ac3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'ac3'],
+  'mp3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'libmp3lame'],
   'vp9.mp4': ['-i', 'ladder/vp9-360.webm', '-c', 'copy'],
   'hevc.mp4': ['-i', 'clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
   'muxed-indexed.mp4': [

@@ -64,7 +64,7 @@ afterEach(async () => {
 const load = async (file: string) => fileSource(await readFile(join(folder, file)));
 const mux = (
   sources: Source[],
-  format = selectPairFormat(videoTrack(), audioTrack()),
+  format = selectPairFormat(videoTrack(), [audioTrack()]),
   durationSeconds: number | undefined = 6,
 ) =>
   createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
@@ -162,7 +162,7 @@ describe('video and audio with different start times', () => {
   it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
     'stay apart as they are: %s',
     async (_name, video, audio, seconds) => {
-      const format = selectPairFormat(videoTrack({ container: 'webm' }), audioTrack());
+      const format = selectPairFormat(videoTrack({ container: 'webm' }), [audioTrack()]);
       expect(await apart(await buffer(mux([await load(video), await load(audio)], format)))).toBeCloseTo(seconds, 1);
     },
   );
@@ -173,14 +173,14 @@ describe('video and audio with different start times', () => {
     ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
     ['packed, without any clock', 'sound.aac', 0],
   ])('keep their offset in segments: audio %s', async (_name, audio, seconds) => {
-    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), [audioTrack({ delivery: 'hls' })]);
     const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], format));
     expect(await apart(body)).toBeCloseTo(seconds, 1);
     expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
 
   it('keep their offset in segments: fragmented MP4 with MPEG-TS', async () => {
-    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), [audioTrack({ delivery: 'hls' })]);
     const sound = await readFile(join(folder, 'fragments.mp4'));
     for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
       sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);

@@ -1,0 +1,90 @@
+import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { digestOf } from '../../core/http/index.ts';
+import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
+import type { SoundName } from '../../core/media/virtual-mp4/index.ts';
+import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
+import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
+
+/** A rendition with other audio than its own. */
+export interface ChosenAudio {
+  /** Its key names the bytes, and need not find anything. */
+  readonly found: KeyedRendition;
+  /** Of the tracks after the video. Absent: all is as it was. */
+  readonly sounds?: readonly SoundName[];
+  /** For file names. Absent: all is as it was. */
+  readonly version?: string;
+}
+
+/** Languages of one file: each is a source that is read side by side with the others. */
+const MAX_SOUNDS = 16;
+const ALL = 'all languages';
+
+/**
+ * The rendition with the audio of a language.
+ * @param wanted a language, `original`, or `all` for a video with every language
+ * @param isAlone the audio is sent without the video
+ * @throws InvalidParameter when there is none, listing the available languages; UnsupportedRendition when MP4 cannot hold it
+ */
+export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: boolean): ChosenAudio {
+  const [first] = found.tracks;
+  if (isAlone || !first.video) return chooseAlone(found, wanted);
+  const sounds = listSounds(found);
+  const isAll = wanted.toLowerCase() === 'all';
+  const chosen = isAll && sounds.length > 0 ? sounds : [requireSound(sounds, wanted)];
+  const held = mp4HoldsVideo(first.video.codec) ? chosen.filter(isHeld) : [];
+  const [only] = chosen;
+  if (chosen.length === 1 && only && isOwn(found, only)) return { found };
+  if (held.length === 0) throw new UnsupportedRendition('MP4 cannot hold this video and audio together.');
+  return withSounds(found, held, isAll ? ALL : (only?.name ?? ''));
+}
+
+/**
+ * The audio of an HLS presentation: every language that is a file, of the codec that the rendition has. Players refuse a variant
+ * of which they cannot decode every codec. Undefined: no other language.
+ */
+export function chooseAllFiles(found: KeyedRendition, isFile: (track: Track) => boolean): ChosenAudio | undefined {
+  const familyOf = ({ audio }: Track) => audioFamily(audio?.codec ?? 'aac');
+  const own = found.tracks.find(({ audio }) => audio);
+  const accepts = (track: Track) => isFile(track) && familyOf(track) === (own ? familyOf(own) : 'aac');
+  const chosen = withSounds(found, listSounds(found, accepts), ALL);
+  return chosen.sounds && chosen;
+}
+
+const isHeld = ({ track }: Sound): boolean => mp4HoldsAudio(track.audio?.codec);
+
+const isOwn = ({ tracks }: KeyedRendition, { track }: Sound): boolean =>
+  tracks.find(({ audio }) => audio)?.formatId === track.formatId;
+
+function chooseAlone(found: KeyedRendition, wanted: string): ChosenAudio {
+  if (wanted.toLowerCase() === 'all') throw new InvalidParameter('audio=all is for video without format.');
+  const tracks = found.tracks.filter(({ audio }) => audio).map((track) => ({ ...track, video: null }));
+  const { rendition, track, name } = requireSound(listSounds({ ...found, tracks }), wanted);
+  const { resource } = found;
+  return !rendition || tracks[0]?.formatId === track.formatId
+    ? { found }
+    : { found: { key: keyOf(resource.id, rendition.id), resource, rendition, tracks: [track] }, version: name };
+}
+
+function requireSound(sounds: readonly Sound[], wanted: string): Sound {
+  const sound = findSound(sounds, wanted);
+  if (sound) return sound;
+  const languages = sounds.flatMap(({ language }) => language ?? []);
+  const present = languages.length > 0 ? `Available: ${languages.join(', ')}.` : 'The item does not name any language.';
+  throw new InvalidParameter(`No audio in ${wanted}. ${present}`);
+}
+
+/** @param sounds the first one plays by itself */
+function withSounds(found: KeyedRendition, sounds: readonly Sound[], version: string): ChosenAudio {
+  const { resource, rendition, tracks } = found;
+  const [video] = tracks;
+  const [only, ...others] = sounds.slice(0, MAX_SOUNDS);
+  if (!only || (others.length === 0 && isOwn(found, only))) return { found };
+  const chosen = [only, ...others];
+  const ids = [video, ...chosen.map(({ track }) => track)].map(({ formatId }) => formatId);
+  const key = keyOf(resource.id, digestOf(['audio', rendition.id, ...ids]));
+  return {
+    found: { key, resource, rendition, tracks: [video, ...chosen.map(({ track }) => track)] },
+    sounds: chosen.map(({ language, name }) => ({ name, ...(language && { language }) })),
+    version,
+  };
+}

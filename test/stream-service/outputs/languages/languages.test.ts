@@ -1,0 +1,346 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Resource, Track } from '../../../../core/state/resource.ts';
+import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
+import { itInChromium } from '../../../support/chromium.ts';
+import { checkPlaylist } from '../../../support/hls-checker.ts';
+import { probe, runProgram } from '../../../support/media-tools.ts';
+import { sendRequest } from '../../../support/request.ts';
+import { expectSeekable } from '../../../support/seekable.ts';
+import { combinedKey, startService, trackOf, videoTrack } from '../../fixture.ts';
+import { fileSource } from '../encode/mp3/fixture.ts';
+import { decodedPackets, packetDigests, usePairMedia } from '../layout/pair-fixture.ts';
+import { playerBrowser, playUrl } from '../layout/player.ts';
+import { type Dub, itemOf } from './fixture.ts';
+
+const run = promisify(execFile);
+const media = await usePairMedia();
+
+/** By language: each file has another codec, and 8 seconds. */
+const FILES: Readonly<Record<string, readonly [file: string, codec: string]>> = {
+  en: ['short-indexed.m4a', 'aac'],
+  de: ['ac3.mp4', 'ac-3'],
+  fr: ['mp3.mp4', 'mp3'],
+  'pt-BR': ['opus.mp4', 'opus'],
+  ja: ['flac.mp4', 'flac'],
+};
+const LANGUAGES = Object.keys(FILES);
+/** Three more in AAC, fragmented and not. */
+const AAC_FILES: Readonly<Record<string, string>> = {
+  it: 'ladder/aac-128.m4a',
+  es: 'chained-short.m4a',
+  xx: 'silent.mp4',
+};
+const AAC_DUBS: readonly Dub[] = ['it', 'es'].map((language) => ({
+  language,
+  track: { audio: { codec: 'mp4a.40.2' } },
+}));
+const NAMES = ['English', 'German', 'French', 'Brazilian Portuguese', 'Japanese'];
+const CODES = ['eng', 'deu', 'fra', 'por', 'jpn'];
+const DUBS = LANGUAGES.map((language, index): Dub => {
+  const versions = [index === 0 ? 'original' : 'dubbed'] as const;
+  return { language, track: { audio: { codec: FILES[language]?.[1] } }, rendition: { versions: [...versions] } };
+});
+
+interface Started {
+  readonly media: string;
+  readonly combined: string;
+  readonly hls: string;
+}
+
+const SUBTITLE = { id: 'text', formatId: 'text', language: 'en', isAutomatic: false };
+const VTT = fileSource(Buffer.from('WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n'));
+
+/** The service with a video of 8 seconds in five languages. */
+async function start(
+  video: string,
+  { dubs = DUBS, of = {}, traits = {}, options }: Partial<Item> = {},
+): Promise<Started> {
+  const load = async (language: string) =>
+    [language, await media.load(FILES[language]?.[0] ?? AAC_FILES[language] ?? '')] as const;
+  const sources = Object.fromEntries(await Promise.all(dubs.map(({ language }) => load(language))));
+  const item = itemOf(dubs, videoTrack(of), traits);
+  const text = trackOf('text', { container: 'vtt', video: null, audio: null });
+  const resource = { ...item, tracks: [...item.tracks, text], subtitles: [SUBTITLE] };
+  const service = await startService(resource, { ...sources, text: VTT, video: await media.load(video) }, options);
+  onTestFinished(service.close);
+  const url = (operation: string) =>
+    `${service.url}/api/Stream/${operation}/${combinedKey('video', dubs[0]?.language)}`;
+  return { media: url('Media'), combined: url('Combined'), hls: `${url('Hls')}/` };
+}
+
+interface Item {
+  readonly dubs: readonly Dub[];
+  readonly of: Partial<Track>;
+  readonly traits: Partial<Resource>;
+  readonly options: Partial<StreamServiceOptions>;
+}
+
+async function save(body: Buffer): Promise<string> {
+  const file = join(media.folder, 'languages.mp4');
+  await writeFile(file, body);
+  return file;
+}
+
+interface Stream {
+  readonly codec_name: string;
+  readonly duration: string;
+  readonly disposition: { readonly default: number };
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+async function audioStreams(file: string): Promise<readonly Stream[]> {
+  const { stdout } = await run('ffprobe', [
+    '-v',
+    'error',
+    '-of',
+    'json',
+    '-show_streams',
+    '-select_streams',
+    'a',
+    file,
+  ]);
+  return JSON.parse(stdout).streams;
+}
+
+const inputsOf = (video: string) =>
+  [video, ...Object.values(FILES).map(([file]) => file)].flatMap((file) => ['-i', media.pathOf(file)]);
+const MAPS = ['-map', '0:v:0', ...LANGUAGES.flatMap((_, index) => ['-map', `${index + 1}:a:0`])];
+
+describe('audio=all', () => {
+  it.each([
+    ['progressive', 'bframes.mp4'],
+    ['fragmented', 'chained-short.mp4'],
+    ['with audio of its own', 'ladder/both-720.mp4'],
+  ])('is one file with the length and ranges of a %s video and five languages', async (_name, video) => {
+    const { media: url, combined } = await start(video);
+    const { body, headers } = await expectSeekable(`${url}?audio=all`);
+    expect(headers['content-disposition']).toContain('(all languages).mp4');
+    const file = await save(body);
+    const { packets, complaints } = await decodedPackets(file);
+    expect(complaints).toBe('');
+    expect(packets).toEqual(await packetDigests([...inputsOf(video), ...MAPS]));
+    const streams = await audioStreams(file);
+    expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
+    expect(streams.map(({ tags }) => tags.handler_name)).toEqual(NAMES);
+    expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+    expect(streams.map(({ codec_name }) => codec_name)).toEqual(['aac', 'ac3', 'mp3', 'opus', 'flac']);
+    for (const { duration } of streams) expect(Number(duration)).toBeCloseTo(8, 0);
+    expect(body.includes('pt-BR\0', 0, 'latin1')).toBe(true);
+
+    const fromStart = await sendRequest(`${combined}?audio=all`);
+    expect(fromStart.body.equals(body)).toBe(true);
+    expect(fromStart.headers['content-location']).toMatch(/\/Media\/[\w-]+\?audio=all$/);
+    const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--aid=4', '--length=0.1', file]);
+    expect([mpv.code, mpv.output]).toEqual([0, expect.stringMatching(/\(\+\) +Audio +--aid=4 +--alang=por/)]);
+    const fetched = join(media.folder, 'fetched.mp4');
+    const args = [
+      '-q',
+      '--no-conf',
+      '-x',
+      '4',
+      '-k',
+      '1M',
+      '--allow-overwrite',
+      '-d',
+      media.folder,
+      '-o',
+      'fetched.mp4',
+    ];
+    expect((await runProgram('aria2c', [...args, `${url}?audio=all`])).code).toBe(0);
+    expect((await readFile(fetched)).equals(body)).toBe(true);
+  });
+
+  it.each(['bframes.mp4', 'chained-short.mp4'])(
+    'of %s has tags and subtitles, and clips have every language',
+    async (video) => {
+      const { media: url } = await start(video);
+      await sendRequest(`${url}?audio=all&tags=true&subtitles=en`);
+      const tagged = await save((await expectSeekable(`${url}?audio=all&tags=true&subtitles=en`)).body);
+      const { streams: all, tags: found } = await probe(tagged);
+      expect(all.map(({ type }) => type)).toEqual(['video', ...Array(5).fill('audio'), 'subtitle']);
+      expect(found).toMatchObject({ title: 'A clip', artist: 'Someone' });
+      const clip = await expectSeekable(`${url}?audio=all&start=2&end=5`);
+      expect(clip.headers['content-disposition']).toContain('(all languages) (0-02');
+      const streams = await audioStreams(await save(clip.body));
+      expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
+      expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+      for (const { duration } of streams) expect(Number(duration)).toBeCloseTo(3, 0);
+    },
+  );
+
+  it.each([
+    ['chained.mp4', /^video\/mp4$/],
+    ['ladder/vp9-360.webm', /^video\/mp4$/],
+  ])('muxes every language from the beginning where %s has no layout', async (video, type) => {
+    const { media: url } = await start(video, {
+      of: video.endsWith('webm') ? { container: 'webm', video: { codec: 'vp9' } } : {},
+    });
+    const { status, headers, body } = await sendRequest(`${url}?audio=all`);
+    expect([status, headers['content-type'], headers['content-length']]).toEqual([
+      200,
+      expect.stringMatching(type),
+      undefined,
+    ]);
+    const streams = await audioStreams(await save(body));
+    expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
+    expect(streams.map(({ tags }) => tags.handler_name)).toEqual(NAMES);
+    expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  itInChromium.each(['bframes.mp4', 'chained-short.mp4'])('of %s plays and seeks in Chromium', async (video) => {
+    const { media: url } = await start(video);
+    const { duration, seeks } = await playUrl(`${url}?audio=all`, [5, 1]);
+    expect([Math.round(duration), seeks]).toEqual([8, [5, 1]]);
+  });
+});
+
+describe('audio=LANG', () => {
+  it('is the pair of the video and that language, by its prefix and in any case too', async () => {
+    const { media: url } = await start('bframes.mp4');
+    const etags = new Map<string, string | undefined>();
+    for (const [wanted, index] of [
+      ['de', 1],
+      ['DEU', 1],
+      ['pt', 3],
+      ['pt-br', 3],
+    ] as const) {
+      const { body, headers } = await expectSeekable(`${url}?audio=${wanted}`);
+      const file = await save(body);
+      const streams = await audioStreams(file);
+      expect(streams.map(({ tags }) => [tags.language, tags.handler_name])).toEqual([[CODES[index], NAMES[index]]]);
+      expect(streams[0]?.disposition.default).toBe(1);
+      expect(headers['content-disposition']).toContain(`(${NAMES[index]}).mp4`);
+      const maps = ['-map', '0:v:0', '-map', `${index + 1}:a:0`];
+      expect((await decodedPackets(file)).packets).toEqual(await packetDigests([...inputsOf('bframes.mp4'), ...maps]));
+      etags.set(wanted, headers.etag);
+    }
+    const { headers: plain, body: own } = await sendRequest(url);
+    for (const wanted of ['original', 'en', 'EN']) {
+      const { headers, body } = await sendRequest(`${url}?audio=${wanted}`);
+      expect([headers.etag, headers['content-disposition']]).toEqual([plain.etag, plain['content-disposition']]);
+      expect(body.equals(own)).toBe(true);
+    }
+    expect(new Set([...etags.values(), plain.etag]).size).toBe(3);
+  });
+
+  it('is what a conversion and a clip are made of', async () => {
+    const { media: url } = await start('bframes.mp4');
+    const plain = await sendRequest(`${url}?format=mp3`);
+    const { headers, body } = await sendRequest(`${url}?format=mp3&audio=fr`);
+    expect([headers['content-type'], headers['content-disposition']]).toEqual([
+      'audio/mpeg',
+      expect.stringContaining('(French).mp3'),
+    ]);
+    expect([body.length, body.equals(plain.body)]).toEqual([plain.body.length, false]);
+    const clip = await sendRequest(`${url}?audio=ja&start=1&end=3`);
+    expect((await audioStreams(await save(clip.body))).map(({ tags }) => tags.language)).toEqual(['jpn']);
+  });
+
+  it.each([
+    ['Media', 'audio=xx', 400, /^No audio in xx\. Available: en, de, fr, pt-BR, ja\.$/],
+    ['Media', 'audio=pt-PT', 400, /^No audio in pt-PT/],
+    ['Combined', 'audio=xx', 400, /^No audio in xx/],
+    ['Hls', 'audio=xx', 400, /^No audio in xx/],
+    ['Media', 'audio=..%2F', 400, /audio must be/],
+    ['Media', 'audio=en&audio=de', 400, /audio is given more than once/],
+    ['Combined', `audio=${'x'.repeat(36)}`, 400, /audio must be/],
+    ['Hls', 'audio=en&audio=de', 400, /audio is given more than once/],
+    ['Media', 'audio=all&format=mp3', 400, /audio=all/],
+  ])('%s?%s is %d', async (operation, query, status, detail) => {
+    const { media: url, combined, hls } = await start('bframes.mp4');
+    const address = `${{ Media: url, Combined: combined, Hls: `${hls}master.m3u8` }[operation]}?${query}`;
+    const answer = await sendRequest(address);
+    const problem = JSON.parse(answer.body.toString());
+    expect([answer.status, problem.detail]).toEqual([status, expect.stringMatching(detail)]);
+    expect((await sendRequest(address, { method: 'HEAD' })).status).toBe(status);
+  });
+
+  it('is laid out again when the file of one language has changed', async () => {
+    let german = await media.load('ac3.mp4');
+    const dubs = DUBS.slice(0, 2);
+    const service = await startService(itemOf(dubs), {
+      video: await media.load('chained-short.mp4'),
+      en: await media.load('short-indexed.m4a'),
+      de: async () => german,
+    });
+    onTestFinished(service.close);
+    const url = `${service.url}/api/Stream/Media/${combinedKey('video', 'en')}?audio=all`;
+    const { headers: before } = await expectSeekable(url);
+    german = await media.load('mp3.mp4');
+    expect((await sendRequest(url, { headers: { range: 'bytes=5000-' } })).status).toBe(502);
+    const { headers: after } = await expectSeekable(url);
+    expect(after.etag).not.toBe(before.etag);
+  });
+});
+
+describe('the HLS presentation', () => {
+  it.each(['bframes.mp4', 'chained-short.mp4'])(
+    'of %s lists the languages that have its codec, the original first',
+    async (video) => {
+      const { hls } = await start(video, { dubs: [...DUBS, ...AAC_DUBS] });
+      const load = async (url: string) => checkPlaylist((await sendRequest(url)).body.toString());
+      const master = await load(`${hls}master.m3u8`);
+      expect(
+        master.media.map(({ NAME, LANGUAGE, DEFAULT, AUTOSELECT }) => [NAME, LANGUAGE, DEFAULT, AUTOSELECT]),
+      ).toEqual([
+        ['"English"', '"en"', 'YES', 'YES'],
+        ['"Italian"', '"it"', 'NO', 'YES'],
+        ['"Spanish"', '"es"', 'NO', 'YES'],
+      ]);
+      expect(master.variants[0]?.CODECS).toMatch(/^"avc1\.\w+,mp4a\.40\.2"$/);
+      expect(await audioStreams(`${hls}master.m3u8`)).toHaveLength(3);
+      for (const [index, file] of ['short-indexed.m4a', ...Object.values(AAC_FILES).slice(0, 2)].entries()) {
+        const got = await packetDigests(['-i', `${hls}master.m3u8`, '-map', `0:a:${index}`]);
+        const wanted = await packetDigests(['-i', media.pathOf(file), '-map', '0:a']);
+        const digests = (all: Record<string, string[]>) => all[0]?.map((line) => line.split(' ').at(-1));
+        expect(digests(got)).toEqual(digests(wanted));
+      }
+      const all = await load(`${hls}master.m3u8?audio=all`);
+      expect(all.media.map(({ URI }) => URI)).toEqual([
+        '"audio.m3u8?audio=all"',
+        '"audio-2.m3u8?audio=all"',
+        '"audio-3.m3u8?audio=all"',
+      ]);
+      for (const name of ['audio-3.m3u8', 'audio-2.m3u8?audio=all', 'media.mp4']) await expectSeekable(hls + name);
+      const one = await load(`${hls}master.m3u8?audio=de`);
+      expect(one.media.map(({ NAME, URI }) => [NAME, URI])).toEqual([['"German"', '"audio.m3u8?audio=de"']]);
+      const playlist = await load(`${hls}audio.m3u8?audio=de`);
+      const [segment] = playlist.segments;
+      expect((await sendRequest(hls + segment?.uri, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+      expect((await sendRequest(`${hls}audio-6.m3u8`)).status).toBe(404);
+    },
+  );
+
+  it('has the pair alone where not every language can be presented with it', async () => {
+    const dubs = [...DUBS.slice(0, 1), { ...AAC_DUBS[0], language: 'xx' }];
+    const { hls } = await start('bframes.mp4', { dubs });
+    const { status, body } = await sendRequest(`${hls}master.m3u8`);
+    expect([status, checkPlaylist(body.toString()).media.length]).toEqual([200, 1]);
+  });
+
+  itInChromium('plays in hls.js, which offers the languages', async () => {
+    const { hls } = await start('chained-short.mp4', {
+      dubs: [...DUBS.slice(0, 1), ...AAC_DUBS],
+      options: { corsAllowedOrigins: ['*'] },
+    });
+    await using page = await (await playerBrowser()).newPage();
+    await page.setContent('<video muted></video>');
+    await page.addScriptTag({ path: createRequire(import.meta.url).resolve('hls.js') });
+    const found = await page.evaluate(`new Promise((resolve, reject) => {
+      const hls = new Hls();
+      hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && reject(new Error(details)));
+      const video = document.querySelector('video');
+      video.addEventListener('timeupdate', () => video.currentTime > 0.3 && resolve({
+        names: hls.audioTracks.map(({ name }) => name), chosen: hls.audioTrack }));
+      hls.loadSource('${hls}master.m3u8');
+      hls.attachMedia(video);
+      video.play();
+    })`);
+    expect(found).toEqual({ names: ['English', 'Italian', 'Spanish'], chosen: 0 });
+  });
+});
