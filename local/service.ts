@@ -101,6 +101,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         createResolver({ ...settings, tools, egress, state, log, pluginDirs, onYtDlpMode: metrics.setYtDlpMode }),
       ),
     );
+    const hashes = [...settings.accessKeys, ...settings.accessKeysFile].map(({ hash }) => hash);
+    const isPrivate = hashes.length > 0;
     const streams = shutdown.own(
       await createStreamService({
         ...settings,
@@ -111,6 +113,10 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,
+        deliveries:
+          isPrivate && settings.maxDeliveries > 0
+            ? { ...settings, egress, state, secrets: hashes, owner: 'service' }
+            : undefined,
         drainSeconds,
         observer: metrics.observer,
         log,
@@ -146,8 +152,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
 
     const requestLimit = createRequestLimit(settings);
     const acceptRequest = createAcceptRequest(settings);
-    const hashes = [...settings.accessKeys, ...settings.accessKeysFile].map(({ hash }) => hash);
-    if (hashes.length > 0) log.info('Instance is private', { accessKeys: hashes.length });
+    if (isPrivate) log.info('Instance is private', { accessKeys: hashes.length });
     const requireAccess = createRequireAccess({
       hashes,
       corsAllowedOrigins: settings.corsAllowedOrigins,

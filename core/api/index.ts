@@ -27,6 +27,7 @@ export {
   type ArchiveFormat,
   type ArchiveParameters,
   archiveQuery,
+  type DeliveryParameters,
   type EntryEncoding,
   type EntrySelection,
   encodingQuery,
@@ -34,6 +35,7 @@ export {
   type FeedParameters,
   isSelected,
   parseArchiveParameters,
+  parseDeliveryParameters,
   parseFeedParameters,
   parseGetParameters,
   parseLinkParameter,
@@ -41,7 +43,8 @@ export {
   SOUND_OF_LIST,
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
-export type { AppInfo, RequestCount } from './schemas.ts';
+export type { AppInfo, DeliveryOrder, DeliveryReport, RequestCount } from './schemas.ts';
+export { DeliveryOrder as deliveryOrderSchema } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,

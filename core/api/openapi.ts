@@ -13,7 +13,13 @@ export const openApiDocument = {
     description: 'Turns a media link into metadata and renditions and streams the one you choose.',
   },
   paths: Object.fromEntries(
-    operations.map((operation) => [operation.path, { [methodOf(operation)]: describe(operation) }]),
+    operations.map((operation) => [
+      operation.path,
+      {
+        [methodOf(operation)]: describe(operation),
+        ...(operation.removal && { delete: describe({ ...operation, ...operation.removal }) }),
+      },
+    ]),
   ),
   // Plain JSON: TypeBox attaches symbols to its schemas that are not part of the description.
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
@@ -45,7 +51,7 @@ function withoutKey(methods: Record<string, ReturnType<typeof describe>>) {
   return methods.get?.operationId === 'GetAppInfo' ? { get: { ...methods.get, security: [] } } : methods;
 }
 
-function describe({ operationId, path, summary, parameters, body: sent, responses }: Operation) {
+function describe({ operationId, path, summary, parameters, body: sent, bodySchema, responses }: Operation) {
   return {
     tags: [path.split('/')[2] ?? operationId],
     operationId,
@@ -54,7 +60,9 @@ function describe({ operationId, path, summary, parameters, body: sent, response
       requestBody: {
         required: true,
         description: sent,
-        content: { 'application/json': { schema: ANY_OBJECT } },
+        content: {
+          'application/json': { schema: bodySchema ? { $ref: `#/components/schemas/${bodySchema}` } : ANY_OBJECT },
+        },
       },
     }),
     ...(parameters.length > 0 && {

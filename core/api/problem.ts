@@ -2,6 +2,7 @@ import {
   CapacityExceeded,
   ClientDisconnected,
   ClientLimitExceeded,
+  DestinationFailed,
   EgressRefused,
   InMaintenance,
   InvalidParameter,
@@ -89,6 +90,9 @@ export function createProblem(name: ProblemName, options: ProblemOptions = {}): 
 export const problems = {
   badLink: (cause?: unknown) => createProblem('bad-url', { cause }),
   badRequest: (detail?: string, cause?: unknown) => createProblem('bad-parameter', { detail, cause }),
+  /** What the body of a request has to be. */
+  badBody: (status: 413 | 415, detail: string) =>
+    createProblem('bad-parameter', { status, ...(status === 413 && { title: 'Content Too Large' }), detail }),
   notFound: (cause?: unknown) => createProblem('not-found', { cause }),
   /**
    * A private instance requires a key (RFC 9110 §15.5.2; RFC 6750 §3).
@@ -166,6 +170,7 @@ export function toProblem(error: unknown): Problem {
     return error.gone
       ? createProblem('gone', { cause: error })
       : createProblem('refused', { status: 502, cause: error });
+  if (error instanceof DestinationFailed) return createProblem(error.reason, { detail: error.message, cause: error });
   if (error instanceof InvalidParameter) return problems.badRequest(error.detail, error);
   if (error instanceof UnsupportedRendition)
     return createProblem('unsupported-rendition', { detail: error.detail, cause: error });

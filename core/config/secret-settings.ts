@@ -16,7 +16,7 @@ export interface SecretSettingsOptions {
 
 /**
  * Adds the values of secrets to the environment that names them: `OUTGOING_PROXIES_SECRET` becomes `OUTGOING_PROXIES`,
- * `COOKIES_SECRET` becomes `COOKIES_FILE`.
+ * `COOKIES_SECRET` becomes `COOKIES_FILE`, `ACCESS_KEYS_SECRET` becomes `ACCESS_KEYS`.
  * @throws SettingError in one line that names the setting and contains no part of the secret
  */
 export async function loadSecretSettings(
@@ -32,7 +32,9 @@ export async function loadSecretSettings(
     if (!secret?.trim()) throw new SettingError(`${name} names a secret without text`);
     return secret;
   };
-  const [proxies, cookies] = await Promise.all([load('OUTGOING_PROXIES_SECRET'), load('COOKIES_SECRET')]);
+  const [proxies, cookies, keys] = await Promise.all(
+    ['OUTGOING_PROXIES_SECRET', 'COOKIES_SECRET', 'ACCESS_KEYS_SECRET'].map(load),
+  );
   // Validated here so that the error line names the variable of the secret.
   if (cookies) checkCookies('COOKIES_SECRET', Buffer.from(cookies));
   return {
@@ -40,6 +42,12 @@ export async function loadSecretSettings(
     // A secret may contain one proxy per line.
     ...(proxies && {
       OUTGOING_PROXIES: proxyUrls('OUTGOING_PROXIES_SECRET', proxies.replaceAll(/\s+/g, ',')).join(','),
+    }),
+    ...(keys && {
+      ACCESS_KEYS: keys
+        .trim()
+        .split(/[\s,]+/)
+        .join(','),
     }),
     ...(cookies && { COOKIES_FILE: await writeCookies(cookies) }),
   };

@@ -50,7 +50,11 @@ export interface BlockedAddress {
 
 /** Options of one request. */
 export interface GuardedRequest {
-  readonly method?: 'GET' | 'HEAD';
+  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MKCOL' | 'MOVE';
+  /** Sent once: a request with a body follows no redirects. */
+  readonly body?: Readable;
+  /** Its length. Absent: chunked. */
+  readonly bodyBytes?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called for every hop, so that a redirect to another host carries no cookie and no credential. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
@@ -58,7 +62,7 @@ export interface GuardedRequest {
   readonly identity?: string;
   /** @default 10 */
   readonly maxRedirects?: number;
-  /** Maximum time without a byte, in the head or in the body. @default 15_000 */
+  /** Maximum time without a byte of the response, in the head or in the body; 0: unlimited. @default 15_000 */
   readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }

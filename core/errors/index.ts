@@ -3,6 +3,8 @@ export {
   CapacityExceeded,
   ClientDisconnected,
   ClientLimitExceeded,
+  DestinationFailed,
+  type DestinationReason,
   EgressRefused,
   InMaintenance,
   InvalidParameter,

@@ -1,6 +1,6 @@
-import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
+import { NotDeliverable } from '../../core/errors/index.ts';
 import { timeChapters } from '../../core/media/chapters/index.ts';
-import { normalizeLink, type Resolved } from '../../core/resolve/index.ts';
+import { normalizeLink, type Resolved, toArchivedList } from '../../core/resolve/index.ts';
 import {
   type ArchivedList,
   archiveKey,
@@ -26,21 +26,7 @@ export async function storeArchive(
   link: string,
   options: Pick<ArchivedList, 'selected' | 'baseUrl'> = {},
 ): Promise<string> {
-  const url = normalizeLink(link.trim());
-  const { title, author } = resolved.type === 'Media' ? resolved.resource : resolved;
-  const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
-  const entries = entriesOf(resolved, url);
-  if (entries.length === 0) throw new NotFound('The list has no entries');
-  return storeList(state, {
-    id: archiveKey(url, options),
-    url,
-    title,
-    author,
-    entries,
-    isCut,
-    unavailable,
-    ...options,
-  });
+  return storeList(state, toArchivedList(resolved, link, options));
 }
 
 /**
@@ -74,11 +60,4 @@ async function storeList(
     throw cause;
   });
   return unstored.id;
-}
-
-/** The entries of a list; a single item is a list of one. */
-function entriesOf(resolved: Resolved, url: string): PlaylistEntry[] {
-  if (resolved.type === 'PlayList') return resolved.items.map(({ entry }) => entry);
-  const { id, title, author, coverUrl } = resolved.resource;
-  return [{ url, title, author, coverUrl, resourceId: id }];
 }

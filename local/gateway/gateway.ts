@@ -16,18 +16,18 @@ export interface GatewayOptions {
   readonly log: Log;
 }
 
-const STREAM_FOLDER = '/api/stream/';
+const STREAM_FOLDERS = ['/api/stream/', '/api/deliver/'];
 const FUNCTION_PATHS: ReadonlySet<string> = new Set(
   operations.filter(({ servedBy }) => servedBy === 'function').map(({ path }) => path.toLowerCase()),
 );
 
 /**
- * Whether the stream service answers a request: all in its folder that no function has.
+ * Whether the stream service answers a request: all in its folders that no function has.
  * @param url path and query
  */
 export function isStreamPath(url: string): boolean {
   const path = (url.split('?', 1)[0] ?? '').toLowerCase();
-  return `${path}/`.startsWith(STREAM_FOLDER) && !FUNCTION_PATHS.has(path);
+  return STREAM_FOLDERS.some((folder) => `${path}/`.startsWith(folder)) && !FUNCTION_PATHS.has(path);
 }
 
 /** A request listener of a Node HTTP server. */

@@ -40,6 +40,8 @@ import {
 import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
+import { type DeliverDependencies, deliverRoute, deliveryRoute } from './deliver.ts';
+import { createSendEvents } from './event-streams.ts';
 import { itemRoute } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
@@ -81,16 +83,19 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   });
 
+  // The one body that is read is JSON.
+  app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
   });
   options.extend?.(app);
   // This hook runs before a body is parsed.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return;
     const [path = ''] = request.url.split('?', 1);
     const methods = methodsOfPath(path);
+    if (!methods && (request.method === 'GET' || request.method === 'HEAD')) return;
     if (!methods) throw problems.notFound();
+    if (methods.split(', ').includes(request.method)) return;
     if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${methods}, OPTIONS`);
     return reply
       .code(204)
@@ -128,7 +133,7 @@ const routePath = (operationId: StreamOperationId): string =>
 const methodsOfPath = (path: string): string | undefined =>
   streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
-interface StreamRoutesDependencies {
+interface StreamRoutesDependencies extends Pick<DeliverDependencies, 'deliveries'> {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
@@ -236,6 +241,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       });
     };
 
+  const sendEvents = createSendEvents(stalledClients);
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
       const options = parseMediaParameters(query);
@@ -284,7 +290,10 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         (found) =>
           planOutput(found, { route: 'StoryboardSheet', file }),
     ),
-    ArchiveProgress: (operationId) => archiveProgressRoute(app, routePath(operationId), dependencies),
+    ArchiveProgress: (operationId) =>
+      archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
+    Deliver: (operationId) => deliverRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
+    Delivery: (operationId) => deliveryRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Item: (operationId) => itemRoute(app, routePath(operationId), find),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);

@@ -1,4 +1,14 @@
-export { type ArchiveJobs, createArchiveJobs, planArchive } from './archive/index.ts';
+export {
+  type ArchiveJobs,
+  chooseRendition,
+  createArchiveJobs,
+  isAtLimit,
+  isFinal,
+  listContents,
+  planArchive,
+  readStored,
+  resolveEntry,
+} from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';
 export { createMux } from './mux/index.ts';

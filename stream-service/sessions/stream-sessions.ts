@@ -112,6 +112,16 @@ export interface StreamSessions {
    * @throws CapacityExceeded, ClientLimitExceeded
    */
   open(address: string, response: ServerResponse, accessHeader?: string): StreamSession;
+  /**
+   * Takes a slot for a stream that no response carries.
+   * @param client what limits count
+   * @param bytesSent so far
+   * @throws CapacityExceeded, ClientLimitExceeded
+   */
+  openDetached(
+    client: string,
+    bytesSent: () => number,
+  ): { readonly session: StreamSession; readonly close: () => void };
   /** Destroys the responses of the open sessions and refuses new ones with 503, until it is called with `undefined`. */
   suspend(reason: string | undefined): void;
   /** Refuses new sessions, waits for the open ones, and destroys the responses that are left after `seconds`. */
@@ -122,14 +132,16 @@ export function createStreamSessions(
   admission: Pick<Admission, 'acquireStream' | 'drain'>,
   observer: StreamObserver,
 ): StreamSessions {
-  const responses = new Set<ServerResponse>();
+  /** What ends the open sessions. */
+  const ends = new Set<() => void>();
   const names = createClientNames();
   let suspendedFor: string | undefined;
   const destroyAll = () => {
-    for (const response of responses) response.destroy();
+    for (const end of ends) end();
   };
 
   const admit = (client: string) => {
+    if (suspendedFor !== undefined) throw new CapacityExceeded(suspendedFor, SUSPENDED_RETRY_SECONDS);
     const held = names.hold(client);
     try {
       const release = admission.acquireStream(held.name);
@@ -142,7 +154,6 @@ export function createStreamSessions(
 
   return {
     open(address, response, accessHeader) {
-      if (suspendedFor !== undefined) throw new CapacityExceeded(suspendedFor, SUSPENDED_RETRY_SECONDS);
       const closed = new AbortController();
       const { client, releases } = admit(limitedBy(clientOf(address), accessHeader));
       const session = createSession(client, closed.signal, () => {
@@ -151,15 +162,28 @@ export function createStreamSessions(
         const before = socket?.bytesWritten ?? 0;
         session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
       });
-      responses.add(response);
+      const end = () => void response.destroy();
+      ends.add(end);
       const close = () => closed.abort(new Error('The response has ended'));
       if (response.destroyed) close();
       else response.once('close', close);
       session.onClose(() => {
-        responses.delete(response);
+        ends.delete(end);
         for (const release of releases) release();
       });
       return session;
+    },
+    openDetached(name, bytesSent) {
+      const closed = new AbortController();
+      const { client, releases } = admit(name);
+      const session = createSession(client, closed.signal, () => session.onClose(observer.onStreamStart(bytesSent)));
+      const close = () => closed.abort(new Error('The stream has ended'));
+      ends.add(close);
+      session.onClose(() => {
+        ends.delete(close);
+        for (const release of releases) release();
+      });
+      return { session, close };
     },
     suspend(reason) {
       suspendedFor = reason;

@@ -90,6 +90,7 @@ const OF_STREAMS = [
   'MAX_FFMPEG',
   'MAX_STREAMS',
   'MAX_STREAMS_PER_CLIENT',
+  'MAX_DELIVERIES',
   'SPONSORBLOCK_URL',
   'TRUSTED_PROXIES',
 ];
@@ -107,6 +108,7 @@ const SECRETS = [
   'YT_DLP_EXTRACTOR_ARGS',
   'OUTGOING_PROXIES_SECRET',
   'COOKIES_SECRET',
+  'ACCESS_KEYS_SECRET',
 ];
 const OF_RESOLVES = ['EGRESS_ALLOW', 'PLAYLIST_LIMIT', 'SEARCH', 'TOOLS_CHANNEL'];
 
@@ -168,7 +170,10 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     const task = readTaskSettings(environment);
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 8080, maxStreams: 30, maxFfmpeg: 2, playlistLimit: 50 });
     expect(task).toMatchObject({ idleMinutes: profile === 'hobby' ? 15 : 0, stage: 'main' });
-    expect(Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key))).toEqual([]);
+    // Its value becomes ACCESS_KEYS, where deliveries are made.
+    expect('ACCESS_KEYS_SECRET' in given).toBe(profile === 'team');
+    const unread = Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key));
+    expect(unread.filter((key) => key !== 'ACCESS_KEYS_SECRET')).toEqual([]);
     const unset = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
     // The pointer selects the tools; the wake function passes the secret when it starts a task.
     const intended = [
@@ -241,10 +246,11 @@ it.each(['hobby', 'team'] as const)(
 );
 
 describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => {
-  it('are readable by the function that copies their hashes, and by nothing else', () => {
-    const [role, ...others] = Object.entries(resourcesByRole(deployed[profile], 'secretsmanager:GetSecretValue'));
-    expect(role).toEqual(['AccessKeysSyncRole', [expect.stringContaining('secret:access-keys-')]]);
-    expect(others).toEqual([]);
+  it('are readable by the function that copies their hashes, and by the stream service that encrypts deliveries', () => {
+    const readers = resourcesByRole(deployed[profile], 'secretsmanager:GetSecretValue');
+    const { AccessKeysSyncRole, ...others } = readers;
+    expect(AccessKeysSyncRole).toEqual([expect.stringContaining('secret:access-keys-')]);
+    expect(others).toEqual(profile === 'hobby' ? {} : { TaskTaskRole: AccessKeysSyncRole });
     const writers = resourcesByRole(deployed[profile], 'cloudfront-keyvaluestore:UpdateKeys');
     expect(Object.keys(writers)).toEqual(['AccessKeysSyncRole']);
   });

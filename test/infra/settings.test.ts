@@ -32,6 +32,7 @@ describe('readContext', () => {
       playlistLimit: 200,
       pricingPlan: 'none',
       search: false,
+      maxDeliveries: 2,
       resolverMemory: 2048,
       resolverProvisioned: 0,
       idleMinutes: 15,

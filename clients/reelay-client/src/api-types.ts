@@ -34,6 +34,16 @@ export interface paths {
     /** The Model Context Protocol (streamable HTTP, stateless): tools for assistants */
     post: operations["Mcp"];
   };
+  "/api/Deliver": {
+    /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
+    post: operations["Deliver"];
+  };
+  "/api/Deliver/{id}": {
+    /** Reports how far a delivery is, as server-sent events */
+    get: operations["Delivery"];
+    /** Ends a delivery, and removes what is stored of an unfinished file */
+    delete: operations["CancelDelivery"];
+  };
   "/api/Stream/Media/{key}": {
     /** Streams one rendition, whole or by range */
     get: operations["Media"];
@@ -128,6 +138,98 @@ export interface components {
       /** Format: double */
       endSeconds?: number | null;
     };
+    DeliveryFailure: {
+      /**
+       * Format: int32
+       * @description Of the entry, from 1
+       */
+      number: number;
+      title: string | null;
+      /** @description The class of the problem */
+      type: string;
+      detail?: string;
+    };
+    DeliveryOrder: {
+      url: string;
+      /** @description As for Get */
+      quality?: string;
+      /** @description As for Get */
+      codec?: string;
+      /** @description As for Get; entries of a list are files of their own */
+      format?: string;
+      /** @description As for Get */
+      bitrate?: string;
+      /** @description As for Get */
+      tags?: string;
+      /** @description As for Get */
+      subtitles?: string;
+      /** @description As for Get */
+      skip?: string;
+      /** @description As for Get */
+      start?: string;
+      /** @description As for Get */
+      end?: string;
+      /** @description Of a list: such as 1-3,7 */
+      entries?: string;
+      to: {
+        /** @enum {string} */
+        kind: "s3";
+        /** @description http or https URL; the bucket follows in the path */
+        endpoint: string;
+        region: string;
+        bucket: string;
+        /** @description In front of the names, such as videos/2026 */
+        prefix?: string;
+        accessKeyId: string;
+        secretAccessKey: string;
+        sessionToken?: string;
+      } | {
+        /** @enum {string} */
+        kind: "webdav";
+        /** @description http or https URL of a folder that exists */
+        url: string;
+        username?: string;
+        password?: string;
+      };
+      webhook?: {
+        url: string;
+        /** @description Key of the signature */
+        secret: string;
+      };
+    };
+    DeliveryReport: {
+      id: string;
+      /** @enum {string} */
+      state: "waiting" | "running" | "done" | "failed" | "cancelled";
+      /**
+       * Format: int32
+       * @description Entries; 0 until the link is resolved
+       */
+      total: number;
+      /**
+       * Format: int32
+       * @description Files that were sent
+       */
+      completed: number;
+      /**
+       * Format: int32
+       * @description Files that were there already
+       */
+      skipped: number;
+      current: string | null;
+      /**
+       * Format: int64
+       * @description Stored bytes of this delivery
+       */
+      bytes: number;
+      failed: components["schemas"]["DeliveryFailure"][];
+      problem?: components["schemas"]["ProblemDetails"];
+    };
+    DeliveryStart: {
+      id: string;
+      /** @description Path of Delivery */
+      events: string;
+    };
     MediaDetails: {
       type: components["schemas"]["MediaType"];
       title: string | null;
@@ -218,7 +320,7 @@ export interface components {
       fileSizeBytes: number | null;
     };
     ProblemDetails: {
-      /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
+      /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/destination-refused, /problems/destination-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
       type?: string | null;
       title?: string | null;
       /** Format: int32 */
@@ -744,6 +846,122 @@ export interface operations {
           "application/json": {
             [key: string]: unknown;
           };
+        };
+      };
+    };
+  };
+  /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
+  Deliver: {
+    /** @description What to send, as for Get, and where to */
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DeliveryOrder"];
+      };
+    };
+    responses: {
+      /** @description Location follows the delivery */
+      202: {
+        content: {
+          "application/json": components["schemas"]["DeliveryStart"];
+          "text/json": components["schemas"]["DeliveryStart"];
+          "text/plain": components["schemas"]["DeliveryStart"];
+        };
+      };
+      /** @description The body is malformed, or a parameter is invalid; detail says which */
+      400: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The instance is not private, or makes no deliveries */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The body is larger than 16 KB */
+      413: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The body is not application/json */
+      415: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The access key has reached its share of deliveries */
+      429: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The queue of deliveries is full */
+      503: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Reports how far a delivery is, as server-sent events */
+  Delivery: {
+    parameters: {
+      path: {
+        /** @description As Deliver has answered */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description An unnamed event for each change, whose data is a DeliveryReport in JSON; the last one is done, failed or cancelled */
+      200: {
+        content: {
+          "text/event-stream": unknown;
+        };
+      };
+      /** @description The access key has no such delivery */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** Ends a delivery, and removes what is stored of an unfinished file */
+  CancelDelivery: {
+    parameters: {
+      path: {
+        /** @description As Deliver has answered */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description The delivery ends, or has ended before */
+      204: {
+        content: {
+        };
+      };
+      /** @description The access key has no such delivery */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1482,6 +1700,8 @@ export type ProblemName =
   | 'site-timeout'
   | 'site-changed'
   | 'service-failed'
+  | 'destination-refused'
+  | 'destination-failed'
   | 'maintenance'
   | 'starting'
   | 'delayed'

@@ -59,8 +59,10 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: request.method ?? 'GET',
-        headers,
+        method: (request.method ?? 'GET') as Dispatcher.HttpMethod,
+        headers:
+          request.bodyBytes === undefined ? headers : { ...headers, 'content-length': String(request.bodyBytes) },
+        ...(request.body && { body: request.body }),
         headersTimeout: stallTimeoutMs,
         bodyTimeout: stallTimeoutMs,
       },
@@ -87,7 +89,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       const location = redirectOf(response);
       if (location === undefined) return { ...response, url: url.href };
       try {
-        if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
+        if (request.body || hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
         url = redirectTarget(url, location);
       } finally {
         discardResponse(response);

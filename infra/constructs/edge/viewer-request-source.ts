@@ -10,23 +10,27 @@ import {
 } from '../../../core/api/index.ts';
 import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
-import { API_PREFIX } from './path-prefixes.ts';
+import { API_PREFIX, isDelivery } from './path-prefixes.ts';
 
 interface EdgeRoutes {
-  readonly origin: 'api' | 'stream';
-  readonly methods: string;
-  readonly paths: string[];
+  /** The origin. */
+  readonly o: 'api' | 'stream';
+  /** The methods. */
+  readonly m: string;
+  /** The paths. */
+  readonly p: string[];
 }
 
 /** The paths that the edge function knows, together by origin and methods: the function has little room. */
-function groupRoutes(): EdgeRoutes[] {
+function groupRoutes(hasDeliveries: boolean): EdgeRoutes[] {
   const groups = new Map<string, EdgeRoutes>();
   for (const { path, methods: supported, servedBy } of operations) {
+    if (isDelivery(path) && !hasDeliveries) continue;
     const origin = servedBy === 'function' ? 'api' : 'stream';
     const methods = [...supported, 'OPTIONS'].join(', ');
     const name = `${origin} ${methods}`;
-    const group = groups.get(name) ?? { origin, methods, paths: [] };
-    group.paths.push(path);
+    const group = groups.get(name) ?? { o: origin, m: methods, p: [] };
+    group.p.push(path);
     groups.set(name, group);
   }
   return [...groups.values()];
@@ -110,7 +114,7 @@ export function viewerRequestSource(options: ViewerRequestOptions): string {
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(groupRoutes()))
+    .replace('__ROUTES__', JSON.stringify(groupRoutes(access !== undefined && mode === 'balanced')))
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
   if (!access) return limited(source.replace(/^ *\/\/ __ADMIT__\n/m, ''));

@@ -6,7 +6,7 @@ import cf from 'cloudfront';
 // Set at deployment. `balanced`: the origin `stream` always exists. `on-demand`: a task that is registered while it runs.
 const MODE = '__MODE__';
 
-// Set at deployment from the table of operations: { origin, methods, paths }. A segment of a path may be a parameter: `…/{key}/…`.
+// Set at deployment from the table of operations: { o: origin, m: methods, p: paths }, in short because the function has little room. A segment of a path may be a parameter: `…/{key}/…`.
 const ROUTES = JSON.parse('__ROUTES__');
 // Set at deployment, in lower case: `/api/`.
 const API_PREFIX = '__API_PREFIX__';
@@ -74,9 +74,9 @@ function routeOf(uri) {
   const folded = uri.toLowerCase();
   for (let i = 0; i < ROUTES.length; i++) {
     const route = ROUTES[i];
-    for (let j = 0; j < route.paths.length; j++) {
-      const path = matchPath(route.paths[j], uri, folded);
-      if (path) return { origin: route.origin, path: path, methods: route.methods, known: true };
+    for (let j = 0; j < route.p.length; j++) {
+      const path = matchPath(route.p[j], uri, folded);
+      if (path) return { origin: route.o, path: path, methods: route.m, known: true };
     }
   }
   if (folded.startsWith('/swagger')) return { origin: 'api', path: folded, methods: READ, known: true };

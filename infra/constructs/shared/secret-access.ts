@@ -1,8 +1,21 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { DeploymentSettings } from '../../config/index.ts';
+import type { Deployment, DeploymentSettings } from '../../config/index.ts';
 
-/** Permission to read the secrets that the settings name, and no other. */
-export function secretReadStatements({ outgoingProxiesSecret, cookiesSecret }: DeploymentSettings): PolicyStatement[] {
-  const resources = [outgoingProxiesSecret, cookiesSecret].filter((arn) => arn !== undefined);
+/** Permission to read the secrets that the settings name for every process, and `further` ones. */
+export function secretReadStatements(
+  { outgoingProxiesSecret, cookiesSecret }: DeploymentSettings,
+  ...further: readonly (string | undefined)[]
+): PolicyStatement[] {
+  const resources = [outgoingProxiesSecret, cookiesSecret, ...further].filter((arn) => arn !== undefined);
   return resources.length > 0 ? [new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources })] : [];
 }
+
+/**
+ * The secret of the access keys, where deliveries are made: with it the stream service encrypts what it stores of them. Only
+ * CloudFront behaviours without an origin group forward orders, which a host that is started on demand has.
+ */
+export const deliverySecretOf = ({
+  settings,
+  profile,
+}: Pick<Deployment, 'settings' | 'profile'>): string | undefined =>
+  profile.streamHost === 'on-demand' ? undefined : settings.accessKeysSecret;

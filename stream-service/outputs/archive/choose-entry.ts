@@ -1,5 +1,5 @@
-import type { ArchiveParameters } from '../../../core/api/index.ts';
-import type { ListPlace } from '../../../core/conversions/index.ts';
+import type { ArchiveParameters, ClipParameters, EntryEncoding } from '../../../core/api/index.ts';
+import type { ConversionName, ListPlace } from '../../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import type { SignKey } from '../../../core/http/index.ts';
 import { type Resolver, selectQuality } from '../../../core/resolve/index.ts';
@@ -32,6 +32,16 @@ export interface ArchiveRequest {
   readonly parameters: ArchiveParameters;
   /** Signs links of a library, where the instance is private. */
   readonly signLink?: SignKey | undefined;
+}
+
+/** What was requested of an entry. */
+export interface EntryQuery {
+  readonly contents: Pick<ArchiveContents, 'list' | 'entries'>;
+  readonly parameters: EntryEncoding & {
+    readonly conversion?: ConversionName | undefined;
+    readonly clip?: ClipParameters | undefined;
+    readonly subtitles?: string | undefined;
+  };
 }
 
 /** An entry whose rendition is chosen and not open yet. */
@@ -73,14 +83,14 @@ export async function resolveEntry(
 }
 
 /**
- * Chooses what the archive has of a resource.
+ * Chooses what is sent of a resource.
  * @param number of its entry in the list
  * @throws NotFound, NotDeliverable when there is nothing to send
  */
 export async function chooseRendition(
   resource: Resource,
   number: number,
-  { contents: { list, entries }, parameters }: ArchiveRequest,
+  { contents: { list, entries }, parameters }: EntryQuery,
   { state, segments }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
@@ -90,11 +100,11 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags, audio, skip, mark } = parameters;
-  const clip = await segments.skip(resource, skip);
+  const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark } = parameters;
+  const clip = await segments.skip(resource, skip, parameters.clip);
   const { chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
-  const query = { format: selected?.format, bitrateKbps, hasTags, audio, clip, listPlace, chapter };
+  const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   const marked = await segments.mark(resource, chapter === undefined ? mark : undefined, skip);
   const hasMarks = marked !== resource;

@@ -1,0 +1,201 @@
+import { type DeliveryOrder, type DeliveryReport, toProblem } from '../../core/api/index.ts';
+import { waitAtMost } from '../../core/concurrency/index.ts';
+import type { Egress } from '../../core/egress/index.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { State, StoredDelivery } from '../../core/state/index.ts';
+import { isAtLimit } from '../outputs/index.ts';
+import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import { createSender, type Destination, type SendRequest } from './destination.ts';
+import { type Delivery, type RunDeps, runDelivery } from './run-delivery.ts';
+import { createS3 } from './s3.ts';
+import type { Sealing } from './sealing.ts';
+import { createWebDav } from './webdav.ts';
+import { sendWebhook } from './webhook.ts';
+
+/** What a host says about the deliveries that it makes. */
+export interface DeliverySettings {
+  readonly egress: Pick<Egress, 'request'>;
+  /** How many are sent at once. */
+  readonly maxDeliveries: number;
+  /** Secrets that only the instance knows: those of its access keys. */
+  readonly secrets: readonly string[];
+  /**
+   * Names this process among those with the same table. A process that takes the place of one that has ended may have its
+   * name, and then continues at once.
+   */
+  readonly owner: string;
+  /** Milliseconds. @default 120000 */
+  readonly stallTimeoutMs?: number;
+  /** Milliseconds before something is repeated the first time. @default 1000 */
+  readonly pauseMs?: number;
+}
+
+export interface DeliveriesOptions extends DeliverySettings, Pick<RunDeps, 'outputs' | 'resolve' | 'segments'> {
+  readonly state: Pick<
+    State,
+    | 'getResource'
+    | 'touchResource'
+    | 'getDelivery'
+    | 'takeDelivery'
+    | 'putDelivery'
+    | 'acquireDelivery'
+    | 'cancelDelivery'
+    | 'getCancelledDelivery'
+  >;
+  readonly sessions: Pick<StreamSessions, 'openDetached'>;
+  readonly log: Log;
+}
+
+/** A delivery that this process sends. */
+export interface DeliveryWorker {
+  readonly report: DeliveryReport;
+  /** Settles when nothing of it runs any more. Never rejects. */
+  readonly ended: Promise<void>;
+  cancel(): void;
+  /** Stops at the next part, at the latest after so many seconds. */
+  stop(seconds: number): Promise<void>;
+}
+
+export interface WorkerOptions extends DeliveriesOptions {
+  readonly pauseMs: number;
+  readonly sealing: Sealing;
+  /** Renews the lease. False: another process has it. */
+  readonly renew: () => Promise<boolean>;
+}
+
+/** A quarter of a lease: one that cannot be renewed ends the delivery before another process begins. */
+const RENEWAL_MS = 15_000;
+const REFUSED_TO_STOP = new Error('The process ends');
+const CANCELLED = new Error('The delivery was cancelled');
+
+/** Sends a delivery as one stream of its client. Undefined: there is no room for a stream now. */
+export function startDelivery(
+  slot: number,
+  stored: StoredDelivery,
+  options: WorkerOptions,
+): DeliveryWorker | undefined {
+  const { sessions, state, sealing, renew, egress, stallTimeoutMs, pauseMs, log } = options;
+  const { id, client } = stored;
+  const hard = new AbortController();
+  const stop = new AbortController();
+  const delivery = readDelivery();
+  const report = delivery?.delivery.report ?? { ...(stored.report as DeliveryReport) };
+
+  let opened: { readonly session: StreamSession; readonly close: () => void };
+  try {
+    opened = sessions.openDetached(client, () => report.bytes);
+  } catch (error) {
+    if (error instanceof CapacityExceeded || error instanceof ClientLimitExceeded) return undefined;
+    throw error;
+  }
+
+  function readDelivery(): { readonly delivery: Delivery } | undefined {
+    try {
+      return { delivery: sealing.open(stored.sealed ?? '', id) as Delivery };
+    } catch (error) {
+      log.warn('Delivery cannot be decrypted: its access key has changed', { id, error });
+      return undefined;
+    }
+  }
+
+  let saving: Promise<void> = Promise.resolve();
+  const save = (isOver = false): Promise<void> => {
+    const write = async () => {
+      hard.signal.throwIfAborted();
+      const sealed = isOver || !delivery ? undefined : sealing.seal(delivery.delivery, id);
+      await state.putDelivery(slot, { id, client, report, sealed });
+    };
+    saving = saving.catch(() => undefined).then(write);
+    return saving;
+  };
+
+  const stopWith = (reason: Error) => {
+    stop.abort(reason);
+    // Its sources: a part that is on its way to the destination is not one of them.
+    opened.close();
+  };
+  const renewal = setInterval(async () => {
+    try {
+      if (!(await renew())) return hard.abort(new Error('Another process sends the delivery'));
+      if ((await state.getCancelledDelivery(slot)) === id) stopWith(CANCELLED);
+      await save();
+    } catch (error) {
+      log.warn('Delivery could not be saved', { id, error });
+    }
+  }, RENEWAL_MS);
+
+  const send = createSender({ egress, stallTimeoutMs, signal: hard.signal });
+
+  /** @returns false when it is to be continued, by this process or another one */
+  const deliver = async ({ order, cursor }: Delivery, destination: Destination): Promise<boolean> => {
+    try {
+      if ((await state.getCancelledDelivery(slot)) === id) throw CANCELLED;
+      report.state = 'running';
+      const running = { ...options, session: opened.session, destination, save, stop: stop.signal };
+      await runDelivery({ order, report, cursor }, running);
+      const hasFailed = report.failed.length > 0 && report.completed + report.skipped === 0;
+      Object.assign(report, { state: hasFailed ? 'failed' : 'done' });
+    } catch (error) {
+      const isCancelled = error === CANCELLED || stop.signal.reason === CANCELLED;
+      const isWaiting = stop.signal.aborted || opened.session.signal.aborted || isAtLimit(error);
+      if (!isCancelled && isWaiting) return false;
+      log.info('Delivery ended early', { id, error });
+      if (cursor.upload)
+        await destination
+          .discard(cursor.upload)
+          .catch((cause) => log.warn('An unfinished file is left behind', { id, error: cause }));
+      cursor.upload = undefined;
+      Object.assign(
+        report,
+        isCancelled ? { state: 'cancelled' } : { state: 'failed', problem: toProblem(error).details },
+      );
+    }
+    report.current = null;
+    return true;
+  };
+
+  const run = async ({ order, cursor }: Delivery): Promise<void> => {
+    const hasEnded = report.state !== 'waiting' && report.state !== 'running';
+    if (!hasEnded && !(await deliver({ order, report, cursor }, destinationOf(order, { send, pauseMs })))) {
+      report.state = 'waiting';
+      return save();
+    }
+    await save();
+    if (order.webhook)
+      await sendWebhook(order.webhook, report, { send, pauseMs, signal: hard.signal }).catch((error) => {
+        if (hard.signal.aborted) throw error;
+        log.warn('The webhook of a delivery failed', { id, error });
+      });
+    await save(true);
+  };
+
+  const lost = async () => {
+    Object.assign(report, { state: 'failed', problem: toProblem(new Error('Not readable')).details });
+    await save(true);
+  };
+  const ended = (delivery ? run(delivery.delivery) : lost())
+    .catch((error) => log.warn('Delivery stopped', { id, error }))
+    .finally(() => {
+      clearInterval(renewal);
+      opened.close();
+      hard.abort(REFUSED_TO_STOP);
+    });
+
+  return {
+    report,
+    ended,
+    cancel: () => stopWith(CANCELLED),
+    async stop(seconds) {
+      stopWith(REFUSED_TO_STOP);
+      await waitAtMost(ended, seconds * 1000);
+      hard.abort(REFUSED_TO_STOP);
+      await ended;
+    },
+  };
+}
+
+const destinationOf = (
+  { to }: DeliveryOrder,
+  options: { readonly send: SendRequest; readonly pauseMs: number },
+): Destination => (to.kind === 's3' ? createS3(to, options) : createWebDav(to, options));

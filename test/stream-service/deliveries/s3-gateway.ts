@@ -1,0 +1,54 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterFile } from '../../support/after-file.ts';
+
+/** Requests to S3 pass it, so that a test sees and disturbs them. */
+export interface S3Gateway {
+  readonly endpoint: string;
+  readonly host: string;
+  /** `PUT 2`, `POST uploads`, …: the method, and the part or what the query begins with. */
+  readonly calls: string[];
+  /** Called with each request before it is passed on; what it answers itself is not. */
+  intercept: (call: string, response: ServerResponse) => Promise<void> | void;
+}
+
+const nameOf = ({ method, url = '' }: IncomingMessage): string => {
+  const query = new URL(url, 'http://s3').searchParams;
+  const [first = ''] = query.keys();
+  return `${method} ${query.get('partNumber') ?? first}`.trim();
+};
+
+/** @param target of the requests, once the first one arrives */
+export async function startS3Gateway(target: () => string): Promise<S3Gateway> {
+  const calls: string[] = [];
+  const server = createServer(async (request, response) => {
+    const call = nameOf(request);
+    calls.push(call);
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return;
+    await gateway.intercept(call, response);
+    if (response.writableEnded || response.destroyed) return;
+    const { 'content-length': _, connection: __, ...headers } = request.headers as Record<string, string>;
+    const answer = await fetch(target() + request.url, {
+      method: request.method ?? 'GET',
+      headers,
+      ...(body.length > 0 && { body }),
+    });
+    const sent = Buffer.from(await answer.arrayBuffer());
+    const kept = ['etag', 'content-type', 'x-amz-checksum-sha256'].flatMap((name) => {
+      const value = answer.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    const length = request.method === 'HEAD' ? (answer.headers.get('content-length') ?? '0') : String(sent.length);
+    response.writeHead(answer.status, { ...Object.fromEntries(kept), 'content-length': length }).end(sent);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  afterFile(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const gateway: S3Gateway = { endpoint: `http://${host}`, host, calls, intercept: () => undefined };
+  return gateway;
+}
