@@ -54,7 +54,7 @@ describe('contents', () => {
     ['not-found', 100_000],
     ['get-app-info', 500_000],
     ['get-request-count', 500_000],
-    ['get-api-description', 200_000],
+    ['get-api-description', 215_000],
     ['get-resource', 2_000_000],
     ['wake', 600_000],
     ['canary', 1_200_000],
