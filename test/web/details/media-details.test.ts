@@ -9,8 +9,17 @@ describe('asMediaDetails', () => {
     const dub = { key: 'dub', label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: 'audio/mp4' };
     const version = { language: 'de', isOriginal: false, isDubbed: true, isDescriptive: false, isDrc: false };
     const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, ...version }];
-    expect(asMediaDetails({ ...DETAILS, audio })).toEqual({
-      ...{ coverUrl, durationSeconds, isLive, availableInSeconds, description, uploadDate, subtitles },
+    expect(asMediaDetails({ ...DETAILS, audio, storyboardKey: 'pictures' })).toEqual({
+      ...{
+        storyboardKey: 'pictures',
+        coverUrl,
+        durationSeconds,
+        isLive,
+        availableInSeconds,
+        description,
+        uploadDate,
+        subtitles,
+      },
       audio: [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, height: null, convertTo: null, version }],
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
@@ -19,7 +28,7 @@ describe('asMediaDetails', () => {
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
       ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
+      ...{ storyboardKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
     });
   });
 

@@ -5,7 +5,12 @@ import { createTexts, LOCALES, loadTexts } from '../../../web/src/lib/texts.ts';
 import { failureText, isWorthRetrying, progressText, streamFailureText } from '../../../web/src/ui/failure-text.ts';
 
 /** Types that the page never meets: it sends no such request, or is gone. */
-const NEVER_MET: readonly string[] = ['method-not-allowed', 'disconnected'];
+const NEVER_MET: readonly string[] = [
+  'method-not-allowed',
+  'disconnected',
+  'destination-failed',
+  'destination-refused',
+];
 /** Types whose words are those of the general ones of their status. */
 const GENERAL: readonly string[] = ['not-found', 'refused', 'site-error'];
 const GENERAL_KEYS = ['failure.not-found', 'failure.refused', 'failure.failed'];
