@@ -11,7 +11,12 @@ export interface BenchOrigin extends Server {
   /** The same by TLS, and whose certificate it is to be trusted by: the path of a PEM file. */
   readonly secure: { readonly host: string; readonly baseUrl: string; readonly certificate: string };
   /** Describes an item at `/site/{name}` to the test extractor: which files it has. */
-  publish(name: string, formats: readonly Format[], durationSeconds: number): Promise<void>;
+  publish(
+    name: string,
+    formats: readonly Format[],
+    durationSeconds: number,
+    chapters?: readonly object[],
+  ): Promise<void>;
   /** Describes a list of published items at `/site/{name}`. */
   publishList(name: string, items: readonly string[]): Promise<void>;
 }
@@ -24,6 +29,7 @@ export interface Format {
   readonly acodec: string;
   readonly bytes: number;
   readonly height?: number;
+  readonly language?: string;
 }
 
 /** The same nginx feeds every rival, so that the source is never what differs. `/slow/` gives each connection 4 MB/s. */
@@ -47,20 +53,22 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
   return {
     ...nginx,
     secure: { host, baseUrl: `https://${host}`, certificate: tls.certificate },
-    async publish(name, formats, durationSeconds) {
+    async publish(name, formats, durationSeconds, chapters) {
       const info = {
         id: name,
         title: name,
         uploader: 'Bench',
         duration: durationSeconds,
-        formats: formats.map(({ id, path, vcodec, acodec, bytes, height }) => ({
+        chapters,
+        formats: formats.map(({ id, path, vcodec, acodec, bytes, height, language }) => ({
           format_id: id,
           url: new URL(path, nginx.baseUrl).href,
-          ext: path.split('.').pop(),
+          ext: path.replace(/\?.*/, '').split('.').pop(),
           protocol: 'http',
           vcodec,
           acodec,
           height,
+          language,
           filesize: bytes,
         })),
       };

@@ -8,6 +8,7 @@ import { campaign } from './cases/campaign.ts';
 import { challenge } from './cases/challenge.ts';
 import { coldStart } from './cases/cold-start.ts';
 import { crowd } from './cases/crowd.ts';
+import { extras } from './cases/extras.ts';
 import { fairness } from './cases/fairness.ts';
 import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
@@ -30,6 +31,7 @@ const CASES: Readonly<Record<string, Case>> = {
   throttled,
   mux,
   twin,
+  extras,
   mp3,
   crowd,
   archive,
