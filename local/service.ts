@@ -134,6 +134,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         activity: tools.activity,
         publicUrl: settings.publicUrl,
         search: settings.search,
+        sponsorblockUrl: settings.sponsorblockUrl,
         trustedProxies: settings.trustedProxies,
         allowedHosts: settings.allowedHosts,
         origins: settings.corsAllowedOrigins,

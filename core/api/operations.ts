@@ -543,6 +543,19 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'Segments',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Segments/{key}',
+    summary: 'The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL',
+    parameters: [{ ...KEY, description: 'The key of any rendition of the item' }],
+    responses: {
+      200: { description: 'The segments, as the service lists them', schema: 'ItemSegments' },
+      404: failure('No such key'),
+      502: failure('The segments cannot be read'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'ArchiveList',
     servedBy: 'function',
     path: '/api/Stream/Archive',

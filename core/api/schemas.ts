@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
 import { TYPE_REFERENCES } from './problem-types.ts';
 
 /** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
@@ -137,6 +138,9 @@ const MediaDetails = object({
       Type.String({ description: 'A key for Storyboard; null where the item can have no pictures for seeking' }),
     ),
   ),
+  segmentsKey: Type.Optional(
+    nullable(Type.String({ description: 'A key for Segments; null where the instance can know none of the item' })),
+  ),
 });
 
 const PlaybackTrack = object({
@@ -186,6 +190,15 @@ const StreamedItem = object({
   mimeType: Type.String(),
   subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
 });
+
+const Segment = object({
+  category: oneOf(SEGMENT_CATEGORIES),
+  startSeconds: Type.Number({ format: 'double' }),
+  endSeconds: Type.Number({ format: 'double' }),
+});
+
+/** An extension of the contract. */
+const ItemSegments = object({ segments: arrayOf('Segment', Segment) });
 
 /** The data of an event of ArchiveProgress. */
 const ArchiveProgress = object({
@@ -297,6 +310,7 @@ export type AudioVersion = Static<typeof AudioVersion>;
 export type MediaDetails = Static<typeof MediaDetails>;
 export type Playback = Static<typeof Playback>;
 export type PlaybackTrack = Static<typeof PlaybackTrack>;
+export type ItemSegments = Static<typeof ItemSegments>;
 export type StreamedItem = Static<typeof StreamedItem>;
 
 /** The schemas by the names that references use. */
@@ -309,6 +323,7 @@ export const schemas = {
   DeliveryOrder,
   DeliveryReport,
   DeliveryStart,
+  ItemSegments,
   MediaDetails,
   MediaInformation,
   MediaRendition,
@@ -319,6 +334,7 @@ export const schemas = {
   ProblemDetails,
   RequestCount,
   ResourceInformation,
+  Segment,
   StreamReference,
   StreamedItem,
   SubtitleInformation,

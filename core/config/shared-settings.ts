@@ -126,7 +126,7 @@ export const sharedSettings = inScope('both', {
     defaultText: 'none',
     description:
       'Service with the interface of SponsorBlock that tells `skip` which segments of videos of YouTube viewers have reported. It receives four hexadecimal digits of a digest of the id of a video; a private address needs an entry in `EGRESS_ALLOW`',
-    passedTo: ['stream-task'],
+    passedTo: ['resolver', 'stream-task'],
   },
   playlistLimit: {
     variable: 'PLAYLIST_LIMIT',

@@ -16,6 +16,7 @@ export {
   resourceId,
   subtitleId,
   videoOfPair,
+  youtubeIdOf,
 } from './keys.ts';
 export type {
   ArchivedList,

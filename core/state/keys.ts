@@ -184,3 +184,7 @@ export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLooku
     },
   };
 }
+
+/** The id of a video of YouTube. Undefined for an item of another site, and for a live stream, which has no length yet. */
+export const youtubeIdOf = ({ origin: { extractor, entryId }, isLive }: Resource): string | undefined =>
+  extractor === 'Youtube' && /^[\w-]{11}$/.test(entryId) && !isLive ? entryId : undefined;

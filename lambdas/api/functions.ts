@@ -5,7 +5,7 @@ import { createGet } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
 import { createGetArchiveList, type GetArchiveListOptions } from './get-archive-list.ts';
-import { createGetDetails } from './get-details.ts';
+import { createGetDetails, type GetDetailsOptions } from './get-details.ts';
 import { createGetPlayback } from './get-playback.ts';
 import { createGetRequestCount } from './get-request-count.ts';
 import { createGetResource } from './get-resource.ts';
@@ -15,6 +15,7 @@ import { createNotFound } from './not-found.ts';
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state'>,
     Pick<GetFeedOptions, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>,
+    Pick<GetDetailsOptions, 'sponsorblockUrl'>,
     Pick<McpOptions, 'resolver' | 'search'> {
   readonly state: GetAppInfoOptions['state'] & GetArchiveListOptions['state'] & { countRequests(): Promise<number> };
 }

@@ -6,17 +6,25 @@ import {
   mayHaveStoryboard,
   type Rendition,
   type Resource,
+  youtubeIdOf,
 } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
+export interface GetDetailsOptions extends ResolveOptions {
+  /** Service that knows segments of videos. @default there is none */
+  readonly sponsorblockUrl?: string;
+}
+
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
-export const createGetDetails = (options: ResolveOptions): Handler => {
+export const createGetDetails = (options: GetDetailsOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler({ ...options, methods: getOperation('GetDetails').methods }, async (event, context) => {
     const { resolved } = await resolveRequest(event, context);
-    return { json: toMediaDetails(singleResource(resolved), signKeyFor(event)) };
+    const signKey = signKeyFor(event);
+    const hasSegments = options.sponsorblockUrl !== undefined;
+    return { json: toMediaDetails(singleResource(resolved), { signKey, hasSegments }) };
   });
 };
 
@@ -42,18 +50,22 @@ function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignK
   };
 }
 
-/** The key of any rendition leads to the pictures of its item. */
-function storyboardKey(resource: Resource, signKey: SignKey): string | null {
-  const [rendition] = resource.renditions;
-  return rendition && mayHaveStoryboard(resource) ? signKey(keyOf(resource.id, rendition.id)) : null;
+export interface DetailsOptions {
+  /** Signs the keys where the instance is private. */
+  readonly signKey?: SignKey;
+  /** Whether the instance knows segments of videos. @default false */
+  readonly hasSegments?: boolean;
 }
 
-/**
- * The response of GetDetails. Unknown values are null, and unknown lists empty.
- * @param signKey signs the keys where the instance is private
- */
-export function toMediaDetails(resource: Resource, signKey: SignKey = (key) => key): schema.MediaDetails {
+/** The response of GetDetails. Unknown values are null, and unknown lists empty. */
+export function toMediaDetails(
+  resource: Resource,
+  { signKey = (key) => key, hasSegments = false }: DetailsOptions = {},
+): schema.MediaDetails {
   const { id, title, author, coverUrl, durationSeconds, isLive, details = {}, subtitles = [] } = resource;
+  const [first] = resource.renditions;
+  // The key of any rendition leads to what is known of its item.
+  const itemKey = first ? signKey(keyOf(id, first.id)) : null;
   return {
     type: 'Media',
     title,
@@ -78,6 +90,7 @@ export function toMediaDetails(resource: Resource, signKey: SignKey = (key) => k
       name: subtitle.name ?? null,
       isAutomatic: subtitle.isAutomatic,
     })),
-    storyboardKey: storyboardKey(resource, signKey),
+    storyboardKey: mayHaveStoryboard(resource) ? itemKey : null,
+    segmentsKey: hasSegments && youtubeIdOf(resource) ? itemKey : null,
   };
 }

@@ -123,7 +123,7 @@ const feedOptions = { ...options, middleware, publicUrl: settings.publicUrl };
 export const handler = routeEvent({
   http: routeOperation({
     GetResource: createGetResource(options),
-    GetDetails: createGetDetails(options),
+    GetDetails: createGetDetails({ ...options, sponsorblockUrl: settings.sponsorblockUrl }),
     GetPlayback: createGetPlayback(options),
     Get: createGet({ ...options, publicUrl: settings.publicUrl }),
     Feed: createGetFeed(feedOptions),

@@ -42,7 +42,7 @@ import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { type DeliverDependencies, deliverRoute, deliveryRoute } from './deliver.ts';
 import { createSendEvents } from './event-streams.ts';
-import { itemRoute } from './item.ts';
+import { itemRoute, toItem, toSegments } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
 import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
@@ -294,7 +294,9 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Deliver: (operationId) => deliverRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Delivery: (operationId) => deliveryRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
-    Item: (operationId) => itemRoute(app, routePath(operationId), find),
+    Item: (operationId) => itemRoute(app, routePath(operationId), find, toItem),
+    Segments: (operationId) =>
+      itemRoute(app, routePath(operationId), find, async ({ resource }) => toSegments(await segments.list(resource))),
     Archive: route(find.archive, (query) => {
       const parameters = parseArchiveParameters(query);
       return (found, sign) => planArchive(found, parameters, sign.link);

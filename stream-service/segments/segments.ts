@@ -13,10 +13,12 @@ import {
   selectSegments,
 } from '../../core/media/skipping/index.ts';
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
-import type { Resource } from '../../core/state/index.ts';
+import { type Resource, youtubeIdOf } from '../../core/state/index.ts';
 
 /** What viewers have reported of videos, by a service that the operator names. */
 export interface Segments {
+  /** All segments of an item; none without a service. @throws UpstreamError when it fails */
+  list(resource: Resource): Promise<readonly Segment[]>;
   /**
    * The segments of an item; none on sites that the service does not know.
    * @throws InvalidParameter without a service, UpstreamError when it fails
@@ -108,7 +110,7 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
 
   const find: Segments['find'] = async (resource, categories) => {
     if (!sponsorblockUrl || !request) throw new InvalidParameter('This instance knows no segments of videos.');
-    const videoId = videoIdOf(resource);
+    const videoId = youtubeIdOf(resource);
     if (videoId === undefined) return [];
     const cached = known.get(videoId);
     if (cached instanceof UpstreamError) throw cached;
@@ -117,6 +119,7 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
   };
 
   return {
+    list: async (resource) => (sponsorblockUrl ? find(resource, SEGMENT_CATEGORIES) : []),
     find,
     async skip(resource, categories, clip) {
       const segments = categories ? await find(resource, categories) : [];
@@ -133,10 +136,6 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     },
   };
 }
-
-/** Undefined for an item of another site, and for a live stream, which nobody has seen to its end. */
-const videoIdOf = ({ origin: { extractor, entryId }, isLive }: Resource): string | undefined =>
-  extractor === 'Youtube' && /^[\w-]{11}$/.test(entryId) && !isLive ? entryId : undefined;
 
 /** Only a prefix of a digest of the id is sent, which many videos share. */
 function urlOf(base: string, videoId: string): string {

@@ -257,6 +257,11 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required'],
     responses: { 200: 'StreamedItem', 404: PROBLEM },
   },
+  'GET /api/Stream/Segments/{key}': {
+    operationId: 'Segments',
+    parameters: ['path key string required'],
+    responses: { 200: 'ItemSegments', 404: PROBLEM, 502: PROBLEM },
+  },
   'GET /api/Stream/Archive/{key}': {
     operationId: 'Archive',
     parameters: [

@@ -45,6 +45,7 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['Storyboard', async () => `/api/Stream/Storyboard/${await keyOf('/files/clip.mp4')}`, /^text\/vtt/],
   ['StoryboardSheet', async () => `/api/Stream/Storyboard/${await keyOf('/files/clip.mp4')}/0.jpg`, /^image\/jpeg/],
   ['Item', async () => `/api/Stream/Item/${await keyOf('/site/detailed/operations')}`, /^application\/json/],
+  ['Segments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
   ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
   ['ArchiveList', () => getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}`), /^application\/zip/],
   ['ArchiveProgress', endedJob, /^text\/event-stream/],

@@ -76,6 +76,10 @@ export interface paths {
     /** The item that a rendition belongs to, for players that know the key alone */
     get: operations["Item"];
   };
+  "/api/Stream/Segments/{key}": {
+    /** The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL */
+    get: operations["Segments"];
+  };
   "/api/Stream/Archive": {
     /** Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio */
     get: operations["ArchiveList"];
@@ -230,6 +234,9 @@ export interface components {
       /** @description Path of Delivery */
       events: string;
     };
+    ItemSegments: {
+      segments: components["schemas"]["Segment"][];
+    };
     MediaDetails: {
       type: components["schemas"]["MediaType"];
       title: string | null;
@@ -249,6 +256,8 @@ export interface components {
       subtitles: components["schemas"]["SubtitleInformation"][];
       /** @description A key for Storyboard; null where the item can have no pictures for seeking */
       storyboardKey?: string | null;
+      /** @description A key for Segments; null where the instance can know none of the item */
+      segmentsKey?: string | null;
     };
     MediaInformation: {
       requestedUrl: string | null;
@@ -342,6 +351,14 @@ export interface components {
       author?: string | null;
       coverUrl?: string | null;
       mediaItems: components["schemas"]["MediaInformation"][] | null;
+    };
+    Segment: {
+      /** @enum {string} */
+      category: "sponsor" | "selfpromo" | "interaction" | "intro" | "outro" | "preview" | "hook" | "filler" | "music_offtopic";
+      /** Format: double */
+      startSeconds: number;
+      /** Format: double */
+      endSeconds: number;
     };
     StreamReference: {
       bestQualityDescription?: string | null;
@@ -1439,6 +1456,41 @@ export interface operations {
       };
       /** @description No such key */
       404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+    };
+  };
+  /** The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL */
+  Segments: {
+    parameters: {
+      path: {
+        /** @description The key of any rendition of the item */
+        key: string;
+      };
+    };
+    responses: {
+      /** @description The segments, as the service lists them */
+      200: {
+        content: {
+          "application/json": components["schemas"]["ItemSegments"];
+          "text/json": components["schemas"]["ItemSegments"];
+          "text/plain": components["schemas"]["ItemSegments"];
+        };
+      };
+      /** @description No such key */
+      404: {
+        content: {
+          "application/json": components["schemas"]["ProblemDetails"];
+          "text/json": components["schemas"]["ProblemDetails"];
+          "text/plain": components["schemas"]["ProblemDetails"];
+        };
+      };
+      /** @description The segments cannot be read */
+      502: {
         content: {
           "application/json": components["schemas"]["ProblemDetails"];
           "text/json": components["schemas"]["ProblemDetails"];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Rendition, Resource } from '../../../core/state/resource.ts';
+import { toMediaDetails } from '../../../lambdas/api/get-details.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 
 const rendition = (id: string, side: 'video' | 'audio', more: Partial<Rendition> = {}): Rendition => ({
@@ -194,5 +195,18 @@ describe('toResourceInformation of a playlist', () => {
       coverUrl: null,
     });
     expect(mediaItems.slice(whole).some((item) => 'video' in item)).toBe(false);
+  });
+});
+
+describe('toMediaDetails', () => {
+  it.each([
+    ['a video of YouTube', {}, true],
+    ['a live stream', { isLive: true }, false],
+    ['another site', { origin: { url: 'https://media.example/1', extractor: 'Generic', entryId: '1' } }, false],
+  ])('has a key for segments of %s where the instance knows some', (_, more, hasKey) => {
+    const origin = { url: 'https://site.example/1', extractor: 'Youtube', entryId: 'dQw4w9WgXcQ' };
+    const item = resource({ renditions: [rendition('one', 'video')], origin, ...more });
+    expect(toMediaDetails(item, { hasSegments: true }).segmentsKey).toBe(hasKey ? keyOf('r', 'one') : null);
+    expect(toMediaDetails(item).segmentsKey).toBe(null);
   });
 });

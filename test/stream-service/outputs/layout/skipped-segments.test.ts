@@ -294,6 +294,27 @@ describe('Media with skip', () => {
     expect((await sendRequest(url)).status).toBe(200);
   });
 
+  it('lists the segments of an item in the order of their starts', async () => {
+    const files = ['ladder/both-360.mp4'] as const;
+    const listOf = async (started: Awaited<ReturnType<typeof startMedia>>) => {
+      const { status, body } = await sendRequest(started.url.replace('Media', 'Segments'));
+      return [status, JSON.parse(body.toString()).segments];
+    };
+    const segments = [segmentOf(4, 5, 'outro'), segmentOf(1, 2.5), segmentOf(0, 9, 'intro', { videoDuration: 60 })];
+    expect(await listOf(await start({ files }, answerSegments(...segments)))).toEqual([
+      200,
+      [
+        { category: 'sponsor', startSeconds: 1, endSeconds: 2.5 },
+        { category: 'outro', startSeconds: 4, endSeconds: 5 },
+      ],
+    ]);
+    const ofAnotherSite = { origin: { ...origin, extractor: 'Generic' } };
+    expect(await listOf(await start({ files, item: ofAnotherSite }, answerSegments(...segments)))).toEqual([200, []]);
+    expect(await listOf(await startMedia(media, files))).toEqual([200, []]);
+    const failed = await start({ files }, (_, response) => void response.writeHead(500).end());
+    expect(await listOf(failed)).toEqual([502, undefined]);
+  });
+
   it('ends a request to a service that does not answer, which all that wait for it share', async () => {
     const { url, host, paths } = await startSegmentsService(() => undefined);
     const egress = createEgress({ allow: [host] });
