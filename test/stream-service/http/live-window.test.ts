@@ -2,13 +2,16 @@ import { execFile } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { descendants } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import {
   audioTrack,
@@ -40,6 +43,9 @@ let upstream: Upstream;
 let service: Service | undefined;
 /** The requests to the origin. */
 let asked: string[] = [];
+/** Those that have not ended. */
+const pending = new Set<ServerResponse>();
+const sockets = new Set<Duplex>();
 /** Lists by their path; they change as the test wants. */
 const lists = new Map<string, () => string>();
 const gone = new Set<string>();
@@ -62,6 +68,11 @@ beforeAll(async () => {
   upstream.use((request, response) => {
     const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
     asked.push(path);
+    pending.add(response);
+    response.shouldKeepAlive = false;
+    sockets.add(request.socket);
+    response.once('close', () => pending.delete(response));
+    request.socket.once('close', () => sockets.delete(request.socket));
     const list = lists.get(path);
     if (list) return void response.end(list());
     if (gone.has(path)) return void response.writeHead(404).end();
@@ -320,15 +331,6 @@ describe('a window of a live stream of fragmented MP4', () => {
     const part = await sendRequest(url, { headers: { range: 'bytes=5000-9000' } });
     expect(part.body.equals(body.subarray(5000, 9001))).toBe(true);
   });
-
-  it('ends its upstream requests when the client leaves', async () => {
-    const base = await serve(rolling('both', { from: 0, to: 5 }));
-    const url = await follow(`${base}?start=-999`);
-    const { body } = await openResponse(url);
-    body.destroy();
-    body.on('error', () => undefined);
-    await until(() => service?.connections() === 0);
-  });
 });
 
 describe('a window of another kind', () => {
@@ -388,6 +390,66 @@ describe('a live stream from the start of what is held', () => {
     Object.assign(state, { from: 0, to: 2, firstSequence: 0 });
     expect(await segmentsOf(`${base}?start=-999`)).toBe('0-1');
     expect(await statusOf(`${base}?segments=104-104`)).toBe('404 /problems/gone');
+  });
+});
+
+describe('a client that leaves', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const stall: FaultHandler = () => undefined;
+  /** Lists that are loaded again at once. */
+  const eager = (state: RollingList) => () => rolling('both', state)().replace('DURATION:2', 'DURATION:0');
+  const fromStart = async (state: RollingList) => `${await serve(eager(state))}?from=start`;
+  const loadsOf = (file: string) => asked.filter((path) => path === file).length;
+
+  it.each<[string, () => Promise<string>, () => boolean]>([
+    ['before the list', async () => fromStart({ from: 0, to: 4 }), () => asked.length > 0],
+    [
+      'while a segment stalls',
+      async () => {
+        handlers.set('both2.m4s', stall);
+        return fromStart({ from: 0, to: 4 });
+      },
+      () => asked.includes('both2.m4s'),
+    ],
+    ['while it waits for segments', () => fromStart({ from: 0, to: 4 }), () => loadsOf('a.list') > 4],
+    [
+      'while both tracks stall',
+      async () => {
+        for (const name of ['video1.m4s', 'audio1.m4s']) handlers.set(name, stall);
+        return `${await servePair({ from: 0, to: 4 })}?from=start`;
+      },
+      () => asked.includes('video1.m4s') && asked.includes('audio1.m4s'),
+    ],
+    [
+      'within a window',
+      async () => {
+        const url = await follow(`${await serve(rolling('both', { from: 0, to: 4 }))}?start=-999`);
+        await sendRequest(url, { method: 'HEAD' });
+        handlers.set('both2.m4s', stall);
+        return url;
+      },
+      () => loadsOf('both2.m4s') > 1,
+    ],
+  ])('%s leaves no request, process, timer or socket behind', async (name, open, isReached) => {
+    const before = timers();
+    const url = await open();
+    if (name === 'before the list') {
+      lists.delete('a.list');
+      handlers.set('a.list', stall);
+    }
+    const client = new AbortController();
+    const answer = openResponse(url, { signal: client.signal }).then(
+      ({ body }) => body.on('error', () => undefined).resume(),
+      () => undefined,
+    );
+    await until(isReached);
+    client.abort();
+    await answer;
+    await until(() => pending.size === 0 && service?.connections() === 0);
+    await until(async () => (await descendants('ffmpeg')).length === 0);
+    const { length } = asked;
+    await until(() => sockets.size === 0 && timers() <= before);
+    expect(asked.length).toBe(length);
   });
 });
 
