@@ -85,6 +85,12 @@ export const recipes: readonly Recipe[] = [
       ...['-map', '1:a', '-c:a', 'libmp3lame', '-b:a', '256k', 'ladder/mp3-256.mp3'],
     ],
   },
+  {
+    args: [
+      ...['-i', 'ladder/h264-720.mp4', '-vf', 'scale=1920:1080', ...H264],
+      ...['-movflags', '+faststart', 'ladder/h264-1080.mp4'],
+    ],
+  },
   ...[720, 360].map((height) => ({
     args: [
       ...['-i', `ladder/h264-${height}.mp4`, '-i', 'ladder/aac-128.m4a', '-c', 'copy'],

@@ -20,6 +20,14 @@ type Info = Record<string, unknown>;
 
 /** Files as format fields of yt-dlp. */
 const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>> = {
+  'h264-1080': {
+    file: 'ladder/h264-1080.mp4',
+    height: 1080,
+    width: 1920,
+    fps: 25,
+    vcodec: 'avc1.42c028',
+    acodec: 'none',
+  },
   'h264-720': { file: 'ladder/h264-720.mp4', height: 720, width: 1280, fps: 25, vcodec: 'avc1.42c01f', acodec: 'none' },
   'h264-360': { file: 'ladder/h264-360.mp4', height: 360, width: 640, fps: 25, vcodec: 'avc1.42c01e', acodec: 'none' },
   'vp9-360': { file: 'ladder/vp9-360.webm', height: 360, width: 640, fps: 25, vcodec: 'vp9', acodec: 'none' },
@@ -97,6 +105,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'mp3-only': { formats: ['h264-360', 'mp3-256'] },
   dubbed: { formats: ['h264-360', 'aac-48', 'aac-128'] },
   combined: { formats: ['both-360', 'both-720'] },
+  /** One file up to 360p, above it separate tracks alone. */
+  tall: { formats: ['both-360', 'h264-1080', 'aac-128'], rule: 'strict' },
   mixed: { formats: ['both-360', 'h264-720', 'aac-128'] },
   silent: { formats: ['h264-360', 'h264-720'] },
   music: {
