@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../core/api/operations.ts';
 import { profiles } from '../../infra/config/profiles.ts';
+import { isDelivery } from '../../infra/constructs/edge/path-prefixes.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { withoutHash } from './permissions.ts';
@@ -7,6 +9,11 @@ import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
+
+const KEY = 'k'.repeat(33);
+/** Whether a path has the pattern of a behaviour: `?` is one character, `*` any number. */
+const matches = (pattern: string, path: string) =>
+  new RegExp(`^${pattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path);
 
 /** Tests of the CloudFront distribution, the HTTP API and WAF. */
 export function checkEdge(): void {
@@ -38,6 +45,19 @@ export function checkEdge(): void {
         });
       }
       expect(DefaultCacheBehavior).toMatchObject({ TargetOriginId: 'page' });
+    });
+
+    it('routes every path of the stream service in any case to its behaviour, pictures for seeking included', () => {
+      const { CacheBehaviors } = distribution(of);
+      const streams = operations.filter(({ servedBy, path }) => servedBy === 'stream-service' && !isDelivery(path));
+      const paths = streams.map(({ path }) => path.replaceAll(/\{\w+\}/g, KEY));
+      expect(paths).toEqual(
+        expect.arrayContaining([`/api/Stream/Storyboard/${KEY}`, `/api/Stream/Storyboard/${KEY}/${KEY}`]),
+      );
+      for (const path of paths.flatMap((each) => [each, each.toLowerCase()])) {
+        const first = CacheBehaviors.find(({ PathPattern }) => matches(PathPattern ?? '', path));
+        expect([path, first?.PathPattern]).toEqual([path, '/???/??????/*']);
+      }
     });
 
     it('forwards every method, except GET, HEAD and OPTIONS only to an origin group, which allows no other', () => {

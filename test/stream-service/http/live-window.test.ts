@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
@@ -24,7 +24,7 @@ import {
   until,
   videoTrack,
 } from '../fixture.ts';
-import { startUpstream, type Upstream } from '../source/upstream.ts';
+import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
 
 const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=12'];
@@ -50,7 +50,7 @@ const sockets = new Set<Duplex>();
 const lists = new Map<string, () => string>();
 const gone = new Set<string>();
 /** How files are served. @default as they are */
-const handlers = new Map<string, FaultHandler>();
+const handlers = new Map<string, Handler>();
 
 beforeAll(async () => {
   folder = await madeBy([
@@ -395,7 +395,7 @@ describe('a live stream from the start of what is held', () => {
 
 describe('a client that leaves', () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const stall: FaultHandler = () => undefined;
+  const stall: Handler = () => undefined;
   /** Lists that are loaded again at once. */
   const eager = (state: RollingList) => () => rolling('both', state)().replace('DURATION:2', 'DURATION:0');
   const fromStart = async (state: RollingList) => `${await serve(eager(state))}?from=start`;
