@@ -8,6 +8,7 @@ import { silentLog } from '../../../../core/log/log.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
 import { createSegments } from '../../../../stream-service/segments/segments.ts';
+import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
@@ -26,6 +27,26 @@ interface FfprobeChapter {
   readonly end_time: string;
   readonly tags: { readonly title: string };
 }
+
+/** A cut is moved by so much at most, and ends with a frame of 25 a second. */
+const MOVED_SECONDS = 0.012;
+const FRAME_SECONDS = 0.04;
+
+/** The titles and starts of the chapters of a file, and the end of the last one. */
+async function chaptersOf(file: string): Promise<(string | number)[]> {
+  const args = ['-v', 'error', '-of', 'json', '-show_chapters', file];
+  const { chapters } = JSON.parse((await promisify(execFile)('ffprobe', args)).stdout) as {
+    chapters: FfprobeChapter[];
+  };
+  return [...chapters.flatMap(({ tags, start_time: at }) => [tags.title, +at]), Number(chapters.at(-1)?.end_time)];
+}
+
+/** The same as it is expected, such as `One 0, Two 2.5, 8`. */
+const within = (expected: string) =>
+  expected
+    .split(/,? /)
+    .map((part) => (/^\d/.test(part) ? expect.toSatisfy((at) => isNear(at, +part), `near ${part}`) : part));
+const isNear = (at: number, wanted: number) => Math.abs(at - wanted) < MOVED_SECONDS + FRAME_SECONDS;
 
 type Span = readonly [start: number, end: number];
 interface Started {
@@ -184,29 +205,52 @@ describe('Media with skip', () => {
     expect(Math.abs(all / AUDIO_RATE - left - 2.616)).toBeLessThan(PACKET_SECONDS + 0.001);
   });
 
-  it.each([
-    [
-      'ladder/both-360.mp4',
-      'mark=sponsor,intro',
-      ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-5', 'Intro 5-6', 'Two 6-8'],
-    ],
-    ['ladder/both-360.mp4', 'mark=sponsor,intro&skip=sponsor', ['One 0-3', 'Two 3-4', 'Intro 4-5', 'Two 5-7']],
-    ['ladder/aac-128.m4a', 'mark=sponsor&format=mp3', ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-8']],
-    ['ladder/aac-128.m4a', 'mark=sponsor&format=m4a', ['One 0-1', 'Sponsor 1-2', 'One 2-4', 'Two 4-8']],
-  ] as const)('of %s by %s has segments as chapters', async (name, query, expected) => {
-    const chapters = [
-      { title: 'One', startSeconds: 0 },
-      { title: 'Two', startSeconds: 4 },
-    ];
-    const item = { details: { chapters }, durationSeconds: 8 };
-    const { url } = await start({ files: [name], item }, answerSegments(segmentOf(1, 2), segmentOf(5, 6, 'intro')));
-    const { status, file } = await fetchClip(media, url, query);
-    const args = ['-v', 'error', '-of', 'json', '-show_chapters', file];
-    const shown = JSON.parse((await promisify(execFile)('ffprobe', args)).stdout).chapters as FfprobeChapter[];
-    const texts = shown.map(
-      ({ tags, start_time: from, end_time: to }) => `${tags.title} ${Math.round(+from)}-${Math.round(+to)}`,
-    );
-    expect([status, texts]).toEqual([200, expected]);
+  describe.each([
+    ['MP4', ['ladder/both-360.mp4'], ''],
+    ['a pair', ['bframes.mp4', 'ladder/aac-128.m4a'], ''],
+    ['MP3', ['ladder/aac-128.m4a'], '&format=mp3'],
+    ['M4A', ['ladder/aac-128.m4a'], '&format=m4a'],
+  ] as const)('%s', (_, files, format) => {
+    const item = {
+      details: {
+        chapters: [
+          { title: 'One', startSeconds: 0 },
+          { title: 'Two', startSeconds: 3.017 },
+          { title: 'Three', startSeconds: 5.75 },
+        ],
+      },
+      durationSeconds: 8,
+    };
+    const reports = answerSegments(segmentOf(1.13, 1.61), segmentOf(4.07, 6.4), segmentOf(7.03, 7.53, 'intro'));
+
+    it.each([
+      ['skip=sponsor&tags=true', 'One 0, Two 2.537, Three 3.59, 5.19'],
+      ['skip=sponsor,intro&tags=true', 'One 0, Two 2.537, Three 3.59, 4.69'],
+      ['skip=sponsor&tags=true&start=2&end=7', 'One 0, Two 1.017, Three 2.07, 2.67'],
+      // Pieces below a second are left out, but for the last one.
+      ['mark=sponsor', 'One 0, Sponsor 1.13, One 1.61, Two 3.017, Sponsor 4.07, Three 6.4, 8'],
+      ['mark=sponsor,intro', 'One 0, Sponsor 1.13, One 1.61, Two 3.017, Sponsor 4.07, Intro 7.03, Three 7.53, 8'],
+      ['mark=intro&tags=true', 'One 0, Two 3.017, Three 5.75, Intro 7.03, Three 7.53, 8'],
+      ['mark=intro&skip=sponsor', 'One 0, Two 2.537, Three 3.59, Intro 4.22, Three 4.72, 5.19'],
+    ])('has its chapters at their times by %s', async (query, expected) => {
+      const { url } = await start({ files, item }, reports);
+      const { status, file } = await fetchClip(media, url, query + format);
+      expect(status).toBe(200);
+      expect(await chaptersOf(file)).toEqual(within(expected));
+    });
+
+    it('is a chapter by its number, without what is skipped in it', async () => {
+      const { url } = await start({ files, item }, reports);
+      for (const [chapter, seconds] of [
+        [1, 2.537],
+        [2, 1.053],
+        [3, 1.6],
+      ] as const) {
+        const { status, file } = await fetchClip(media, url, `chapter=${chapter}&skip=sponsor${format}`);
+        const { durationSeconds } = await probe(file);
+        expect([status, Math.abs(durationSeconds - seconds) < MOVED_SECONDS + FRAME_SECONDS]).toEqual([200, true]);
+      }
+    });
   });
 
   it('applies to the entries of an archive, where those that cannot be cut are missing', async () => {
