@@ -342,7 +342,7 @@ const table = [
     path: '/api/Deliver',
     summary: 'Sends a rendition, or the entries of a list, to storage. Private instances alone',
     parameters: [],
-    body: 'What to send, as for Get, and where to',
+    body: 'What to send, by the parameters of Get, of which format is one of the audio; and where to',
     bodySchema: 'DeliveryOrder',
     responses: {
       202: { description: 'Location follows the delivery', schema: 'DeliveryStart' },
@@ -626,6 +626,7 @@ const table = [
       EMBEDDED,
       AUDIO,
       SKIP,
+      MARK,
       {
         name: 'start',
         in: 'query',

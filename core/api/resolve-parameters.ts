@@ -1,6 +1,7 @@
 import { type ConversionName, conversionNames, findConversionName, type Mp3BitrateKbps } from '../conversions/index.ts';
 import type { SegmentCategory } from '../media/skipping/index.ts';
 import { parseJobId } from './archive-progress.ts';
+import { GET_PARAMETERS } from './get-parameters.ts';
 import { problems } from './problem.ts';
 import {
   type MediaParameters,
@@ -95,25 +96,6 @@ export interface GetParameters extends Selection, MediaParameters {
   /** The chapters of an item are the entries. */
   readonly isSplit?: boolean;
 }
-
-/** Those of Media and Archive, to which Get redirects, and those that select a rendition. */
-const GET_PARAMETERS = [
-  'quality',
-  'codec',
-  'format',
-  'bitrate',
-  'tags',
-  'subtitles',
-  'audio',
-  'start',
-  'end',
-  'skip',
-  'mark',
-  'chapter',
-  'split',
-  'from',
-  'entries',
-];
 
 /**
  * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
+import { DELIVERY_PARAMETERS } from './get-parameters.ts';
 import { TYPE_REFERENCES } from './problem-types.ts';
 
 /** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
@@ -232,23 +233,18 @@ const Webhook = object({
   secret: Type.String({ minLength: 8, maxLength: 1024, description: 'Key of the signature' }),
 });
 
-const parameter = () => Type.Optional(Type.String({ maxLength: 256, description: 'As for Get' }));
+/** A list of entries may be long. */
+const parameterOf = (name: DeliveryParameter) =>
+  Type.Optional(Type.String({ maxLength: name === 'entries' ? 1024 : 256, description: 'As for Get' }));
+type DeliveryParameter = (typeof DELIVERY_PARAMETERS)[number];
 
 /** The body of Deliver. */
 export const DeliveryOrder = object({
   url: Type.String({ maxLength: 4096 }),
-  quality: parameter(),
-  codec: parameter(),
-  format: Type.Optional(
-    Type.String({ maxLength: 256, description: 'As for Get; entries of a list are files of their own' }),
-  ),
-  bitrate: parameter(),
-  tags: parameter(),
-  subtitles: parameter(),
-  skip: parameter(),
-  start: parameter(),
-  end: parameter(),
-  entries: Type.Optional(Type.String({ maxLength: 1024, description: 'Of a list: such as 1-3,7' })),
+  ...(Object.fromEntries(DELIVERY_PARAMETERS.map((name) => [name, parameterOf(name)])) as Record<
+    DeliveryParameter,
+    ReturnType<typeof parameterOf>
+  >),
   to: Type.Union([S3Destination, WebDavDestination]),
   webhook: Type.Optional(Webhook),
 });

@@ -1,10 +1,4 @@
-import {
-  type ClipParameters,
-  type DeliveryOrder,
-  type DeliveryReport,
-  parseDeliveryParameters,
-  toProblem,
-} from '../../core/api/index.ts';
+import { type DeliveryOrder, type DeliveryReport, parseDeliveryParameters, toProblem } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
 import { DestinationFailed } from '../../core/errors/index.ts';
 import { digestOf, fileName } from '../../core/http/index.ts';
@@ -15,9 +9,11 @@ import {
   isAtLimit,
   isFinal,
   listContents,
+  namingOf,
   type OutputPlan,
   type Outputs,
   type Representation,
+  type RepresentationHead,
   readStored,
   resolveEntry,
 } from '../outputs/index.ts';
@@ -112,13 +108,14 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
     const child = openChildSession(session);
     try {
       const resource = (await readStored(entry, deps)) ?? (await resolveEntry(entry, list, child, deps));
-      const { plan, modifiedAt: _, ...naming } = await chooseRendition(resource, number, request, deps);
-      const pathOf = (head: { readonly fileExtension: string; readonly clip?: ClipParameters }) =>
+      const { plan, title, author } = await chooseRendition(resource, number, request, deps);
+      const naming = { title, author };
+      const pathOf = (head: RepresentationHead) =>
         resolved.type === 'Media'
-          ? fileName({ ...naming, ...(head.clip && { clip: head.clip }) }, head.fileExtension)
+          ? fileName(namingOf(naming, plan, head), head.fileExtension)
           : contents.pathOf(number, naming, head.fileExtension);
-      const isThere = async ({ size, ...head }: typeof plan.head) =>
-        size !== undefined && (await destination.sizeOf(pathOf(head))) === size;
+      const isThere = async (head: RepresentationHead) =>
+        head.size !== undefined && (await destination.sizeOf(pathOf(head))) === head.size;
       const isKnown = plan.head.size !== undefined;
       const open = () => abortable(outputs.open(plan, child, { first: 0 }), child.signal);
       const file = isKnown && (await isThere(plan.head)) ? undefined : await open();

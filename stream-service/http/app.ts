@@ -260,10 +260,15 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const audio = parseAudioParameter(query.audio);
       const startSeconds = parseStartParameter(query.start);
       const skip = parseSegmentsParameter('skip', query.skip);
-      if (skip && startSeconds !== undefined) throw problems.badRequest('skip cannot be combined with start');
+      const mark = parseSegmentsParameter('mark', query.mark);
+      if ((skip ?? mark) && startSeconds !== undefined)
+        throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
         const clip = skip && (await segments.skip(found.resource, skip));
-        return planOutput(found, { route: 'Combined', subtitles, audio, startSeconds, clip, skip });
+        const resource = await segments.mark(found.resource, mark, skip);
+        const marks = { mark, hasTags: mark !== undefined, hasMarks: resource !== found.resource };
+        const query = { subtitles, audio, startSeconds, clip, skip, ...marks };
+        return planOutput({ ...found, resource }, { route: 'Combined', ...query });
       };
     }),
     HlsMaster: route(find.rendition, (query) => {

@@ -12,7 +12,7 @@ import {
 } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
-import { type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
+import { namingOf, type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { type StalledClients, sendBody } from './send-body.ts';
@@ -47,28 +47,18 @@ export interface Named {
 export function responseHeaders(
   operationId: StreamOperationId,
   { resource: { title, author, isLive }, fileName, partTitle, version, hasSkips }: Named,
-  {
-    size,
-    mimeType,
-    fileExtension,
-    etag,
-    acceptRanges,
-    estimatedBytes,
-    contentLocation,
-    clip,
-    recordedAtMs,
-    isInline,
-    isPrivate,
-    startSeconds,
-  }: RepresentationHead,
+  head: RepresentationHead,
   signKey: SignKey = (key) => key,
 ): Record<string, string> {
+  const { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation } = head;
+  const { isInline, isPrivate, startSeconds } = head;
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
   const isForAll = fileName === undefined && !hasSkips && !isPrivate;
-  const own =
-    partTitle === undefined ? { title, author, version, clip, recordedAtMs } : { title: partTitle, author, version };
-  const naming = fileName === undefined ? own : { title: fileName, author: null };
+  const naming =
+    fileName === undefined
+      ? namingOf({ title, author }, { partTitle, version }, head)
+      : { title: fileName, author: null };
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),

@@ -53,7 +53,7 @@ export type RenditionQuery =
   | MediaRequest
   | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<
       MediaQuery,
-      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip'
+      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip' | 'mark' | 'hasTags' | 'hasMarks'
     >)
   | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<MediaQuery, 'audio'>)
   | { readonly route: 'Cover' }
@@ -78,6 +78,8 @@ export interface MediaQuery extends EncodeQuery {
   readonly sounds?: ChosenAudio['sounds'];
   /** What was requested to be left out, which is in `clip`. */
   readonly skip?: readonly SegmentCategory[];
+  /** What was requested to be marked, which is among the chapters of the resource. */
+  readonly mark?: readonly SegmentCategory[];
   /** Its chapters are to be part of the file. */
   readonly hasMarks?: boolean;
 }
@@ -196,9 +198,9 @@ const MEDIA_PATH = getOperation('Media').path;
 
 function mediaPath(
   { key }: KeyedRendition,
-  { subtitles, audio, skip }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip'>,
+  { subtitles, audio, skip, mark }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip' | 'mark'>,
 ): string {
-  const query = mediaQuery({ hasTags: false, subtitles, audio, skip });
+  const query = mediaQuery({ hasTags: false, subtitles, audio, skip, mark });
   return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
 }
 

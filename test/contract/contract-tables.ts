@@ -182,7 +182,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
     responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
-    parameters: ['query subtitles string', 'query audio string', 'query skip string', 'query start string'],
+    parameters: ['subtitles', 'audio', 'skip', 'mark', 'start'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
 };

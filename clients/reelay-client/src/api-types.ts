@@ -159,7 +159,7 @@ export interface components {
       quality?: string;
       /** @description As for Get */
       codec?: string;
-      /** @description As for Get; entries of a list are files of their own */
+      /** @description As for Get */
       format?: string;
       /** @description As for Get */
       bitrate?: string;
@@ -168,12 +168,18 @@ export interface components {
       /** @description As for Get */
       subtitles?: string;
       /** @description As for Get */
-      skip?: string;
+      audio?: string;
       /** @description As for Get */
       start?: string;
       /** @description As for Get */
       end?: string;
-      /** @description Of a list: such as 1-3,7 */
+      /** @description As for Get */
+      skip?: string;
+      /** @description As for Get */
+      mark?: string;
+      /** @description As for Get */
+      chapter?: string;
+      /** @description As for Get */
       entries?: string;
       to: {
         /** @enum {string} */
@@ -869,7 +875,7 @@ export interface operations {
   };
   /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
   Deliver: {
-    /** @description What to send, as for Get, and where to */
+    /** @description What to send, by the parameters of Get, of which format is one of the audio; and where to */
     requestBody: {
       content: {
         "application/json": components["schemas"]["DeliveryOrder"];
@@ -1662,6 +1668,8 @@ export interface operations {
         audio?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
+        /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
+        mark?: string;
         /** @description Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe */
         start?: string;
       };

@@ -41,6 +41,8 @@ export interface EntryQuery {
     readonly conversion?: ConversionName | undefined;
     readonly clip?: ClipParameters | undefined;
     readonly subtitles?: string | undefined;
+    /** The number of a chapter. @default that of the entry, where a list is one of chapters */
+    readonly chapter?: number | undefined;
   };
 }
 
@@ -102,7 +104,7 @@ export async function chooseRendition(
   const { title, author, details } = resource;
   const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark } = parameters;
   const clip = await segments.skip(resource, skip, parameters.clip);
-  const { chapter } = entries.get(number) ?? {};
+  const { chapter = parameters.chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
   const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -13,15 +14,18 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
+import { keyOf } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { REGION, useMoto } from '../../support/moto.ts';
 import { sendRequest } from '../../support/request.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
 import { openTemporaryState } from '../../support/temporary-state.ts';
-import { failingSource, resourceOf, startService, trackOf, until } from '../fixture.ts';
+import { failingSource, renditionOf, resourceOf, startService, trackOf, until } from '../fixture.ts';
 import { bytesOf } from '../http/archive-fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
+import { usePairMedia } from '../outputs/layout/pair-fixture.ts';
 import { startS3Gateway } from './s3-gateway.ts';
 import { startWebDav } from './webdav-server.ts';
 
@@ -46,6 +50,7 @@ interface Report {
   readonly problem?: { readonly type: string; readonly detail: string };
 }
 
+const media = await usePairMedia();
 const moto = useMoto();
 const gateway = await startS3Gateway(() => moto.endpoint);
 const webDav = await startWebDav();
@@ -80,6 +85,7 @@ interface Item {
   readonly title?: string;
   readonly source?: Source | OpenSource;
   readonly bytes?: Buffer;
+  readonly traits?: Partial<Resource>;
 }
 
 /** A service with the items of a list, of which a single one is the item of `LINK`. */
@@ -88,14 +94,21 @@ async function start(
   {
     state: shared,
     allow = [],
+    sponsorblockUrl,
     ...more
-  }: { state?: State; allow?: readonly string[]; maxDeliveries?: number; stallTimeoutMs?: number } = {},
+  }: {
+    state?: State;
+    allow?: readonly string[];
+    sponsorblockUrl?: string;
+    maxDeliveries?: number;
+    stallTimeoutMs?: number;
+  } = {},
 ) {
   const table = shared ? undefined : await openTemporaryState();
   const state = shared ?? (table?.state as State);
-  const resources: Resource[] = items.map(({ title = 'A clip', bytes = SMALL }, index) => {
+  const resources: Resource[] = items.map(({ title = 'A clip', bytes = SMALL, traits }, index) => {
     const track = trackOf(`file-${index}`, { sizeIsExact: true, sizeBytes: bytes.length });
-    return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title });
+    return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title, ...traits });
   });
   for (const resource of resources) await state.putResource({ ...resource, expiresAt: 2e9 });
   const sources = Object.fromEntries(
@@ -115,6 +128,7 @@ async function start(
   const note = (...line: unknown[]) => void logged.push(line);
   const service = await startService((id) => resources.find((one) => one.id === id), sources, {
     resolve,
+    ...(sponsorblockUrl && { sponsorblockUrl, request: egress.request }),
     log: { info: note, warn: note, error: note },
     deliveries: {
       ...{ egress, state, secrets: [KEY, OTHER], owner: 'service', maxDeliveries: 2, pauseMs: 1 },
@@ -220,6 +234,32 @@ describe('a delivery to S3', () => {
     expect(closed?.problem).toMatchObject({ type: '/problems/destination-failed', detail: 'The connection failed.' });
     const hidden = await end(await deliver({ url: LINK, to: toS3({ endpoint: 'http://127.0.0.1:10' }) }));
     expect(hidden?.problem?.type).toBe('/problems/private-address');
+  });
+
+  it.each([
+    'chapter=2&tags=true&audio=original',
+    'mark=sponsor&skip=intro',
+    'start=1&end=3.5&format=m4a',
+    'bitrate=128&format=mp3',
+  ])('stores by %s what Media sends, under its name', async (query) => {
+    const segments = await startSegmentsService(answerSegments(segmentOf(1, 2), segmentOf(5, 6, 'intro')));
+    const bytes = await readFile(media.pathOf('ladder/both-360.mp4'));
+    const chapters = [
+      { title: 'One', startSeconds: 0 },
+      { title: 'Two', startSeconds: 4 },
+    ];
+    const origin = { url: LINK, extractor: 'Youtube', entryId: VIDEO_ID };
+    const traits = { origin, details: { chapters }, durationSeconds: 8 };
+    const options = { allow: [segments.host], sponsorblockUrl: segments.url };
+    const { deliver, end, request } = await start([{ bytes, traits }], options);
+    const key = keyOf('r0'.padEnd(22, '_'), renditionOf(['file-0']).id);
+    const sent = await request(`/api/Stream/Media/${key}?${query}`, 'GET');
+    expect([sent.status, sent.status === 200 ? '' : String(sent.body)]).toEqual([200, '']);
+    const [, name = ''] = /filename\*=UTF-8''(.*)$/.exec(sent.headers['content-disposition'] ?? '') ?? [];
+    const order = { url: LINK, to: toS3(), ...Object.fromEntries(new URLSearchParams(query)) };
+    expect(await end(await deliver(order))).toMatchObject({ state: 'done', completed: 1, bytes: sent.body.length });
+    expect(await objects()).toEqual([decodeURIComponent(name)]);
+    expect(isEqual(await object(decodeURIComponent(name)), sent.body)).toBe(true);
   });
 
   it('continues in the next process after the parts that are stored', async () => {
@@ -382,6 +422,10 @@ describe('the requests of deliveries', () => {
     ['an unknown quality', { url: LINK, quality: 'good', to: toS3() }, 400],
     ['an archive', { url: LINK, format: 'zip', to: toS3() }, 400],
     ['entries that are none', { url: LINK, entries: 'a', to: toS3() }, 400],
+    ['a chapter that is none', { url: LINK, chapter: 'one', to: toS3() }, 400],
+    ['unknown segments', { url: LINK, mark: 'dull', to: toS3() }, 400],
+    ['a language that is none', { url: LINK, audio: '*', to: toS3() }, 400],
+    ['a parameter that is no text', { url: LINK, tags: true, to: toS3() }, 400],
     ['a prefix out of the bucket', { url: LINK, to: toS3({ prefix: '../other' }) }, 400],
     ['an endpoint that is no URL', { url: LINK, to: toS3({ endpoint: 'ftp://host' }) }, 400],
     ['an endpoint with credentials', { url: LINK, to: toS3({ endpoint: 'https://a:b@host' }) }, 400],

@@ -237,6 +237,11 @@ describe('Media with skip', () => {
       const { status, file } = await fetchClip(media, url, query + format);
       expect(status).toBe(200);
       expect(await chaptersOf(file)).toEqual(within(expected));
+      if (format !== '' || /tags|start/.test(query)) return;
+      const combined = await sendRequest(`${url.replace('Media', 'Combined')}?${query}`);
+      expect(combined.body.equals(await readFile(file))).toBe(true);
+      const [, place = ''] = /\?(.*)$/.exec(combined.headers['content-location'] ?? '') ?? [];
+      expect(decodeURIComponent(place).split('&').toSorted()).toEqual(query.split('&').toSorted());
     });
 
     it('is a chapter by its number, without what is skipped in it', async () => {
@@ -379,6 +384,8 @@ describe('Media with skip', () => {
     ['skip=sponsor&end=1.5', 415, 'Nothing is shown'],
     ['skip=sponsor&format=opus', 415, 'is not Opus'],
     ['start=1&skip=sponsor', 400, 'skip cannot be combined with start', 'Combined'],
+    ['start=1&mark=sponsor', 400, 'mark cannot be combined with start', 'Combined'],
+    ['mark=ads', 400, 'mark must be of sponsor', 'Combined'],
   ])('answers %s with %d', async (query, status, text, route = 'Media') => {
     const { url } = await startSkipping(['ladder/both-360.mp4'], [[0, 2]]);
     const answer = await sendRequest(`${url.replace('Media', route)}?${query}`);
