@@ -1,22 +1,19 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
-import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { onTerminal } from '../support/on-terminal.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
-
-const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
+import { MAIN, Started } from '../support/started.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -24,47 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** `npm start` without its bootstrap, in a separate folder. */
-class Started {
-  readonly lines: string[] = [];
-  readonly process: ChildProcess;
-  readonly ended: Promise<number | null>;
-  readonly #news: (() => void)[] = [];
-
-  constructor(env: NodeJS.ProcessEnv, [command, ...args]: readonly [string, ...string[]] = [process.execPath, MAIN]) {
-    this.process = spawn(command, args, {
-      cwd: folder,
-      env: { ...NODE_ENVIRONMENT, PORT: '0', TOOLS_CHANNEL: 'stable', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.ended = once(this.process, 'close').then(([code]) => code);
-    const { stdout, stderr } = this.process;
-    if (!stdout || !stderr) throw new Error('No output');
-    stderr.resume();
-    createInterface(stdout).on('line', (line) => {
-      this.lines.push(line);
-      for (const tell of this.#news.splice(0)) tell();
-    });
-  }
-
-  /** The first line that matches. @throws when the process ends before it */
-  async line(pattern: RegExp): Promise<string> {
-    for (;;) {
-      const found = this.lines.find((line) => pattern.test(line));
-      if (found) return found;
-      const next = new Promise<'line'>((tell) => this.#news.push(() => tell('line')));
-      if ((await Promise.race([next, this.ended])) !== 'line') throw new Error(`Ended: ${this.lines.join('\n')}`);
-    }
-  }
-
-  async baseUrl(): Promise<string> {
-    return (await this.line(/listening on/)).replace(/^.* on /, '');
-  }
-}
-
 let started: Started | undefined;
 const start = (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {
-  started = new Started(env, command);
+  started = new Started(folder, env, command);
   return started;
 };
 afterEach(async () => {
@@ -199,7 +158,7 @@ describe('npm start', () => {
   it('reports the address of a service that uses the same data folder, and exits with 1', async () => {
     const first = start({ DATA_DIR: 'data' });
     const baseUrl = await first.baseUrl();
-    const second = new Started({ DATA_DIR: 'data' });
+    const second = new Started(folder, { DATA_DIR: 'data' });
     expect(await second.ended).toBe(1);
     expect(second.lines).toEqual([`Already running at ${baseUrl}`]);
   });

@@ -11,6 +11,8 @@ export interface S3Gateway {
   readonly calls: string[];
   /** Called with each request before it is passed on; what it answers itself is not. */
   intercept: (call: string, response: ServerResponse) => Promise<void> | void;
+  /** Called once the storage has answered a request, before its answer is passed on. */
+  answered: (call: string) => Promise<void> | void;
 }
 
 const nameOf = ({ method, url = '' }: IncomingMessage): string => {
@@ -36,6 +38,7 @@ export async function startS3Gateway(target: () => string): Promise<S3Gateway> {
       ...(body.length > 0 && { body }),
     });
     const sent = Buffer.from(await answer.arrayBuffer());
+    await gateway.answered(call);
     const kept = ['etag', 'content-type', 'x-amz-checksum-sha256'].flatMap((name) => {
       const value = answer.headers.get(name);
       return value === null ? [] : [[name, value] as const];
@@ -49,6 +52,12 @@ export async function startS3Gateway(target: () => string): Promise<S3Gateway> {
     await new Promise((closed) => server.close(closed));
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const gateway: S3Gateway = { endpoint: `http://${host}`, host, calls, intercept: () => undefined };
+  const gateway: S3Gateway = {
+    endpoint: `http://${host}`,
+    host,
+    calls,
+    intercept: () => undefined,
+    answered: () => undefined,
+  };
   return gateway;
 }
