@@ -24,7 +24,6 @@ import {
   type PackedSource,
   packLayout,
   patchFragment,
-  type SoundName,
   unpackSource,
   weighSource,
 } from '../media/virtual-mp4/index.ts';
@@ -84,20 +83,21 @@ export const FIND_KEYFRAMES: ParsingTask<{ readonly source: ClipSource; readonly
 
 export interface HlsInput {
   readonly sources: readonly PackedSource[];
-  /** Names of the audio of further files. */
-  readonly sounds?: readonly SoundName[];
+  /** The audio of a single file alone. @default what it has */
+  readonly isAudio?: boolean;
 }
 
-/** The layout of an HLS presentation of a file, or of a video and the audio of others. */
+/** The layout of an HLS presentation of a file, or of a video and the audio of another. */
 export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; readonly streams: readonly HlsStream[] }> =
   {
     name: 'lay out HLS',
-    run({ sources: packed, sounds }) {
+    run({ sources: packed, isAudio }) {
       const sources = packed.map(unpackSource);
       const present = sources.flatMap(({ movie }) => listTrackKinds(movie));
-      const kinds = (['vide', 'soun'] as const).filter((kind) => sources.length > 1 || present.includes(kind));
+      const wanted = isAudio ? (['soun'] as const) : (['vide', 'soun'] as const);
+      const kinds = wanted.filter((kind) => sources.length > 1 || present.includes(kind));
       if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
-      const layout = layOutHls(sources, kinds, sounds);
+      const layout = layOutHls(sources, kinds);
       return { data: packLayout(layout), streams: layout.streams };
     },
     weigh: ({ sources }) => weigh(sources),

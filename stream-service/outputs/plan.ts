@@ -127,7 +127,7 @@ function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery,
   }
   const isAll = audio === undefined ? found.tracks.length > 1 : audio.toLowerCase() === 'all';
   const all = isAll ? chooseAllFiles(found, isMp4File) : undefined;
-  if (all) return planPresentation(all.found, { ...file, audio, sounds: all.sounds }, planPresentation(found, file));
+  if (all) return planPresentation(all.found, { ...file, audio, sounds: all.sounds }, found);
   const chosen = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
   return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds });
 }

@@ -1158,7 +1158,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
+        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
         file: string;
       };
     };

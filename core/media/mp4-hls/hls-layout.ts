@@ -41,7 +41,7 @@ export interface HlsTraits {
 export interface HlsStream extends HlsTraits {
   /** `both`: audio and video in the same segments. */
   readonly kind: 'video' | 'audio' | 'both';
-  /** Of audio from a file of its own: its place among them, from 1. */
+  /** Of audio of several languages: its place among them, from 1. @default 1 */
   readonly place?: number;
   /** Of audio with a known name. */
   readonly sound?: SoundName;
@@ -68,41 +68,29 @@ interface Part {
 }
 
 /**
- * The layout of the video of a file with the audio of others, or of a file with video, audio or both.
+ * The layout of the video of a file with the audio of another, or of a file with video, audio or both.
  * @param kinds the tracks that a single file has
- * @param sounds names of the audio of others, in its order
  * @throws UnsupportedMp4 when the fragments are not known from the headers, and Error when a file is truncated
  */
-export function layOutHls(
-  sources: readonly LayoutSource[],
-  kinds: readonly ('vide' | 'soun')[],
-  sounds: readonly SoundName[] = [],
-): HlsLayout {
-  const [first, ...others] = sources;
+export function layOutHls(sources: readonly LayoutSource[], kinds: readonly ('vide' | 'soun')[]): HlsLayout {
+  const [first, second] = sources;
   if (!first) throw new TypeError('No source');
-  const isSingle = others.length === 0;
-  if (isSingle && first.fragments && kinds.length > 1) return layOutFragmentsOfBoth(first);
-  const parts = isSingle
-    ? kinds.map((kind): Part => ({ source: first, index: 0, kind }))
-    : sources.map((source, index): Part => ({ source, index, kind: index === 0 ? 'vide' : 'soun' }));
+  if (!second && first.fragments && kinds.length > 1) return layOutFragmentsOfBoth(first);
+  const parts: readonly Part[] = second
+    ? [
+        { source: first, index: 0, kind: 'vide' },
+        { source: second, index: 1, kind: 'soun' },
+      ]
+    : kinds.map((kind) => ({ source: first, index: 0, kind }));
   for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.bytes);
   const tracks = parts.map(({ source, kind }) => fragmentTrack(source, kind, 1));
   const layout = new LayoutBuilder();
   const streams = parts.map((part, index) => {
     // The second stream reads a file from its start again.
     if (index === parts.length - 1) layout.beginMedia();
-    const stream = addStream(layout, part, tracks[index] as FragmentedTrack);
-    return isSingle || index === 0 ? stream : { ...stream, place: index, sound: sounds[index - 1] };
+    return addStream(layout, part, tracks[index] as FragmentedTrack);
   });
-  requireOneCodec(streams.slice(1));
   return addStreams(layout.build(tracks.map(({ header }) => toLayoutTrack(header, 1))), streams);
-}
-
-/** A player refuses a variant stream, and so all of it, when it cannot decode one of its codecs. */
-function requireOneCodec(streams: readonly HlsStream[]): void {
-  // The object type tells MP3 from AAC, which are `mp4a` both; what follows is a profile.
-  const codecs = streams.map(({ codecs: [codec = ''] }) => codec.split('.', 2).join('.'));
-  if (new Set(codecs).size > 1) throw new UnsupportedMp4('Audio of several codecs');
 }
 
 function addStream(layout: LayoutBuilder, { source, index, kind }: Part, track: FragmentedTrack): HlsStream {

@@ -26,7 +26,7 @@ const STORYBOARD_ID = 'reelay.storyboard';
  * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with each audio as a rendition where it is a stream
  * of its own. The first one plays unless another is chosen.
  */
-export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): string {
+export function writeMasterPlaylist({ streams }: Pick<HlsLayout, 'streams'>, uris: HlsUris): string {
   const [variant, ...audio] = streams;
   if (!variant) throw new TypeError('No stream');
   const { resolution, framesPerSecond } = variant;

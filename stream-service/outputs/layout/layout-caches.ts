@@ -12,13 +12,7 @@ import {
 } from '../../../core/media/mp4-clip/index.ts';
 import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
 import type { ClipTimes } from '../../../core/media/skipping/index.ts';
-import {
-  type Layout,
-  type LayoutExtras,
-  packSource,
-  type SoundName,
-  unpackLayout,
-} from '../../../core/media/virtual-mp4/index.ts';
+import { type Layout, type LayoutExtras, packSource, unpackLayout } from '../../../core/media/virtual-mp4/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import {
@@ -111,7 +105,8 @@ export interface PartRequest extends LayoutRequest {
 }
 
 export interface PresentationRequest extends LayoutRequest {
-  readonly sounds?: readonly SoundName[];
+  /** The audio of a single file alone. */
+  readonly isAudio?: boolean;
 }
 
 /** The layouts of pairs, of parts of files, and what the playlists of pairs and single files refer to. */
@@ -142,10 +137,10 @@ const layOutPair = async (files: readonly OpenFile[], { extras }: PairRequest, r
 
 async function layOutPresentation(
   files: readonly OpenFile[],
-  { sounds }: PresentationRequest,
+  { isAudio }: PresentationRequest,
   reader: LayoutReader,
 ): Promise<HlsLayout> {
-  const { data, streams } = await parse(LAY_OUT_HLS, { sources: packAll(files), sounds }, reader);
+  const { data, streams } = await parse(LAY_OUT_HLS, { sources: packAll(files), isAudio }, reader);
   return addStreams(unpackLayout(data), streams);
 }
 

@@ -1,18 +1,9 @@
-import { toQuery } from '../../../core/api/index.ts';
-import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
-import {
-  type HlsLayout,
-  type HlsUris,
-  writeHlsChapters,
-  writeMasterPlaylist,
-  writeMediaPlaylist,
-} from '../../../core/media/mp4-hls/index.ts';
 import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
-import { type KeyedRendition, mayHaveStoryboard, type Track } from '../../../core/state/index.ts';
+import type { Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
@@ -20,44 +11,24 @@ import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
   cannotClip,
-  inMemory,
   type Opening,
   type RecordSize,
   type Representation,
   type RepresentationHead,
-  toReadError,
   unread,
 } from '../representation.ts';
-import { type LayoutCache, type LayoutCaches, OtherCodec, type PresentationRequest } from './layout-caches.ts';
+import { type LayoutCaches, OtherCodec } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
-import {
-  CHAPTERS_NAME,
-  type LayoutPlan,
-  MASTER_NAME,
-  MEDIA_NAME,
-  NoSuchFile,
-  nameClip,
-  type PairPlan,
-  type PartPlan,
-  type PresentationPlan,
-  playlistName,
-  STORYBOARD_NAME,
-} from './plan.ts';
-import { HEADER_RANGE, type KnownLayout, type LayoutRequest } from './read-layout.ts';
+import { loadLayout, trackOf, type Wanted } from './load-layout.ts';
+import { openPlaylist, presentationOf, refusePresentation, withoutQuotes } from './open-playlist.ts';
+import { type LayoutPlan, NoSuchFile, nameClip, type PairPlan, type PartPlan } from './plan.ts';
+import type { KnownLayout, LayoutRequest } from './read-layout.ts';
 
 export interface LayoutDependencies extends ExtrasDependencies {
   readonly layouts: LayoutCaches;
   readonly recordSize: RecordSize;
   /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
   readonly isProbed?: (track: Track) => boolean;
-}
-
-/** What is asked of one kind of layouts, and for which rendition and session. */
-interface Wanted<Request extends LayoutRequest, L extends Layout> {
-  readonly found: KeyedRendition;
-  readonly opening: Opening;
-  readonly cache: LayoutCache<Request, L>;
-  readonly request: Request;
 }
 
 /**
@@ -71,10 +42,8 @@ export async function openLayout(
 ): Promise<Representation | MuxPlan | RemuxPlan> {
   const { layouts } = dependencies;
   const { found, id } = plan;
-  const sources = found.tracks.map((_, index) => index);
   if (plan.of === 'presentation') {
-    const request = { id, sources, sounds: plan.sounds };
-    const wanted = { found, opening, cache: layouts.presentations, request };
+    const wanted = presentationOf(plan, opening, layouts.presentations);
     if (plan.alternative && (await loadLayout(wanted)) instanceof Error)
       return openLayout(plan.alternative, opening, dependencies);
     return plan.playlist === undefined
@@ -82,6 +51,7 @@ export async function openLayout(
       : openPlaylist(plan, plan.playlist, wanted);
   }
 
+  const sources = found.tracks.map((_, index) => index);
   const { isForHead } = opening;
   const extras = await loadExtras(found.resource, plan.extras, opening, dependencies);
   if (isForHead && extras.isTextUnknown) return { ...plan.head, read: unread };
@@ -135,32 +105,6 @@ function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): Representation
   return { mimeType, fileExtension, isInline, clip, startSeconds, size: layout.size, acceptRanges: 'bytes', etag };
 }
 
-/** @throws NotFound when the presentation has no such playlist, UnsupportedRendition when there is none */
-async function openPlaylist(
-  plan: PresentationPlan,
-  name: string,
-  wanted: Wanted<PresentationRequest, HlsLayout>,
-): Promise<Representation> {
-  const { chapters } = recordingText(plan.found.resource);
-  if (chapters && name === CHAPTERS_NAME) return inMemory(plan.head, Buffer.from(writeHlsChapters(chapters)));
-  const known = await loadLayout(wanted);
-  if (known instanceof Error) return refusePresentation(known);
-  const { layout, etag } = known;
-  const { audio } = plan;
-  const uris: HlsUris = {
-    file: `${MEDIA_NAME}?${toQuery({ audio, entity: withoutQuotes(etag) })}`,
-    playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${toQuery({ audio })}`),
-    storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
-    chapters: chapters && CHAPTERS_NAME,
-  };
-  const stream = layout.streams.find((each) => playlistName(each) === name);
-  if (!stream && name !== MASTER_NAME) throw new NoSuchFile('No such playlist');
-  const text = stream ? writeMediaPlaylist(stream, uris) : writeMasterPlaylist(layout, uris);
-  return inMemory(plan.head, Buffer.from(text));
-}
-
-const withoutQuotes = (etag: string) => etag.slice(1, -1);
-
 /** What is sent instead. @throws an error that says why nothing is */
 function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxPlan | RemuxPlan {
   refuseLargeText(reason);
@@ -171,32 +115,6 @@ function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxP
   if (!plan.instead) throw reason;
   return plan.instead;
 }
-
-function refusePresentation(reason: UnsupportedMp4): never {
-  throw new UnsupportedRendition(`An HLS playlist cannot be made of this item: ${reason.message}.`, { cause: reason });
-}
-
-/** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
-function loadLayout<Request extends LayoutRequest, L extends Layout>({
-  found,
-  cache,
-  request,
-  opening,
-}: Wanted<Request, L>): Promise<KnownLayout<L> | UnsupportedMp4> {
-  const { openSource, session } = opening;
-  const { client, signal } = session;
-  const openFile = (index: SourceIndex, shared: AbortSignal) =>
-    openSource(found.resource, trackOf(found, index), { signal: shared, range: HEADER_RANGE });
-  return cache.load(request, openFile, { client, signal }).catch((error) => {
-    throw signal.aborted ? error : toReadError(error);
-  });
-}
-
-const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
-  const track = tracks[index];
-  if (!track) throw new TypeError(`No track ${index}`);
-  return track;
-};
 
 /**
  * Opens the source that has the first byte, and those that may refuse theirs. Undefined when one is no longer the file of the

@@ -1,10 +1,9 @@
 import { recordingText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
-import { digestOf } from '../../../core/http/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import { isWhole } from '../../../core/media/skipping/index.ts';
 import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
-import type { KeyedRendition } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { isMp4File } from '../../source/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import type { PlannedExtras } from '../extras.ts';
@@ -53,7 +52,12 @@ export interface PresentationPlan extends PlannedLayout {
   readonly entity?: string;
   /** The parameter that chose the audio, for the URIs in playlists. */
   readonly audio?: string;
-  readonly sounds?: readonly SoundName[];
+  /** What the audio is called. Absent: unknown. */
+  readonly sound?: SoundName;
+  /** Of audio in a further language, which has a file of its own: from 2. Absent: the video with the first audio. */
+  readonly place?: number;
+  /** The audio in further languages, for the master playlist. */
+  readonly dubs?: readonly PresentationPlan[];
   /** The presentation where the files have no layout together. */
   readonly alternative?: PresentationPlan;
 }
@@ -146,17 +150,20 @@ export interface PresentationFile {
   /** As in `PresentationPlan`. */
   readonly entity?: string;
   readonly audio?: string;
-  readonly sounds?: readonly SoundName[];
+  readonly sounds?: readonly SoundName[] | undefined;
 }
 
 export const MASTER_NAME = 'master.m3u8';
-export const MEDIA_NAME = 'media.mp4';
 /** Its sheets are beside it. */
 export const STORYBOARD_NAME = 'storyboard.vtt';
 export const CHAPTERS_NAME = 'chapters.json';
+const ofPlace = (place = 1): string => (place > 1 ? `-${place}` : '');
 /** `both.m3u8` where the segments have both; `audio-2.m3u8` for the second language. */
-export const playlistName = ({ kind, place = 1 }: { readonly kind: string; readonly place?: number }): string =>
-  `${kind}${place > 1 ? `-${place}` : ''}.m3u8`;
+export const playlistName = ({ kind, place }: { readonly kind: string; readonly place?: number }): string =>
+  `${kind}${ofPlace(place)}.m3u8`;
+/** The file that playlists refer to: `media-2.mp4` for the second language. */
+export const mediaName = (place?: number): string => `media${ofPlace(place)}.mp4`;
+const PLACE = /^(?:audio|media)-(\d{1,2})\./;
 const PLAYLIST = /^(?:master|video|both|audio(?:-\d{1,2})?)\.m3u8$/;
 const PLAYLIST_TYPE = { mimeType: 'application/vnd.apple.mpegurl', fileExtension: '.m3u8', isInline: true } as const;
 const CHAPTERS_TYPE = { mimeType: 'application/json', fileExtension: '.json', isInline: true } as const;
@@ -164,25 +171,33 @@ const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: tru
 
 /**
  * A file of the HLS presentation (RFC 8216) of a pair or of a single MP4 file: playlists, and one MP4 with everything
- * that they refer to by byte range. No media is converted.
- * @param alternative sent where the files have no layout together
+ * that they refer to by byte range. The audio in a further language has a playlist and an MP4 of its own, so that the
+ * rest plays where its source fails. No media is converted.
+ * @param found with the audio of all languages
+ * @param own the same with its own audio, which is presented alone where the original has no layout with the video
  * @throws NotFound for another name, UnsupportedRendition when there is no such presentation
  */
 export function planPresentation(
   found: KeyedRendition,
   file: PresentationFile,
-  alternative?: PresentationPlan,
+  own?: KeyedRendition,
 ): PresentationPlan {
   const name = file.name.toLowerCase();
-  const isMedia = name === MEDIA_NAME;
+  const place = Number(PLACE.exec(name)?.[1] ?? 1);
+  const [first, second, ...others] = place > 1 ? found.tracks.slice(place, place + 1) : found.tracks;
+  const isMedia = name === mediaName(place);
   const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
-  if (!isMedia && !isChapters && !PLAYLIST.test(name)) throw new NoSuchFile('No such file');
-  if (!found.tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
+  if (!first || !(isMedia || isChapters || PLAYLIST.test(name))) throw new NoSuchFile('No such file');
+  const tracks: KeyedRendition['tracks'] = second ? [first, second] : [first];
+  if (!tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
   const { audio, sounds } = file;
-  const id = `${found.key} hls${sounds ? ` audio=${digestOf(sounds)}` : ''}`;
+  const dubOf = (_: Track, index: number) =>
+    planPresentation(found, { ...file, name: playlistName({ kind: 'audio', place: index + 2 }) });
   const base = {
-    ...({ kind: 'layout', of: 'presentation', found, id, answersHead: false } as const),
-    ...{ audio, sounds, alternative },
+    ...({ kind: 'layout', of: 'presentation', found: { ...found, tracks }, answersHead: false } as const),
+    ...{ id: `${found.key} hls${ofPlace(place)}`, audio, sound: sounds?.[place - 1] },
+    ...(place > 1 ? { place } : { alternative: own && planPresentation(own, { ...file, sounds: undefined }) }),
+    ...(name === MASTER_NAME && { dubs: others.map(dubOf) }),
   };
   if (isMedia) return { ...base, entity: file.entity, head: { ...MEDIA_TYPE, ...UNKNOWN } };
   return { ...base, playlist: name, head: { ...(isChapters ? CHAPTERS_TYPE : PLAYLIST_TYPE), ...UNKNOWN } };

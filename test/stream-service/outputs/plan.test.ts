@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyedRendition } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
+import type { PresentationPlan } from '../../../stream-service/outputs/layout/plan.ts';
 import { planOutput, type RenditionQuery } from '../../../stream-service/outputs/plan.ts';
 import { planSubtitle } from '../../../stream-service/outputs/text/plan.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
@@ -230,8 +231,9 @@ describe('planOutput with another language', () => {
     const decided = Object.values(CHOICES).map((query) => {
       const decision = decide(of, query);
       if (/^4/.test(decision)) return decision;
-      const { found: sent } = planOutput(of, query) as { readonly found: KeyedRendition };
-      return [decision, ...sent.tracks.map(({ formatId }) => formatId)].join(' ');
+      const { found: sent, dubs = [] } = planOutput(of, query) as Pick<PresentationPlan, 'found' | 'dubs'>;
+      const tracks = [sent, ...dubs.map((dub) => dub.found)].flatMap((each) => each.tracks);
+      return [decision, ...tracks.map(({ formatId }) => formatId)].join(' ');
     });
     expect(decided).toEqual(decisions);
   });

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import { itInChromium } from '../../../support/chromium.ts';
@@ -316,11 +317,51 @@ describe('the HLS presentation', () => {
     },
   );
 
-  it('has the pair alone where not every language can be presented with it', async () => {
-    const dubs = [...DUBS.slice(0, 1), { ...AAC_DUBS[0], language: 'xx' }];
+  it('is without languages whose files are found to have no audio, or another codec', async () => {
+    const dubs = [...DUBS.slice(0, 1), ...['xx', 'fr', 'it'].map((language) => ({ ...AAC_DUBS[0], language }))];
     const { hls } = await start('bframes.mp4', { dubs });
     const { status, body } = await sendRequest(`${hls}master.m3u8`);
-    expect([status, checkPlaylist(body.toString()).media.length]).toEqual([200, 1]);
+    expect([status, checkPlaylist(body.toString()).media.map(({ URI }) => URI)]).toEqual([
+      ...[200, ['"audio.m3u8"', '"audio-4.m3u8"']],
+    ]);
+    expect((await sendRequest(`${hls}audio-2.m3u8`)).status).toBe(415);
+  });
+
+  it.each([
+    [404, () => new NotFound('The file is gone')],
+    [502, () => new UpstreamError('The source fails')],
+  ])('plays where the source of one language fails, whose playlist alone is %d', async (failed, error) => {
+    let isFailing = true;
+    const italian = await media.load('ladder/aac-128.m4a');
+    const service = await startService(itemOf([...DUBS.slice(0, 1), ...AAC_DUBS], videoTrack()), {
+      video: await media.load('chained-short.mp4'),
+      en: await media.load('short-indexed.m4a'),
+      it: async () => (isFailing ? Promise.reject(error()) : italian),
+      es: await media.load('chained-short.m4a'),
+    });
+    onTestFinished(service.close);
+    const hls = `${service.url}/api/Stream/Hls/${combinedKey('video', 'en')}/`;
+    const statuses = () =>
+      Promise.all(
+        ['master', 'video', 'audio', 'audio-2', 'audio-3'].map(
+          async (name) => (await sendRequest(`${hls}${name}.m3u8`)).status,
+        ),
+      );
+    expect(await statuses()).toEqual([200, 200, 200, failed, 200]);
+    const master = checkPlaylist((await sendRequest(`${hls}master.m3u8`)).body.toString());
+    expect(master.media.map(({ NAME }) => NAME)).toEqual(['"English"', '"Italian"', '"Spanish"']);
+    const { code, output } = await runProgram('ffmpeg', [
+      ...['-v', 'error', '-i', `${hls}master.m3u8`, '-map', '0:v', '-map', '0:m:language:es'],
+      ...['-c', 'copy', '-f', 'framemd5', '-'],
+    ]);
+    expect([code, output.match(/^1,/gm)?.length]).toEqual([0, expect.toSatisfy((packets) => packets > 300)]);
+    const before = (await sendRequest(`${hls}audio-3.m3u8`)).body;
+    isFailing = false;
+    expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
+    // What has played meanwhile goes on with the same bytes.
+    expect((await sendRequest(`${hls}audio-3.m3u8`)).body.equals(before)).toBe(true);
+    const { segments } = checkPlaylist((await sendRequest(`${hls}audio-2.m3u8`)).body.toString());
+    await expectSeekable(hls + segments[0]?.uri);
   });
 
   itInChromium('plays in hls.js, which offers the languages', async () => {
