@@ -11,6 +11,7 @@ export const GET_PARAMETERS = [
   'end',
   'skip',
   'mark',
+  'loudness',
   'chapter',
   'split',
   'from',

@@ -147,6 +147,14 @@ const MARK: Parameter = {
   description: 'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
 };
 
+const LOUDNESS: Parameter = {
+  name: 'loudness',
+  in: 'query',
+  description:
+    'ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too',
+  values: ['ebu'],
+};
+
 const NAME: Parameter = {
   name: 'name',
   in: 'query',
@@ -259,6 +267,7 @@ const table = [
       LIVE_START,
       SKIP,
       MARK,
+      LOUDNESS,
       { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
       {
         name: 'split',
@@ -296,6 +305,7 @@ const table = [
       { ...AUDIO, description: 'As for Get, of each entry' },
       SKIP,
       MARK,
+      LOUDNESS,
       ENTRIES,
     ],
     responses: {
@@ -401,6 +411,7 @@ const table = [
       LIVE_SEGMENTS,
       SKIP,
       MARK,
+      LOUDNESS,
       NAME,
     ],
     responses: {
@@ -599,6 +610,7 @@ const table = [
       { ...AUDIO, description: 'As for Get, of each entry' },
       SKIP,
       MARK,
+      LOUDNESS,
       { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
       JOB,
@@ -627,6 +639,7 @@ const table = [
       AUDIO,
       SKIP,
       MARK,
+      LOUDNESS,
       {
         name: 'start',
         in: 'query',

@@ -4,9 +4,11 @@ import { parseJobId } from './archive-progress.ts';
 import { GET_PARAMETERS } from './get-parameters.ts';
 import { problems } from './problem.ts';
 import {
+  type LoudnessStandard,
   type MediaParameters,
   parseAudioParameter,
   parseBitrate,
+  parseLoudness,
   parsePartParameters,
   parseSegmentsParameter,
   parseSubtitlesParameter,
@@ -122,12 +124,13 @@ export function parseGetParameters(rawQuery: string): GetParameters {
     ...selection,
     format,
     bitrateKbps,
-    hasTags: parseTags(read('tags')) || query.mark !== undefined,
+    hasTags: parseTags(read('tags')) || (query.mark ?? query.loudness) !== undefined,
     ...parsePartParameters(query),
     subtitles,
     audio: parseAudio(read),
     skip: parseSegmentsParameter('skip', read('skip')),
     mark: parseSegmentsParameter('mark', read('mark')),
+    loudness: parseLoudness(read('loudness')),
   };
 }
 
@@ -184,6 +187,7 @@ export interface EntryEncoding extends Selection {
   readonly mark?: readonly SegmentCategory[];
   /** As in `MediaParameters`. */
   readonly audio?: string;
+  readonly loudness?: LoudnessStandard;
 }
 
 /** What Archive streams of a list. */
@@ -241,7 +245,9 @@ function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): E
   const audio = parseAudio(read);
   const skip = parseSegmentsParameter('skip', read('skip'));
   const mark = parseSegmentsParameter('mark', read('mark'));
-  return { ...selection, bitrateKbps, hasTags: parseTags(read('tags')) || mark !== undefined, audio, skip, mark };
+  const loudness = parseLoudness(read('loudness'));
+  const hasTags = parseTags(read('tags')) || (mark ?? loudness) !== undefined;
+  return { ...selection, bitrateKbps, hasTags, audio, skip, mark, loudness };
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -266,13 +272,14 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 }
 
 /** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
-export const encodingQuery = ({ bitrateKbps, hasTags, audio, skip, mark, ...selection }: EntryEncoding) => ({
+export const encodingQuery = ({ bitrateKbps, hasTags, audio, skip, mark, loudness, ...selection }: EntryEncoding) => ({
   ...selectionQuery(selection),
   bitrate: bitrateKbps,
   tags: hasTags || undefined,
   audio,
   skip: skip?.join(),
   mark: mark?.join(),
+  loudness,
 });
 
 /** Formats of a feed; the first one is the default. */

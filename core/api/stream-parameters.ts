@@ -28,9 +28,14 @@ export interface MediaParameters {
   readonly skip?: readonly SegmentCategory[];
   /** Segments to write as chapters, which are a part of the tags. */
   readonly mark?: readonly SegmentCategory[];
+  /** Measured, and written as a part of the tags. */
+  readonly loudness?: LoudnessStandard;
   /** The language of the audio, `original`, or `all`. Absent: as in the rendition. */
   readonly audio?: string;
 }
+
+/** How loudness is measured: by EBU R 128. */
+export type LoudnessStandard = 'ebu';
 
 /** A query parameter as it was decoded; a repeated one is an array. */
 type Value = string | string[] | undefined;
@@ -50,7 +55,7 @@ export function withoutBlanks(query: Query): Query {
 /**
  * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
  * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or
- * false, and for an invalid clip, chapter, language or category
+ * false, for another `loudness` than ebu, and for an invalid clip, chapter, language or category
  */
 export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
@@ -60,8 +65,9 @@ export function parseMediaParameters(query: Query): MediaParameters {
   const audio = parseAudioParameter(query.audio);
   const skip = parseSegmentsParameter('skip', query.skip);
   const mark = parseSegmentsParameter('mark', query.mark);
-  const hasTags = parseTags(query.tags) || mark !== undefined;
-  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, audio, skip, mark };
+  const loudness = parseLoudness(query.loudness);
+  const hasTags = parseTags(query.tags) || (mark ?? loudness) !== undefined;
+  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, audio, skip, mark, loudness };
 }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
@@ -76,6 +82,7 @@ export function mediaQuery({
   audio,
   skip,
   mark,
+  loudness,
 }: MediaParameters): URLSearchParams {
   const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
   const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
@@ -92,6 +99,7 @@ export function mediaQuery({
     }),
     skip: skip?.join(),
     mark: mark?.join(),
+    loudness,
     chapter,
   });
 }
@@ -121,6 +129,14 @@ export function parseTags(value: Value): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
   throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags must be true, or absent');
+}
+
+/** Parses the `loudness` parameter. @throws Problem 400 unless it is `ebu`, once, or absent */
+export function parseLoudness(value: Value): LoudnessStandard | undefined {
+  if (value === undefined || value === 'ebu') return value;
+  throw problems.badRequest(
+    Array.isArray(value) ? 'loudness is given more than once' : 'loudness must be ebu, or absent',
+  );
 }
 
 /** A part of a live stream. */

@@ -85,10 +85,10 @@ export interface State extends DeliverySlots {
 }
 
 /**
- * The cover of tags (JPEG; empty: none), the pictures for seeking that were made (their places, and a JPEG; empty: none), and
- * subtitles by the id of their file (compressed cues).
+ * The cover of tags (JPEG; empty: none), the pictures for seeking that were made (their places, and a JPEG; empty: none),
+ * subtitles by the id of their file (compressed cues), and the loudness of audio by its track (JSON; empty: no audio).
  */
-export type AttachmentName = 'cover' | 'storyboard' | `subtitle-${string}`;
+export type AttachmentName = 'cover' | 'storyboard' | `subtitle-${string}` | `${'' | 'stereo-'}loudness-${string}`;
 
 /** What an item of the table can hold, with its other attributes. */
 export const MAX_ATTACHMENT_BYTES = 350 * 1024;

@@ -4,6 +4,7 @@ import {
   operations,
   parseArchiveParameters,
   parseAudioParameter,
+  parseLoudness,
   parseMediaParameters,
   parseSegmentsParameter,
   parseStartParameter,
@@ -153,6 +154,7 @@ type Parameter =
   | 'end'
   | 'skip'
   | 'mark'
+  | 'loudness'
   | 'chapter'
   | 'entity'
   | 'quality'
@@ -261,13 +263,15 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const startSeconds = parseStartParameter(query.start);
       const skip = parseSegmentsParameter('skip', query.skip);
       const mark = parseSegmentsParameter('mark', query.mark);
+      const loudness = parseLoudness(query.loudness);
       if ((skip ?? mark) && startSeconds !== undefined)
         throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
         const clip = skip && (await segments.skip(found.resource, skip));
         const resource = await segments.mark(found.resource, mark, skip);
-        const marks = { mark, hasTags: mark !== undefined, hasMarks: resource !== found.resource };
-        const query = { subtitles, audio, startSeconds, clip, skip, ...marks };
+        const hasTags = (mark ?? loudness) !== undefined;
+        const tags = { mark, loudness, hasTags, hasMarks: resource !== found.resource };
+        const query = { subtitles, audio, startSeconds, clip, skip, ...tags };
         return planOutput({ ...found, resource }, { route: 'Combined', ...query });
       };
     }),

@@ -193,8 +193,8 @@ const urlOf = (
 function streamUrl(
   key: string,
   format: ConversionName | undefined,
-  { baseUrl = '', bitrateKbps, hasTags, audio, skip, mark }: FeedOptions,
+  { baseUrl = '', bitrateKbps, hasTags, audio, skip, mark, loudness }: FeedOptions,
 ): string {
-  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, audio, skip, mark });
+  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, audio, skip, mark, loudness });
   return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

@@ -102,11 +102,11 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark } = parameters;
+  const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark, loudness } = parameters;
   const clip = await segments.skip(resource, skip, parameters.clip);
   const { chapter = parameters.chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
-  const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter };
+  const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter, loudness };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   const marked = await segments.mark(resource, chapter === undefined ? mark : undefined, skip);
   const hasMarks = marked !== resource;

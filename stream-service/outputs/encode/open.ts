@@ -2,6 +2,7 @@ import { conversions } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack, type Source } from '../../source/index.ts';
+import type { LoudnessMeter } from '../loudness.ts';
 import type { Covers } from '../picture/index.ts';
 import { cannotClip, type Opening, type Representation, unread } from '../representation.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
@@ -15,21 +16,25 @@ const OPENING_RANGE = { first: 0, last: 64 * 1024 - 1 };
 export interface EncodeDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
   readonly covers: Covers;
+  readonly loudness: LoudnessMeter;
   readonly frameStreams: FrameStreams;
 }
 
 /** Opening runs no encoder. @throws InvalidParameter, UnsupportedRendition, InMaintenance, CapacityExceeded */
 export async function openEncode(
   { format, found, choice }: EncodePlan,
-  { session, openSource, isForHead }: Opening,
-  { requireFfmpeg, covers, frameStreams }: EncodeDependencies,
+  opening: Opening,
+  { requireFfmpeg, covers, loudness: meter, frameStreams }: EncodeDependencies,
 ): Promise<Representation> {
+  const { session, openSource, isForHead } = opening;
   const { resource, tracks } = found;
   const [track] = tracks;
   const { fullTag } = choice;
   // First, so that no upstream request is wasted while FFmpeg is missing or busy.
   const ffmpeg = await requireFfmpeg();
   if (!isForHead) frameStreams.requireRoom(session.client);
+  const loudness = fullTag?.measured && (await meter.find(resource, fullTag.measured, opening));
+  const isMeasured = !fullTag?.measured || loudness !== undefined;
   // Open segments add nothing to the head.
   const isOpened = !isForHead || !needsRemux(track);
   const [source, cover] = await Promise.all([
@@ -39,7 +44,10 @@ export async function openEncode(
   return encode(
     format,
     { resource, track, source, ffmpeg, client: session.client },
-    { ...choice, fullTag: fullTag && { ...fullTag, cover } },
+    {
+      ...choice,
+      fullTag: fullTag && { text: { ...fullTag.text, loudness }, cover: isMeasured ? cover : undefined },
+    },
     frameStreams,
   );
 }

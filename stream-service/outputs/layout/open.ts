@@ -60,8 +60,8 @@ export async function openLayout(
     plan.of === 'pair'
       ? await openMedia(plan, { found, opening, cache: layouts.pairs, request }, dependencies)
       : await openMedia(plan, { found, opening, cache: layouts.parts, request: partOf(plan, request) }, dependencies);
-  // Tags have the same length with any cover, but not the same bytes.
-  return 'read' in opened && isForHead && extras.isCoverUnknown ? { ...opened, etag: undefined } : opened;
+  // Tags have the same length with any cover and loudness, but not the same bytes.
+  return 'read' in opened && isForHead && extras.areTagsUnknown ? { ...opened, etag: undefined } : opened;
 }
 
 const partOf = (
