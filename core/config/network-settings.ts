@@ -36,7 +36,8 @@ export function serviceUrl(example: string): Parser<string> {
   const accepts = `an http or https URL without credentials and query, such as ${example}`;
   return defineParser(accepts, (name, text) => {
     const url = URL.parse(text);
-    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+    const isPlain =
+      url && ['http:', 'https:'].includes(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
     if (!isPlain) throw new SettingError(`${name} must be ${accepts}`);
     return url.href.replace(/\/$/, '');
   });

@@ -34,9 +34,9 @@ const PROXY_RULE = /^([^=]+)=(direct|[1-9]\d{0,3})$/i;
 
 /** Parses `host=position`, `*.host=position` or `host=direct`. Undefined when it is something else. */
 export function parseProxyRule(text: string): ProxyRule | undefined {
-  const [, site = '', target = ''] = PROXY_RULE.exec(text) ?? [];
-  const pattern = parseSitePattern(site);
-  return pattern && { ...pattern, proxy: /^direct$/i.test(target) ? 'direct' : Number(target) };
+  const [, site, target = ''] = PROXY_RULE.exec(text) ?? [];
+  const pattern = site && parseSitePattern(site);
+  return pattern ? { ...pattern, proxy: target.toLowerCase() === 'direct' ? 'direct' : Number(target) } : undefined;
 }
 
 const PROXY_RULES = 'a comma list of host=position in OUTGOING_PROXIES, from 1, or host=direct';
@@ -88,7 +88,7 @@ const SHARED_LABEL = /^(?:ac|co|com|edu|gov|gob|go|mil|ne|net|nom|or|org)$/;
 /** The registered domain of a link's host, as far as its labels tell; the host itself for an address. Empty for other text. */
 export function siteOf(link: string): string {
   const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
-  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return host;
+  if (host.startsWith('[') || isIP(host) !== 0) return host;
   const labels = host.split('.');
   const isShared = labels.at(-1)?.length === 2 && SHARED_LABEL.test(labels.at(-2) ?? '');
   return labels.slice(isShared ? -3 : -2).join('.');

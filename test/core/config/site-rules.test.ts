@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
+import { matchesSite, parseProxyRule, parseSitePattern, siteOf } from '../../../core/config/site-rules.ts';
 
 describe('parseSitePattern', () => {
   it.each([
@@ -27,6 +27,20 @@ describe('matchesSite', () => {
 
   it('of the site itself is false for its subdomains alone', () =>
     expect(matchesSite({ ...site, subdomainsOnly: true }, 'https://media.example/x')).toBe(false));
+});
+
+describe('siteOf', () => {
+  it.each([
+    ['https://www.media.example/x', 'media.example'],
+    ['https://media.example./x', 'media.example'],
+    ['https://a.b.media.co.uk/', 'media.co.uk'],
+    ['https://a.media.uk/', 'media.uk'],
+    ['https://www.com.example/', 'com.example'],
+    ['https://localhost/', 'localhost'],
+    ['http://192.0.2.1:81/', '192.0.2.1'],
+    ['http://[2001:db8::1]:81/', '[2001:db8::1]'],
+    ['no link', ''],
+  ])('of %s is %j', (link, site) => expect(siteOf(link)).toBe(site));
 });
 
 describe('parseProxyRule', () => {

@@ -78,6 +78,12 @@ describe('fileName', () => {
     ['between letters and not before their accents', 'e\u0302\u0323'.repeat(150), 'ệ'.repeat(65)],
   ])('cuts a long name %s', (_, title, name) => expect(fileName({ title, author: null }, '.mp4')).toBe(`${name}.mp4`));
 
+  it.each([
+    ['is not cut where it fits exactly', 'one two', 11, 'one two.mp4'],
+    ['is cut between words', 'one two', 10, 'one.mp4'],
+    ['is cut within a word that takes more than half', 'a bcdefghij', 10, 'a bcde.mp4'],
+  ])('%s', (_, title, maxBytes, name) => expect(fileName({ title, author: null }, '.mp4', maxBytes)).toBe(name));
+
   it('fits any file system whatever it is made of', () => {
     const text = fc.array(fc.constantFrom('𝕬', 'é', 'e\u0301', 'word', ' ', ' - ', '.', '日本', '🏳️‍🌈', 'con'), {
       maxLength: 80,
