@@ -125,6 +125,8 @@ describe('the page in Firefox', () => {
       await field?.type(time);
     }
     await says('0:00.5–0:01.5');
+    // Its chapters can be downloaded, too.
+    await click('button', /^Details$/);
     await click('button', /^Download ./);
     expect(basename(await download())).toContain('(0-00.5–0-01.5)');
   });

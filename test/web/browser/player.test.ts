@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { SECONDS } from '../../origin/recipes.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
+import { runProgram } from '../../support/media-tools.ts';
+import { eventually, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -294,6 +295,74 @@ describe('player', () => {
       page.getByRole('link', { name: 'Download cover' }).click(),
     ]);
     expect(cover.suggestedFilename()).toMatch(/\.jpg$/);
+  });
+
+  it('changes the language at the position that is played, and keeps the focus', async () => {
+    const { page } = await play('/site/dubbed/languages');
+    const languages = page.locator('.player-bar').getByRole('combobox', { name: 'Sound language' });
+    await eventually(() => languages.locator('option').allTextContents()).toEqual([
+      'original sound',
+      'German (dubbed)',
+    ]);
+    await element(page).evaluate((media) => (media as HTMLMediaElement).pause());
+    await seek(page, 2);
+    const original = await element(page).getAttribute('src');
+    await languages.focus();
+    await languages.selectOption('German (dubbed)');
+    await eventually(() => element(page).getAttribute('src')).toBe(`${original}?audio=de`);
+    await playsOnFrom(page, 2);
+    expect(await languages.evaluate((menu) => menu === document.activeElement)).toBe(true);
+    expect(await sentenceOf(page)).toBe('Video in 360p, original sound, in full');
+    await languages.selectOption('original sound');
+    await eventually(() => element(page).getAttribute('src')).toBe(original);
+    await playsOnFrom(page, 2);
+    expect(await traits(page)).toMatchObject({ error: null });
+  });
+
+  it('downloads one chapter, or each as a file in a ZIP', async () => {
+    const { page } = await open(service.baseUrl + service.pageFor('/site/detailed/chapters'));
+    await selectFormat(page, /^360p/);
+    await page.getByRole('button', { name: 'Details', exact: true }).click();
+    const download = async (name: string) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+      return file;
+    };
+    const chapter = await download('Download End');
+    expect(chapter.suggestedFilename()).toMatch(/End.*\.mp4$/);
+    expect(new URL(chapter.url()).searchParams.get('chapter')).toBe('2');
+    await page.getByText('Continues in your browser').first().waitFor({ state: 'attached' });
+    const all = await download('Download each chapter (ZIP)');
+    expect(all.suggestedFilename()).toMatch(/\.zip$/);
+    const { output } = await runProgram('unzip', ['-l', await all.path()]);
+    expect(output.match(/\.mp4$/gm)).toHaveLength(2);
+  });
+
+  it('shows a picture above a finger within a narrow window', async () => {
+    const { page } = await open(service.baseUrl + service.pageFor('/site/combined/touched'), {
+      ...{ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+    });
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    const bar = page.getByRole('slider', { name: 'Position' });
+    const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {};
+    const session = await page.context().newCDPSession(page);
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', place?: number) =>
+      session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: place === undefined ? [] : [{ x: x + place * width, y: y + height / 2 }],
+      });
+    const picture = page.locator('.seek-picture');
+    await touch('touchStart', 0.5);
+    for (const place of [0.6, 1, 0.01]) {
+      await touch('touchMove', place);
+      await picture.waitFor();
+      const box = (await picture.boundingBox()) ?? expect.fail();
+      expect(box.x, String(place)).toBeGreaterThanOrEqual(0);
+      expect(box.x + box.width, String(place)).toBeLessThanOrEqual(390);
+      expect(box.y + box.height, String(place)).toBeLessThanOrEqual(y + 1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    }
+    await touch('touchEnd');
+    await eventually(() => picture.count()).toBe(0);
   });
 
   it('shows a picture of the position that is pointed at or moved to, and at the handles of a clip', async () => {

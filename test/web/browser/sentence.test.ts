@@ -2,10 +2,12 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { probe } from '../../support/media-tools.ts';
+import { useFakeInstance } from '../fakes/instance.ts';
 import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
+const instance = useFakeInstance();
 const { open } = useBrowser();
 const at = (path: string) => service.baseUrl + service.pageFor(path);
 
@@ -38,7 +40,7 @@ describe('the sentence', () => {
 
   it('selects sound, its format, language and tags, and remembers them', async () => {
     const { page } = await open(at('/site/dubbed/sound'));
-    await says(page).toBe('Video in 360p, in full');
+    await says(page).toBe('Video in 360p, original sound, in full');
     await menuOf(page, 'Video or sound').selectOption('Sound');
     await says(page).toMatch(/^Sound as M4A \d+, original sound, in full$/);
     const { key: original } = await download(page);
@@ -57,6 +59,54 @@ describe('the sentence', () => {
     await says(page).toBe('Sound as MP3 320, original sound, without tags, in full');
     await menuOf(page, 'Video or sound').selectOption('Video');
     await says(page).toBe('Video in 720p, original sound, in full');
+  });
+
+  it('selects the language of a video, which links, commands and the next item have', async () => {
+    const { page } = await open(at('/site/dubbed/video'));
+    const languages = menuOf(page, 'Sound language');
+    await languages.waitFor();
+    const names = ['original sound', 'German (dubbed)', 'all languages'];
+    expect(await languages.locator('option').allTextContents()).toEqual(names);
+    expect(await download(page)).toMatchObject({ query: '', types: ['video', 'audio'] });
+    await languages.selectOption('all languages');
+    await says(page).toBe('Video in 360p, all languages, in full');
+    expect(await download(page)).toMatchObject({ query: 'audio=all', types: ['video', 'audio', 'audio'] });
+    await languages.selectOption('German (dubbed)');
+    await page.getByRole('button', { name: 'Command line' }).click();
+    for (const command of await page.locator('.command pre').allTextContents()) expect(command).toContain('audio=de');
+    await page.goto(at('/site/dubbed/next'));
+    await says(page).toBe('Video in 360p, German (dubbed), in full');
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download ./ }).click();
+    expect((await coming).suggestedFilename()).toMatch(/ \(360p\) \(German\)\.mp4$/);
+  });
+
+  it('leaves out what viewers have reported, and remembers it', async () => {
+    const { page } = await open(`${instance.baseUrl}/?url=https://video.example/video`);
+    const part = menuOf(page, 'Clip');
+    await eventually(() => part.locator('option').allTextContents()).toEqual([
+      'in full',
+      'without sponsors',
+      'without self-promotion',
+      'without reminders to subscribe',
+      'without intro',
+      'without sponsors, self-promotion, reminders to subscribe, and intro',
+      'as a clip',
+    ]);
+    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
+    await says(page).toMatch(/ in full$/);
+    await part.selectOption('without self-promotion');
+    await page.locator('.media-length').getByText('1:01:03', { exact: true }).waitFor();
+    await part.selectOption({ index: 5 });
+    await page.locator('.media-length').getByText('1:00:00', { exact: true }).waitFor();
+    const asked = page.waitForRequest(/skip=/);
+    await page.getByRole('button', { name: /^Download ./ }).click();
+    expect(new URL((await asked).url()).searchParams.get('skip')).toBe('sponsor,selfpromo,interaction,intro');
+    await page.reload();
+    await says(page).toMatch(/, without sponsors, self-promotion, reminders to subscribe, and intro$/);
+    await part.selectOption('in full');
+    await says(page).toMatch(/ in full$/);
+    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
   });
 
   it('changes by keyboard, and keeps the focus', async () => {

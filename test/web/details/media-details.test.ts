@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnexpectedShape } from '../../../web/src/api/validate.ts';
-import { asMediaDetails } from '../../../web/src/ui/details/media-details.ts';
+import { asMediaDetails, asSegments } from '../../../web/src/ui/details/media-details.ts';
 import { DETAILS } from '../fakes/resources.ts';
 
 describe('asMediaDetails', () => {
@@ -12,6 +12,7 @@ describe('asMediaDetails', () => {
     expect(asMediaDetails({ ...DETAILS, audio, storyboardKey: 'pictures' })).toEqual({
       ...{
         storyboardKey: 'pictures',
+        segmentsKey: 'segments',
         coverUrl,
         durationSeconds,
         isLive,
@@ -28,12 +29,18 @@ describe('asMediaDetails', () => {
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
       ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ storyboardKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
+      ...{ storyboardKey: null, segmentsKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
     });
   });
 
   it('drops a cover that is no web address', () => {
     expect(asMediaDetails({ coverUrl: 'javascript:alert(1)' }).coverUrl).toBeNull();
+  });
+
+  it('reads the segments of known categories', () => {
+    const segments = [{ category: 'intro', startSeconds: 1, endSeconds: 2 }];
+    expect(asSegments([...segments, { category: 'later', startSeconds: 1, endSeconds: 2 }])).toEqual(segments);
+    expect(() => asSegments([{ category: 'intro', startSeconds: 'x' }])).toThrow(UnexpectedShape);
   });
 
   it.each([

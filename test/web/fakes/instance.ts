@@ -8,7 +8,7 @@ import { openApiDocument } from '../../../core/api/index.ts';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
-import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES } from './resources.ts';
+import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS, STORYBOARD } from './resources.ts';
 
 export type Health = 'healthy' | 'maintenance' | 'unhealthy';
 
@@ -22,7 +22,7 @@ export interface FakeInstance {
 export interface FakeInstanceOptions {
   /** The built page. */
   readonly pageDir: string;
-  /** Response of every rendition whose key starts with `whole`. */
+  /** Response of every rendition whose key starts with `whole` or `aac`, to players. */
   readonly clip: Buffer;
 }
 
@@ -67,6 +67,10 @@ async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promis
     if (pathname === '/api/Fetch/GetDetails') return sendDetails(response, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/Subtitle/'))
       return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(SUBTITLES);
+    if (pathname.startsWith('/api/Stream/Segments/')) return sendJson(response, 200, SEGMENTS);
+    if (pathname === '/api/Stream/Storyboard/pictures')
+      return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(STORYBOARD);
+    if (pathname.startsWith('/api/Stream/Storyboard/')) return sendCover(response, pathname);
     if (pathname === '/api/Fetch/GetResource') return resolve(response, request, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/')) return stream(request, response, pathname, clip);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -129,7 +133,8 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
     sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
     return;
   }
-  const body = key.startsWith('whole') && request.headers['sec-fetch-dest'] === 'video' ? clip : ZEROS;
+  const isPlayed = /^(?:audio|video)$/.test(request.headers['sec-fetch-dest'] ?? '') && /^(?:whole|aac)/.test(key);
+  const body = isPlayed ? clip : ZEROS;
   const size = body.length;
   const first = Number(asked?.[1] ?? 0);
   const end = asked?.[2] ? Number(asked[2]) + 1 : size;

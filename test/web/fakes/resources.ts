@@ -1,4 +1,10 @@
-import type { MediaDetails, MediaInformation, MediaRendition, ResourceInformation } from '../../../core/api/schemas.ts';
+import type {
+  ItemSegments,
+  MediaDetails,
+  MediaInformation,
+  MediaRendition,
+  ResourceInformation,
+} from '../../../core/api/schemas.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;
@@ -152,7 +158,28 @@ export const DETAILS: MediaDetails = {
     { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
   ],
+  storyboardKey: 'pictures',
+  segmentsKey: 'segments',
 };
+
+/** Of every item. */
+export const SEGMENTS: ItemSegments = {
+  segments: [
+    { category: 'intro', startSeconds: 0, endSeconds: 20 },
+    { category: 'sponsor', startSeconds: 60, endSeconds: 120 },
+    { category: 'selfpromo', startSeconds: 90, endSeconds: 150.4 },
+    { category: 'interaction', startSeconds: 3000, endSeconds: 3013 },
+  ],
+};
+
+/** Ten pictures on one sheet. */
+export const STORYBOARD = [
+  'WEBVTT',
+  ...Array.from({ length: 10 }, (_, n) => {
+    const time = (tenth: number) => new Date(tenth * 372_340).toISOString().slice(11, 23);
+    return `${time(n)} --> ${time(n + 1)}\npictures/0.jpg#xywh=${n * 160},0,160,90`;
+  }),
+].join('\n\n');
 
 /** Resources by the last segment of the link's path. */
 export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { createApi } from '../../../web/src/api/api.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
-import { clipOf, formatTime, isClippable, parseTime } from '../../../web/src/renditions/clip.ts';
+import {
+  clipOf,
+  formatTime,
+  isClippable,
+  parseTime,
+  secondsOfSegments,
+  withoutSegments,
+} from '../../../web/src/renditions/clip.ts';
 
 const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'K',
@@ -76,5 +84,30 @@ describe('isClippable', () => {
     const audio = { renditions: [rendition({ convertTo: 'mp3', fileExtension: '.mp3' })] };
     const [choice] = choicesOf({ ...item([]), audio }).mp3;
     expect(choice && isClippable(choice)).toBe(true);
+  });
+});
+
+describe('what is left out', () => {
+  const segments = [
+    { category: 'selfpromo', startSeconds: 15, endSeconds: 30 },
+    { category: 'sponsor', startSeconds: 10, endSeconds: 20 },
+    { category: 'sponsor', startSeconds: 12, endSeconds: 14 },
+    { category: 'outro', startSeconds: 90, endSeconds: 100 },
+  ] as const;
+
+  it.each([
+    [[], 0],
+    [['sponsor'], 10],
+    [['sponsor', 'selfpromo'], 20],
+    [['sponsor', 'selfpromo', 'outro'], 30],
+  ] as const)('of %j has %d s, overlaps once', (categories, seconds) =>
+    expect(secondsOfSegments(segments, categories)).toBe(seconds),
+  );
+
+  it('is part of the address, and makes the file smaller', () => {
+    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
+    const shorter = withoutSegments(choice ?? expect.fail(), ['sponsor', 'outro'], 0.75);
+    expect(shorter).toMatchObject({ sizeBytes: 750, isSizeEstimate: true });
+    expect(createApi('').streamUrl(shorter.rendition, shorter)).toBe('/api/Stream/Media/K?skip=sponsor%2Coutro');
   });
 });

@@ -12,6 +12,8 @@ const ALL: ConversionOffers = {
   hasSubtitles: true,
   formats: ['mp3', 'm4a', 'opus', 'wav'],
   hasEntries: true,
+  hasLanguages: true,
+  hasChapters: true,
 };
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({

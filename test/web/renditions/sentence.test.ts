@@ -5,7 +5,10 @@ import type { AudioVersion, Choice, DetailedAudio } from '../../../web/src/rendi
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
 import { languageChange, menusOf, nameOf, withExtras } from '../../../web/src/renditions/sentence.ts';
 
-const OFFERS = { bitratesKbps: [320, 192], hasTags: true, hasSubtitles: true, formats: ['m4a', 'wav'] };
+const OFFERS = {
+  ...{ bitratesKbps: [320, 192], hasTags: true, hasSubtitles: true, formats: ['m4a', 'wav'] },
+  hasLanguages: true,
+};
 const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
 
@@ -55,7 +58,7 @@ describe('the menus of the sentence', () => {
     ['audio:EN:wav', ['/api/Stream/Media/EN?format=wav', '/api/Stream/Media/DE?format=wav']],
     // There is no dub of this bit rate.
     ['audio:EN', ['/api/Stream/Media/EN', '/api/Stream/Media/DE']],
-    ['video:V', ['/api/Stream/Media/V']],
+    ['video:V', ['', '?audio=de', '?audio=all'].map((query) => `/api/Stream/Media/V${query}`)],
   ])('select the other version of %s in the same format', (id, urls) => {
     const choices = of();
     expect(menusOf(choices, find(choices, id)).versions.map(urlOf)).toEqual(urls);
@@ -68,6 +71,23 @@ describe('the menus of the sentence', () => {
     const choices = choicesOf(item, { audio: [detailed(en, ENGLISH), detailed(de, GERMAN)] });
     const { formats, versions } = menusOf(choices, find(choices, 'video:EN'));
     expect([formats.map(nameOf), versions.map(({ id }) => id)]).toEqual([['720p'], ['video:EN', 'video:DE']]);
+  });
+
+  it('name the files of other languages', () => {
+    const { versions } = menusOf(of(), find(of(), 'video:V'));
+    const suffixes = ['', ' (German)', ' (all languages)'];
+    expect(versions.map(({ fileName }) => fileName)).toEqual(suffixes.map((text) => `Title (1080p)${text}.mp4`));
+    expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
+  });
+
+  it.each([
+    ['the instance has none', { offers: { ...OFFERS, hasLanguages: false } }],
+    ['the item has one', { audio: DETAILS.slice(0, 1) }],
+    ['the other is described', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, isDescriptive: true })] }],
+    ['the other is not known', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, language: null })] }],
+  ])('have no other language of video where %s', (_, options) => {
+    const choices = of(options as ChoicesOptions);
+    expect(choices.video.map(({ id }) => id)).toEqual(['video:V', 'video:W']);
   });
 
   it('have one version where details are unknown', () => {
@@ -111,16 +131,21 @@ describe('the language that was selected last', () => {
     ['mp3:DE:320', { group: 'mp3', bitrateKbps: 320, language: 'de' }],
     ['audio:EN', { group: 'audio', language: 'fr' }],
     ['audio:EN', { group: 'audio' }],
-    ['video:V', { group: 'video', language: 'de' }],
+    ['video:V', { group: 'video' }],
+    ['video:V:de', { group: 'video', language: 'de' }],
+    ['video:V:all', { group: 'video', language: 'all' }],
+    ['audio:EN', { group: 'audio', language: 'all' }],
   ] as const)('preselects %s for %j', (id, preference) => expect(of({ preference }).preselected?.id).toBe(id));
 
   it.each([
     ['mp3:EN', 'mp3:DE', { language: 'de' }],
     ['mp3:DE', 'mp3:EN', { language: undefined }],
     ['mp3:EN', 'audio:EN', {}],
-    // The wish for a language stays while the video has none to select from.
+    // The language of one does not change that of the other.
     ['audio:DE', 'video:V', {}],
     ['video:V', 'audio:EN', {}],
+    ['video:V', 'video:W:all', { language: 'all' }],
+    ['video:V:de', 'video:V', { language: undefined }],
   ])('changes from %s to %s to %j', (before, choice, change) => {
     const choices = of();
     expect(languageChange(choices, find(choices, before), find(choices, choice))).toEqual(change);

@@ -48,6 +48,12 @@ export interface StreamOptions {
   readonly name?: string;
   /** Language of subtitles to embed. */
   readonly subtitles?: string;
+  /** Language of the audio, or `all`. */
+  readonly audio?: string;
+  /** Categories of segments to leave out. */
+  readonly skip?: readonly string[];
+  /** Number of a chapter. */
+  readonly chapter?: number;
 }
 
 /** A part of a rendition. */
@@ -138,17 +144,15 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     storyboardUrl: (key) => `${base}/api/Stream/Storyboard/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     heldUrl: (key) => `${base}/api/Stream/Hls/${encodeURIComponent(key)}/held.m3u8`,
-    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, subtitles, name } = {}) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, skip, ...others } = {}) {
+      const { name, subtitles, audio, chapter } = others;
+      const values = {
+        ...{ name, format: convertTo, bitrate: bitrateKbps, tags: hasTags, subtitles, audio, chapter },
+        ...{ start: clip?.startSeconds, end: clip?.endSeconds, skip: skip?.join() },
+      };
       const query = new URLSearchParams();
-      if (name) query.set('name', name);
-      if (convertTo) query.set('format', convertTo);
-      if (bitrateKbps) query.set('bitrate', String(bitrateKbps));
-      if (hasTags) query.set('tags', 'true');
-      if (subtitles) query.set('subtitles', subtitles);
-      if (clip) {
-        query.set('start', String(clip.startSeconds));
-        query.set('end', String(clip.endSeconds));
-      }
+      for (const [parameter, value] of Object.entries(values))
+        if (value === 0 || value) query.set(parameter, String(value));
       const path = `${base}/api/Stream/Media/${encodeURIComponent(key ?? '')}`;
       return query.size > 0 ? `${path}?${query}` : path;
     },

@@ -13,6 +13,7 @@ export {
 } from './incoming.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
 export { openLocalStore, openTabStore, readStored, type Store, store } from './store.ts';
+export { loadPictures, type Picture, pictureStyle, pointedSeconds } from './storyboard.ts';
 export {
   createTexts,
   LOCALE_NAMES,

@@ -2,6 +2,19 @@ import type { ClipTimes, MediaRendition } from '../api/index.ts';
 
 export type ChoiceGroup = 'video' | 'audio' | 'mp3';
 
+/** Kinds of segments that viewers report. */
+export const SEGMENT_CATEGORIES = [
+  ...(['sponsor', 'selfpromo', 'interaction', 'intro', 'outro', 'preview', 'hook', 'filler'] as const),
+  'music_offtopic',
+] as const;
+export type SegmentCategory = (typeof SEGMENT_CATEGORIES)[number];
+
+export interface Segment {
+  readonly category: SegmentCategory;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
 /** What the audio of a rendition is, as GetDetails describes it. */
 export interface AudioVersion {
   /** BCP 47. */
@@ -53,6 +66,12 @@ export interface Choice {
   readonly fileName: string;
   /** The part of it; absent: the whole. */
   readonly clip?: ClipTimes;
+  /** The number of a chapter, from 1, as the part of it. */
+  readonly chapter?: number;
+  /** Categories of segments that are left out. */
+  readonly skip?: readonly SegmentCategory[];
+  /** The language of its audio in place of its own, or `all`: each as a track of its own. */
+  readonly audio?: string;
   /** Bitrate of an MP3, where it differs from the listed one. */
   readonly bitrateKbps?: number;
   /** Downloads have title, artist and cover in the file. */
@@ -85,8 +104,10 @@ export interface FormatPreference {
   readonly bitrateKbps?: number;
   /** Audio, in upper case: `WAV`. */
   readonly container?: string;
-  /** Of the audio; absent: the original. */
+  /** Of the audio, or `all`; absent: the original. */
   readonly language?: string;
+  /** Of segments that are left out; absent: none. */
+  readonly skip?: readonly SegmentCategory[];
   /** Of the subtitles; absent: without. */
   readonly subtitles?: string;
   /** @default true */

@@ -4,6 +4,7 @@ import { type CanPlay, codecFacts } from './codecs.ts';
 import { type ChoiceSource, copiedSources, encodedSources, mp3Sources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
+import { inOtherLanguages } from './languages.ts';
 import { type ConversionOffers, NO_OFFERS } from './offers.ts';
 
 export interface ChoicesOptions {
@@ -46,8 +47,9 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
     }));
     return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
   };
+  const video = group('video', asListed(renditionsOf(item.video)));
   const groups = {
-    video: group('video', asListed(renditionsOf(item.video))),
+    video: offers.hasLanguages ? [...video, ...inOtherLanguages(video, options.audio)] : video,
     audio: group(
       'audio',
       sets.flatMap((set) =>

@@ -1,5 +1,6 @@
 import type { ClipTimes } from '../api/index.ts';
-import type { Choice } from './choice.ts';
+import type { Choice, Segment, SegmentCategory } from './choice.ts';
+import { withSuffix } from './file-name.ts';
 
 /** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
 export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
@@ -8,18 +9,36 @@ export const isClippable = ({ canSeek, container, rendition }: Choice): boolean 
 /** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
 export function clipOf(choice: Choice, clip: ClipTimes): Choice {
   const times = clipName(clip);
-  const dot = choice.fileName.lastIndexOf('.');
-  const [stem, extension] =
-    dot > 0 ? [choice.fileName.slice(0, dot), choice.fileName.slice(dot)] : [choice.fileName, ''];
   const { sizeBytes: _, ...rest } = choice;
   return {
     ...rest,
     id: `${choice.id} ${times}`,
     label: `${choice.label} ${times}`,
     clip,
-    fileName: `${stem} (${times.replaceAll(':', '-')})${extension}`,
+    fileName: withSuffix(choice.fileName, times.replaceAll(':', '-')),
   };
 }
+
+/** Whether the service can leave segments out of it. */
+export const isSkippable = (choice: Choice): boolean => isClippable(choice) && choice.rendition.convertTo !== 'opus';
+
+/** Seconds of the segments of some categories, which may overlap. */
+export function secondsOfSegments(segments: readonly Segment[], categories: readonly SegmentCategory[]): number {
+  let [seconds, end] = [0, 0];
+  for (const segment of segments.toSorted((a, b) => a.startSeconds - b.startSeconds)) {
+    if (!categories.includes(segment.category)) continue;
+    seconds += Math.max(0, segment.endSeconds - Math.max(end, segment.startSeconds));
+    end = Math.max(end, segment.endSeconds);
+  }
+  return seconds;
+}
+
+/** A choice without some segments. @param share of the whole that remains */
+export const withoutSegments = (choice: Choice, skip: readonly SegmentCategory[], share: number): Choice => ({
+  ...choice,
+  ...{ skip, isSizeEstimate: true },
+  ...(choice.sizeBytes !== undefined && { sizeBytes: Math.round(choice.sizeBytes * share) }),
+});
 
 /** `0:10–0:25.5`. */
 export const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>

@@ -52,6 +52,9 @@ export function fileNameOf(naming: Naming, extension: string, pattern = DEFAULT_
   return (clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean) + suffix;
 }
 
+/** A file name with a text in brackets behind it: `Title (0-10–0-25.5).mp4`. */
+export const withSuffix = (fileName: string, text: string): string => fileName.replace(/(\.\w+)?$/, ` (${text})$1`);
+
 /** Cuts `artist - title` as one text. */
 function cutTogether(artist: string, title: string, maxBytes: number) {
   const separator = artist && title ? ' - ' : '';

@@ -6,6 +6,10 @@ export interface ConversionOffers {
   readonly hasTags: boolean;
   /** Whether `subtitles=` puts those of a language into a video. */
   readonly hasSubtitles: boolean;
+  /** Whether `audio=` replaces the audio of a video. */
+  readonly hasLanguages?: boolean;
+  /** Whether `chapter=` sends the part of a chapter. */
+  readonly hasChapters?: boolean;
   /** Values of `format`. */
   readonly formats: readonly string[];
   /** Whether parts of a list can be selected, and lists are there for download managers. */
@@ -41,6 +45,8 @@ export function readOffers(description: unknown): ConversionOffers {
       hasTags: find('tags') !== undefined,
       hasSubtitles: find('subtitles') !== undefined,
       formats,
+      ...(find('audio') && { hasLanguages: true }),
+      ...(find('chapter') && { hasChapters: true }),
       ...(paths['/api/Feed']?.get.parameters.some(({ name }) => name === 'entries') && { hasEntries: true }),
     };
   } catch (error) {

@@ -57,8 +57,10 @@ export function createDownloads({
   return {
     states,
     fileOf(choice) {
-      const { fileName, rendition } = choice;
-      return { url: api.streamUrl(rendition, { ...choice, name: fileName.replace(/\.\w+$/, '') }), fileName };
+      const { fileName, rendition, chapter } = choice;
+      // The service names a chapter by its title.
+      const name = chapter === undefined ? fileName.replace(/\.\w+$/, '') : undefined;
+      return { url: api.streamUrl(rendition, { ...choice, name }), fileName };
     },
     async start({ url, fileName }, item) {
       if (opening.has(url)) return;

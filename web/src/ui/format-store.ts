@@ -1,5 +1,5 @@
 import { readStored, type Store, store } from '../lib/index.ts';
-import type { FormatPreference } from '../renditions/index.ts';
+import { type FormatPreference, SEGMENT_CATEGORIES } from '../renditions/index.ts';
 
 const NAME = 'reelay.format';
 
@@ -31,7 +31,7 @@ export function createFormatStore(storage: Store | undefined): FormatStore {
 function parse(text: string | null): FormatPreference | undefined {
   try {
     const stored = JSON.parse(text ?? 'null') ?? {};
-    const { group, audioGroup, height, bitrateKbps, container, language, subtitles, hasTags } = stored;
+    const { group, audioGroup, height, bitrateKbps, container, language, subtitles, hasTags, skip } = stored;
     if (!GROUPS.includes(group)) return undefined;
     return {
       group,
@@ -42,6 +42,7 @@ function parse(text: string | null): FormatPreference | undefined {
       language: asWord(language),
       subtitles: asWord(subtitles),
       hasTags: hasTags === false ? false : undefined,
+      skip: Array.isArray(skip) ? SEGMENT_CATEGORIES.filter((name) => skip.includes(name)) : undefined,
     };
   } catch {
     // Storage may hold data of another version.

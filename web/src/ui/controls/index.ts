@@ -6,4 +6,5 @@ export { NextTry } from './next-try.tsx';
 export { Select } from './select.tsx';
 export { useCountdown } from './use-countdown.ts';
 export { type Lazy, useLazy } from './use-lazy.ts';
+export { useLoaded } from './use-loaded.ts';
 export { usePublishedHeight } from './use-published-height.ts';

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../../api/index.ts';
 import { type ConversionOffers, NO_OFFERS, readOffers } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
+import { useLoaded } from '../controls/index.ts';
 
 const PATH = '/swagger/v1/swagger.json';
 /** Without an answer the page offers what items list. */
@@ -35,13 +35,6 @@ export function loadOffers(api: Api): Promise<ConversionOffers> {
 /** What the instance converts to; undefined until it is known. */
 export function useOffers(): ConversionOffers | undefined {
   const { api } = usePage();
-  const [offers, setOffers] = useState(() => known.get(api.base));
-  useEffect(() => {
-    let isCurrent = true;
-    if (!offers) void loadOffers(api).then((loaded) => isCurrent && setOffers(loaded));
-    return () => {
-      isCurrent = false;
-    };
-  }, [api]);
-  return offers;
+  const loaded = useLoaded(() => (known.has(api.base) ? undefined : loadOffers(api)), [api]);
+  return known.get(api.base) ?? loaded;
 }

@@ -11,10 +11,13 @@ export interface ItemDetailsProps {
   readonly coverKey: string | null;
   /** Plays from a position; absent where nothing can be played or sought. */
   readonly onSeek: ((seconds: number) => void) | undefined;
+  /** Downloads a chapter by its number, from 1; absent where the service sends no parts of the item. */
+  readonly onDownload: ((chapter: number) => void) | undefined;
+  readonly onDownloadAll: (() => void) | undefined;
 }
 
 /** Description, date, chapters, subtitles and cover of an item. */
-export const ItemDetails = ({ link, coverKey, onSeek }: ItemDetailsProps) => {
+export const ItemDetails = ({ link, ...props }: ItemDetailsProps) => {
   const { texts } = usePage();
   const { t } = texts;
   const { details, failure, retry } = useDetails(link, true);
@@ -29,14 +32,14 @@ export const ItemDetails = ({ link, coverKey, onSeek }: ItemDetailsProps) => {
       </p>
     );
   if (!details) return <p role="status">{t('list.looking')}</p>;
-  return <Facts details={details} coverKey={coverKey} onSeek={onSeek} />;
+  return <Facts details={details} {...props} />;
 };
 
 interface FactsProps extends Omit<ItemDetailsProps, 'link'> {
   readonly details: MediaDetails;
 }
 
-const Facts = ({ details, coverKey, onSeek }: FactsProps) => {
+const Facts = ({ details, coverKey, onSeek, onDownload, onDownloadAll }: FactsProps) => {
   const { texts, format, api } = usePage();
   const { t } = texts;
   const { durationSeconds, uploadDate, description, chapters, subtitles } = details;
@@ -60,12 +63,29 @@ const Facts = ({ details, coverKey, onSeek }: FactsProps) => {
         <section>
           <h3>{t('details.chapters')}</h3>
           <ol class="chapters">
-            {chapters.map(({ title, startSeconds }) => (
+            {chapters.map(({ title, startSeconds }, index) => (
               <li key={startSeconds}>
                 <ChapterButton {...{ title, startSeconds, onSeek }} />
+                {onDownload && (
+                  <button
+                    type="button"
+                    class="button plain small square"
+                    aria-label={t('action.downloadNamed', { label: title ?? format.clock(startSeconds) })}
+                    title={t('action.download')}
+                    onClick={() => onDownload(index + 1)}
+                  >
+                    <Icon name="download" />
+                  </button>
+                )}
               </li>
             ))}
           </ol>
+          {onDownloadAll && (
+            <button type="button" class="button plain small" onClick={onDownloadAll}>
+              <Icon name="download" />
+              {t('details.allChapters')}
+            </button>
+          )}
         </section>
       )}
       {subtitles.length > 0 && (

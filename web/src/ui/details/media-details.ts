@@ -10,7 +10,13 @@ import {
   MAX_RENDITIONS,
   UnexpectedShape,
 } from '../../api/index.ts';
-import type { AudioVersion, DetailedAudio } from '../../renditions/index.ts';
+import {
+  type AudioVersion,
+  type DetailedAudio,
+  SEGMENT_CATEGORIES,
+  type Segment,
+  type SegmentCategory,
+} from '../../renditions/index.ts';
 
 export interface Chapter {
   readonly title: string | null;
@@ -43,11 +49,16 @@ export interface MediaDetails {
   readonly subtitles: readonly SubtitleInformation[];
   /** For the pictures that are shown while seeking. */
   readonly storyboardKey: string | null;
+  /** For the segments that viewers have reported. */
+  readonly segmentsKey: string | null;
 }
 
 /** More are not shown. */
 const MAX_CHAPTERS = 500;
 const MAX_SUBTITLES = 500;
+const MAX_SEGMENTS = 500;
+
+const asSeconds = (value: unknown): number => asNumber(value) ?? 0;
 
 const asFlag = (value: unknown): boolean => value === true;
 
@@ -57,8 +68,7 @@ const asRequiredText = (value: unknown): string => {
   return text;
 };
 
-const asChapter = (value: unknown): Chapter =>
-  asFields<Chapter>(value, { title: asText, startSeconds: (field) => asNumber(field) ?? 0 });
+const asChapter = (value: unknown): Chapter => asFields<Chapter>(value, { title: asText, startSeconds: asSeconds });
 
 const asSubtitle = (value: unknown): SubtitleInformation =>
   asFields<SubtitleInformation>(value, {
@@ -92,7 +102,24 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
     audio: (field) => asList(field, MAX_RENDITIONS, asAudio),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
     storyboardKey: asText,
+    segmentsKey: asText,
   });
+
+/** Categories that the page does not know are left out. */
+export const asSegments = (value: unknown): Segment[] =>
+  asList(value, MAX_SEGMENTS, (segment) =>
+    asFields<Omit<Segment, 'category'> & { category: SegmentCategory | undefined }>(segment, {
+      category: (field) => SEGMENT_CATEGORIES.find((known) => known === field),
+      startSeconds: asSeconds,
+      endSeconds: asSeconds,
+    }),
+  ).flatMap(({ category, ...times }) => (category ? [{ category, ...times }] : []));
+
+/** Loads the segments of an item. @throws ApiFailure, UnexpectedShape */
+export const loadSegments = async (api: Api, key: string): Promise<readonly Segment[]> =>
+  asFields<{ segments: Segment[] }>(await api.getJson(`/api/Stream/Segments/${encodeURIComponent(key)}`), {
+    segments: asSegments,
+  }).segments;
 
 export interface LoadedDetails extends MediaDetails {
   /** When the site serves the media, in epoch milliseconds of this device. */

@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type Api, ApiFailure } from '../../api/index.ts';
 import { createTtlCache, type Texts } from '../../lib/index.ts';
+import { ALL_LANGUAGES, type AudioVersion, type Segment } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { type LoadedDetails, loadDetails, type SubtitleInformation } from './media-details.ts';
+import { useLoaded } from '../controls/index.ts';
+import { type LoadedDetails, loadDetails, loadSegments, type SubtitleInformation } from './media-details.ts';
 
 /** Shared by the player and the result: each item is asked for once. */
 const recent = createTtlCache<Promise<LoadedDetails>>({ maxEntries: 20, ttlMs: 600_000 });
@@ -27,21 +29,23 @@ export interface DetailsState {
 /** The details of a link, loaded once they are wanted. */
 export function useDetails(link: string | null, isWanted: boolean): DetailsState {
   const { api } = usePage();
-  const [state, setState] = useState<Pick<DetailsState, 'details' | 'failure'>>({});
   const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    setState({});
-    if (!link || !isWanted) return;
-    let isCurrent = true;
-    detailsOf(api, link).then(
-      (details) => isCurrent && setState({ details }),
-      (error) => isCurrent && setState({ failure: error instanceof ApiFailure ? error : new ApiFailure('failed') }),
+  const load = (wanted: string) =>
+    detailsOf(api, wanted).then(
+      (details) => ({ details }),
+      (error) => ({ failure: error instanceof ApiFailure ? error : new ApiFailure('failed') }),
     );
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, link, isWanted, attempt]);
+  const state = useLoaded<Omit<DetailsState, 'retry'>>(
+    () => (link && isWanted ? load(link) : undefined),
+    [api, link, isWanted, attempt],
+  );
   return { ...state, retry: () => setAttempt(attempt + 1) };
+}
+
+/** The segments of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
+export function useSegments({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
+  const { api } = usePage();
+  return useLoaded(() => (segmentsKey ? loadSegments(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
 }
 
 /** The language of a subtitle file in the visitor's language, marked when it was made by speech recognition. */
@@ -58,4 +62,15 @@ export function languageName(language: string, locale: string): string {
     // Sources name languages freely.
     return language;
   }
+}
+
+/** `original sound`, `German (dubbed)`, `all languages`. @param hasDubs what is not dubbed is the original, then */
+export function versionName(version: AudioVersion | undefined, hasDubs: boolean, { t, locale }: Texts): string {
+  const { language, isOriginal = true, isDubbed, isDescriptive, isDrc } = version ?? {};
+  if (language === ALL_LANGUAGES) return t('version.all');
+  const isPlain = isOriginal || (!isDubbed && (hasDubs || !language));
+  if (isPlain && !isDescriptive && !isDrc) return t('version.original');
+  const kind = isDescriptive ? 'descriptive' : isDrc ? 'drc' : isDubbed ? 'dubbed' : undefined;
+  const name = language ? languageName(language, locale) : t('choices.audio');
+  return kind ? t(`version.${kind}`, { language: name }) : name;
 }

@@ -18,7 +18,7 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
   const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
   const isListed = ({ rendition, version }: Choice) => !rendition.convertTo || versionKey(version) === spoken;
   const groups = [
-    { name: t('choices.video'), rows: choices.video },
+    { name: t('choices.video'), rows: choices.video.filter(({ audio }) => audio === selected.audio) },
     { name: t('choices.audio'), rows: [...choices.mp3, ...choices.audio].filter(isListed) },
   ].filter(({ rows }) => rows.length > 0);
   return (

@@ -8,15 +8,20 @@ import {
   type FormatPreference,
   holdsSubtitles,
   isClippable,
+  isSkippable,
   languageChange,
+  menusOf,
   preferenceOf,
+  SEGMENT_CATEGORIES,
+  secondsOfSegments,
   selectPreferred,
   withExtras,
+  withoutSegments,
 } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
 import { useOffers } from '../conversions/index.ts';
-import { type SubtitleInformation, useDetails } from '../details/index.ts';
+import { type SubtitleInformation, useDetails, useSegments } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
@@ -73,7 +78,15 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const byLanguage = oneByLanguage(subtitles ?? []);
   const embedded = byLanguage.find(({ language }) => language === wish?.subtitles)?.language;
   const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, subtitles: embedded });
-  const selected = extended && clip ? clipOf(extended, clip) : extended;
+  const reported = useSegments(hasParts && isSkippable(whole) ? details : undefined);
+  const segments = SEGMENT_CATEGORIES.filter((name) => reported.some(({ category }) => category === name));
+  // What was left out of another item, of what this one has.
+  const skipped = segments.filter((name) => wish?.skip?.includes(name));
+  const skippedSeconds = clip ? 0 : secondsOfSegments(reported, skipped);
+  const share = 1 - skippedSeconds / (durationSeconds || 1);
+  const selected =
+    extended &&
+    (clip ? clipOf(extended, clip) : skippedSeconds > 0 ? withoutSegments(extended, skipped, share) : extended);
   const remember = (choice: Choice, more: Partial<FormatPreference> = {}) => {
     setSelectedId(choice.id);
     formats.set({ ...preferenceOf(choice), ...(whole && languageChange(choices, whole, choice)), ...more });
@@ -99,8 +112,14 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
     const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
-    playback.current.set({ choice, title, author, coverUrl, link, isLive: details?.isLive, ...now });
+    const { versions } = menusOf(choices, choice);
+    playback.current.set({ choice, versions, title, author, coverUrl, link, isLive: details?.isLive, ...now });
   };
+  useEffect(() => {
+    // Details may come later.
+    const now = playback.current.get();
+    if (playing && now) playback.current.set({ ...now, versions: menusOf(choices, playing).versions });
+  }, [choices]);
   const toggleClip = (isClip: boolean) => {
     if (!playing && whole && isClip) play(whole);
     const { current: started } = playback;
@@ -124,7 +143,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         <MediaStage
           title={title}
           coverUrl={item.coverUrl}
-          durationSeconds={details?.durationSeconds}
+          durationSeconds={details?.durationSeconds && details.durationSeconds - skippedSeconds}
           isLive={details?.isLive}
           isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
           isPlaying={playing !== undefined}
@@ -136,6 +155,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
             link={item.requestedUrl}
             coverKey={all[0]?.rendition.key ?? null}
             onSeek={selected && selected.canSeek !== false ? seek : undefined}
+            choice={hasParts && offers?.hasChapters ? extended : undefined}
+            item={listed}
           />
         )}
       </div>
@@ -143,7 +164,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         {selected && whole ? (
           <>
             <Sentence
-              {...{ choices, wish, embedded, clip }}
+              {...{ choices, wish, embedded, clip, segments, skipped }}
               selected={whole}
               subtitles={byLanguage}
               onSelect={remember}

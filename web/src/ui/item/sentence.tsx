@@ -1,7 +1,6 @@
 import type { ClipTimes } from '../../api/index.ts';
-import type { TextKey, Texts } from '../../lib/index.ts';
+import type { TextKey } from '../../lib/index.ts';
 import {
-  type AudioVersion,
   type Choice,
   type ChoiceGroup,
   type Choices,
@@ -9,9 +8,10 @@ import {
   type FormatPreference,
   menusOf,
   nameOf,
+  type SegmentCategory,
 } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { languageName, type SubtitleInformation, subtitleName } from '../details/index.ts';
+import { type SubtitleInformation, subtitleName, versionName } from '../details/index.ts';
 
 export interface SentenceProps {
   readonly choices: Choices;
@@ -23,10 +23,14 @@ export interface SentenceProps {
   /** The language of those in the file. */
   readonly embedded: string | undefined;
   readonly clip: ClipTimes | undefined;
+  /** Categories of segments that the item has and that can be left out, in the order of the menu. */
+  readonly segments: readonly SegmentCategory[];
+  /** Those that are. */
+  readonly skipped: readonly SegmentCategory[];
   readonly onSelect: (choice: Choice) => void;
   /** Selects the preferred choice of another group. */
   readonly onSelectGroup: (group: ChoiceGroup) => void;
-  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags'>) => void;
+  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags' | 'skip'>) => void;
   /** Begins to select a part, or returns to the whole; absent: the item has no parts. */
   readonly onClip: ((isClip: boolean) => void) | undefined;
 }
@@ -85,9 +89,12 @@ const Menu = ({ label, options }: MenuProps) => {
   );
 };
 
+const withoutRepeats = (sets: readonly (readonly SegmentCategory[])[]) =>
+  [...new Map(sets.map((set) => [set.join(), set])).values()].filter(({ length }) => length > 0);
+
 /** The menus by the placeholders of the sentence; without those that have nothing to select. */
 function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | undefined>> {
-  const { choices, selected, wish, subtitles, embedded, clip } = props;
+  const { choices, selected, wish, subtitles, embedded, clip, segments, skipped } = props;
   const { onSelect, onSelectGroup, onWish, onClip } = props;
   const { texts } = usePage();
   const { t } = texts;
@@ -138,23 +145,23 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
       ],
     };
   }
-  if (onClip)
+  if (onClip) {
+    const list = new Intl.ListFormat(texts.locale);
+    const partOf = (text: string, skip: readonly SegmentCategory[]) =>
+      option(text, !clip && skip.join() === skipped.join(), () => {
+        onClip(false);
+        if (skip.join() !== skipped.join()) onWish({ skip });
+      });
     menus.part = {
       label: 'menu.part',
       options: [
-        option(t('part.whole'), !clip, () => onClip(false)),
+        partOf(t('part.whole'), []),
+        ...withoutRepeats([...segments.map((one) => [one]), segments, skipped]).map((skip) =>
+          partOf(t('part.without', { what: list.format(skip.map((one) => t(`segment.${one}`))) }), skip),
+        ),
         option(clip ? clipName(clip) : t('part.clip'), Boolean(clip), () => onClip(true)),
       ],
     };
+  }
   return menus;
-}
-
-/** `original sound`, `German (dubbed)`. @param hasDubs what is not dubbed is the original, then */
-function versionName(version: AudioVersion | undefined, hasDubs: boolean, { t, locale }: Texts): string {
-  const { language, isOriginal = true, isDubbed, isDescriptive, isDrc } = version ?? {};
-  const isPlain = isOriginal || (!isDubbed && (hasDubs || !language));
-  if (isPlain && !isDescriptive && !isDrc) return t('version.original');
-  const kind = isDescriptive ? 'descriptive' : isDrc ? 'drc' : isDubbed ? 'dubbed' : undefined;
-  const name = language ? languageName(language, locale) : t('choices.audio');
-  return kind ? t(`version.${kind}`, { language: name }) : name;
 }

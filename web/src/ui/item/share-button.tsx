@@ -1,9 +1,9 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { Api } from '../../api/index.ts';
 import { shareableLocation } from '../../lib/index.ts';
 import { type Choice, preferenceOf, qualityOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { CopyButton, Icon } from '../controls/index.ts';
+import { CopyButton, Icon, useLoaded } from '../controls/index.ts';
 
 export interface ShareButtonProps {
   readonly link: string;
@@ -72,11 +72,8 @@ const ignoreDismissal = (error: unknown): void => {
 
 /** Renders nothing for a text that no QR code holds (over 2 KB). */
 const QrCode = ({ text, name }: { readonly text: string; readonly name: string }) => {
-  const [code, setCode] = useState<{ size: number; path: string }>();
-  useEffect(() => {
-    // Loaded on demand: most visitors never open it.
-    void import('./qr-code.ts').then(({ qrCodeOf }) => setCode(qrCodeOf(text)));
-  }, [text]);
+  // Loaded on demand: most visitors never open it.
+  const code = useLoaded(async () => (await import('./qr-code.ts')).qrCodeOf(text), [text]);
   if (!code) return null;
   return (
     <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={name} shape-rendering="crispEdges">

@@ -1,7 +1,10 @@
 import type { RefObject } from 'preact';
+import { ALL_LANGUAGES, type Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon, type IconName, Select } from '../controls/index.ts';
-import { type Chapter, useDetails } from '../details/index.ts';
+import { type Chapter, useDetails, versionName } from '../details/index.ts';
+import type { Playback } from '../playback.ts';
+import { listsTracks } from '../ranges/index.ts';
 import { ChapterMenu, SeekBar } from './seek-bar.tsx';
 import { useCast } from './use-cast.ts';
 import { type MediaState, toggleFullscreen, togglePictureInPicture, togglePlay } from './use-media-state.ts';
@@ -12,9 +15,9 @@ export interface PlayerBarProps {
   readonly isVideo: boolean;
   readonly canSeek: boolean;
   readonly isMini: boolean;
-  /** The page that is played, whose chapters are shown. */
-  readonly link: string | null;
+  readonly playback: Playback;
   readonly onHelp: () => void;
+  readonly onVersion: (version: Choice) => void;
 }
 
 /** In the place of those that are not known. */
@@ -22,7 +25,8 @@ const NO_CHAPTERS: readonly Chapter[] = [];
 const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2'] as const;
 
 /** Controls besides those of the media element, or in their place. */
-export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp }: PlayerBarProps) => {
+export const PlayerBar = (props: PlayerBarProps) => {
+  const { playback, media, state, isVideo, canSeek, isMini, onHelp, onVersion } = props;
   const { texts, format } = usePage();
   const { t } = texts;
   const { isPaused, isMuted, seconds } = state;
@@ -31,7 +35,7 @@ export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp
     if (media.current) media.current.playbackRate = Number(next);
   };
   const cast = useCast(media);
-  const { details } = useDetails(link, canSeek);
+  const { details } = useDetails(playback.link, canSeek);
   const chapters = details?.chapters ?? NO_CHAPTERS;
   const storyboardKey = isVideo && !isMini ? details?.storyboardKey : null;
   const hasChapters = canSeek && chapters.length > 1;
@@ -72,6 +76,7 @@ export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp
         </>
       )}
       {!isMini && hasChapters && <ChapterMenu {...{ media, state, chapters }} />}
+      {!isMini && <VersionMenu playback={playback} onVersion={onVersion} />}
       {!isMini && (
         <Select
           label={t('player.speed')}
@@ -91,6 +96,26 @@ export const PlayerBar = ({ media, state, isVideo, canSeek, isMini, link, onHelp
       {cast && <BarButton icon="cast" name={t('player.cast')} onClick={cast} />}
       {!isMini && <BarButton icon="keys" name={t('keys.title')} onClick={onHelp} />}
     </div>
+  );
+};
+
+/** The languages of the audio. */
+const VersionMenu = ({ playback, onVersion }: Pick<PlayerBarProps, 'playback' | 'onVersion'>) => {
+  const { texts } = usePage();
+  const { choice } = playback;
+  // Without a menu of tracks, what has all of them plays as the original.
+  const versions = playback.versions.filter(({ audio }) => audio !== ALL_LANGUAGES || listsTracks());
+  if (versions.length < 2) return null;
+  const hasDubs = versions.some(({ version }) => version?.isDubbed);
+  const find = (id: string) => versions.find((one) => one.id === id) ?? versions[0];
+  return (
+    <Select
+      label={texts.t('menu.version')}
+      value={find(choice.id)?.id ?? ''}
+      options={versions.map(({ id }) => id)}
+      nameOf={(id) => versionName(find(id)?.version, hasDubs, texts)}
+      onChange={(id) => onVersion(find(id) ?? choice)}
+    />
   );
 };
 

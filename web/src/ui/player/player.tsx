@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { untilStreamable } from '../../api/index.ts';
-import { isClippable } from '../../renditions/index.ts';
+import { type Choice, isClippable } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import type { Playback } from '../playback.ts';
@@ -52,9 +52,12 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
 
   useEffect(() => {
     const { current } = media;
-    player.media.current = current;
     // Before data is loaded, currentTime sets the default playback start position (HTML standard).
     if (current && startSeconds > 0) current.currentTime = startSeconds;
+  }, [playback.choice.id]);
+  useEffect(() => {
+    const { current } = media;
+    player.media.current = current;
     current?.focus({ preventScroll: true });
     return () => {
       asking.current?.abort();
@@ -98,6 +101,11 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const retry = () => {
     hasAsked.current = false;
     again();
+  };
+  const speak = (version: Choice) => {
+    setProblem(undefined);
+    hasAsked.current = false;
+    player.current.set({ ...playback, choice: version, startSeconds: media.current?.currentTime ?? 0 });
   };
 
   const common = {
@@ -154,7 +162,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
         </p>
       )}
       <div class="player-tools">
-        <PlayerBar {...{ media, state, isVideo, canSeek, isMini, link }} onHelp={help} />
+        <PlayerBar {...{ playback, media, state, isVideo, canSeek, isMini }} onHelp={help} onVersion={speak} />
         {!isMini && mayGoBack && (
           <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>
             {t(isHeld ? 'player.toLive' : 'player.goBack')}

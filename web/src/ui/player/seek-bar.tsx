@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { pointedSeconds } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import type { Chapter } from '../details/index.ts';
@@ -51,10 +52,7 @@ export const SeekBar = ({
           seekTo(media.current, currentTarget.valueAsNumber);
           show(currentTarget.valueAsNumber);
         }}
-        onPointerMove={({ currentTarget, clientX }) => {
-          const { left, width } = currentTarget.getBoundingClientRect();
-          show(Math.min(Math.max((clientX - left) / width, 0), 1) * maxSeconds);
-        }}
+        onPointerMove={(event) => show(pointedSeconds(event, event.currentTarget, maxSeconds))}
         onPointerLeave={hide}
         onBlur={hide}
       />

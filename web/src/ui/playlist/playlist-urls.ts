@@ -1,8 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
-import { signLink } from '../../access/index.ts';
-import { type FormatPreference, type PlaylistFormat, qualityOf } from '../../renditions/index.ts';
+import type { PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { useOffers } from '../conversions/index.ts';
+import { apiQualityOf, useOffers, useSignedUrls } from '../conversions/index.ts';
 import { formatNumbers } from './selection.ts';
 
 export interface PlaylistUrlsOptions {
@@ -28,20 +26,9 @@ export interface PlaylistUrls {
   readonly podcast: string;
 }
 
-/** Without a preference, as it is preselected. */
-const DEFAULT_QUALITY = '1080p';
-/** The API reads five digits; a preference may be for any height. */
-const MAX_HEIGHT = 99_999;
-
-function apiQualityOf(preference: FormatPreference | undefined): string {
-  if (preference?.group === 'video' && (preference.height ?? 0) > MAX_HEIGHT) return 'best';
-  return (preference && qualityOf(preference)) ?? DEFAULT_QUALITY;
-}
-
 export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions): PlaylistUrls {
-  const { api, formats } = usePage();
-  const [access, setAccess] = useState<string>();
-  useEffect(() => void signLink(api.base, link).then(setAccess), [api, link]);
+  const { formats } = usePage();
+  const urlOf = useSignedUrls(link);
   const offers = useOffers();
   const preference = formats.get();
   const quality = format === 'recommended' ? apiQualityOf(preference) : format;
@@ -51,8 +38,6 @@ export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions):
   if (quality === 'mp3' && offers?.hasTags && preference?.hasTags !== false) conversion.tags = 'true';
   if (quality === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
   const selected: Record<string, string> = numbers ? { entries: formatNumbers(numbers) } : {};
-  const urlOf = (operation: string, options: Readonly<Record<string, string>>) =>
-    `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
   const files = { ...chosen, ...conversion, ...selected };
   return {
     ...((offers?.hasEntries || !numbers) && { zip: urlOf('Get', { ...files, format: 'zip' }) }),

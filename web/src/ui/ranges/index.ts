@@ -1,1 +1,1 @@
-export { isRangeDoubtful, playbackUrl, useRanges } from './use-ranges.ts';
+export { isRangeDoubtful, listsTracks, playbackUrl, useRanges } from './use-ranges.ts';

@@ -1,13 +1,16 @@
 import { useEffect } from 'preact/hooks';
 import { type Api, createRangeSupport } from '../../api/index.ts';
-import type { Choice } from '../../renditions/index.ts';
+import { ALL_LANGUAGES, type Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 
 const book = createRangeSupport();
 
+/** Whether the browser's own controls have a menu of the tracks of a file (Safari). */
+export const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
+
 /** The stream for players, which show title and cover themselves. */
-export const playbackUrl = (api: Api, { rendition, bitrateKbps }: Choice): string =>
-  api.streamUrl(rendition, { bitrateKbps });
+export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice): string =>
+  api.streamUrl(rendition, { bitrateKbps, ...((audio !== ALL_LANGUAGES || listsTracks()) && { audio }) });
 
 /** Whether to ask for range support: of a pair, and without a size, which suggests a generated stream. */
 export const isRangeDoubtful = ({ isMuxed, sizeBytes }: Choice): boolean => isMuxed || sizeBytes === undefined;

@@ -1,0 +1,54 @@
+import type { AudioVersion, Choice, DetailedAudio } from './choice.ts';
+import { withSuffix } from './file-name.ts';
+
+/** The version of a file that has each language as a track. */
+export const ALL_LANGUAGES = 'all';
+
+const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+/**
+ * Videos with the audio of each other language of their item, and with all of them, as the service puts it into MP4.
+ * @param audio of the item, best first
+ */
+export function inOtherLanguages(videos: readonly Choice[], audio: readonly DetailedAudio[] = []): readonly Choice[] {
+  // Audio within video: each version has a video of its own.
+  if (videos.some(({ version }) => version)) return [];
+  const plain = audio.map(({ version }) => version).filter(({ isDescriptive }) => !isDescriptive);
+  const original = plain.find(({ isOriginal }) => isOriginal) ?? plain.find(({ isDubbed }) => !isDubbed) ?? plain[0];
+  const others = plain.filter(
+    ({ language }, index) =>
+      language &&
+      language !== original?.language &&
+      plain.findIndex((version) => version.language === language) === index,
+  );
+  if (!original || others.length === 0) return [];
+  const all = { ...original, isOriginal: false, language: ALL_LANGUAGES };
+  return [...others, all].flatMap((version) => videos.map((video) => inLanguage(video, version)));
+}
+
+function inLanguage(video: Choice, version: AudioVersion): Choice {
+  const { sizeBytes, ...rest } = video;
+  const language = version.language ?? ALL_LANGUAGES;
+  const isAll = language === ALL_LANGUAGES;
+  const name = withSuffix(video.fileName, isAll ? 'all languages' : nameOf(language));
+  return {
+    ...rest,
+    ...(!isAll && sizeBytes !== undefined && { sizeBytes }),
+    id: `${video.id}:${language}`,
+    audio: language,
+    version,
+    container: 'MP4',
+    fileName: name.replace(/\.\w+$/, '.mp4'),
+    isMuxed: true,
+    isSizeEstimate: true,
+  };
+}
+
+function nameOf(language: string): string {
+  try {
+    return NAMES.of(language) ?? language;
+  } catch {
+    // Sources name languages freely.
+    return language;
+  }
+}
