@@ -49,6 +49,14 @@ export function fileName(
   return (cut === '' ? 'media' : cut) + suffix + fileExtension;
 }
 
+/** What names the file of an output. A part that has a title of its own needs no times. */
+export const namingOf = (
+  { title, author }: Pick<Naming, 'title' | 'author'>,
+  { partTitle, version }: Pick<Naming, 'version'> & { readonly partTitle?: string },
+  { clip, recordedAtMs }: Pick<Naming, 'clip' | 'recordedAtMs'>,
+): Naming =>
+  partTitle === undefined ? { title, author, version, clip, recordedAtMs } : { title: partTitle, author, version };
+
 const withoutEdges = (text: string): string => text.replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
 
 /** Cuts a text between words; between characters, as readers see them, where a word takes more than half of it. */

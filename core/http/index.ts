@@ -20,7 +20,7 @@ export {
   signerFor,
   trustedEntry,
 } from './client.ts';
-export { contentDisposition, fileName, type ListFileNames, listFileNames, type Naming } from './file-name.ts';
+export { contentDisposition, fileName, type ListFileNames, listFileNames, type Naming, namingOf } from './file-name.ts';
 export {
   type ByteRange,
   type Cookie,

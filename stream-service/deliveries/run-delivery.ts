@@ -1,7 +1,7 @@
 import { type DeliveryOrder, type DeliveryReport, parseDeliveryParameters, toProblem } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
 import { DestinationFailed } from '../../core/errors/index.ts';
-import { digestOf, fileName } from '../../core/http/index.ts';
+import { digestOf, fileName, namingOf } from '../../core/http/index.ts';
 import { type Resolver, toArchivedList } from '../../core/resolve/index.ts';
 import type { PlaylistEntry, State } from '../../core/state/index.ts';
 import {
@@ -9,7 +9,6 @@ import {
   isAtLimit,
   isFinal,
   listContents,
-  namingOf,
   type OutputPlan,
   type Outputs,
   type Representation,

@@ -251,8 +251,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       // Chapters are numbered as the item has them, and have none of their own.
       const mark = options.chapter === undefined ? options.mark : undefined;
       return async (found) => {
-        const clip = await segments.skip(found.resource, skip, options.clip);
-        const resource = await segments.mark(found.resource, mark, skip);
+        const clip = skip ? await segments.skip(found.resource, skip, options.clip) : options.clip;
+        const resource = mark ? await segments.mark(found.resource, mark, skip) : found.resource;
         const hasMarks = resource !== found.resource;
         return planOutput({ ...found, resource }, { route: 'Media', ...options, clip, hasMarks });
       };
@@ -268,7 +268,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
         const clip = skip && (await segments.skip(found.resource, skip));
-        const resource = await segments.mark(found.resource, mark, skip);
+        const resource = mark ? await segments.mark(found.resource, mark, skip) : found.resource;
         const hasTags = (mark ?? loudness) !== undefined;
         const tags = { mark, loudness, hasTags, hasMarks: resource !== found.resource };
         const query = { subtitles, audio, startSeconds, clip, skip, ...tags };

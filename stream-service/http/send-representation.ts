@@ -8,11 +8,12 @@ import {
   contentDisposition,
   decideRange,
   formatContentRange,
+  namingOf,
   type SignKey,
 } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
-import { namingOf, type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
+import { type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { type StalledClients, sendBody } from './send-body.ts';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { toProblem } from '../../core/api/index.ts';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
-import { entityTag, type Naming, type PredictedRange } from '../../core/http/index.ts';
+import { entityTag, type PredictedRange } from '../../core/http/index.ts';
 import type { FileType } from '../../core/media/codecs/index.ts';
 import type { ClipTimes } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
@@ -73,14 +73,6 @@ export interface PlannedOutput {
   /** Where the same bytes can be requested by range, once they turn out to have ranges. */
   readonly rangedPath?: string;
 }
-
-/** What names the file of an output. A part that has a title of its own needs no times. */
-export const namingOf = (
-  { title, author }: Pick<Naming, 'title' | 'author'>,
-  { partTitle, version }: Pick<PlannedOutput, 'partTitle' | 'version'>,
-  { clip, recordedAtMs }: Pick<RepresentationHead, 'clip' | 'recordedAtMs'>,
-): Naming =>
-  partTitle === undefined ? { title, author, version, clip, recordedAtMs } : { title: partTitle, author, version };
 
 /** For whom a plan is opened, and what for. */
 export interface Opening {

@@ -24,19 +24,15 @@ export interface Segments {
    * @throws InvalidParameter without a service, UpstreamError when it fails
    */
   find(resource: Resource, categories: readonly SegmentCategory[]): Promise<readonly Segment[]>;
-  /** The times of a clip without some segments. @param categories absent: the clip itself. @throws as `find` */
-  skip(
-    resource: Resource,
-    categories: readonly SegmentCategory[] | undefined,
-    clip?: ClipTimes,
-  ): Promise<ClipTimes | undefined>;
+  /** The times of a clip without some segments. @throws as `find` */
+  skip(resource: Resource, categories: readonly SegmentCategory[], clip?: ClipTimes): Promise<ClipTimes | undefined>;
   /**
-   * The item with some segments as chapters; itself where there are none, or without `categories`. @throws as `find`
+   * The item with some segments as chapters; itself where there are none. @throws as `find`
    * @param skipped categories that are left out of the file
    */
   mark(
     resource: Resource,
-    categories: readonly SegmentCategory[] | undefined,
+    categories: readonly SegmentCategory[],
     skipped?: readonly SegmentCategory[],
   ): Promise<Resource>;
 }
@@ -122,11 +118,11 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     list: async (resource) => (sponsorblockUrl ? find(resource, SEGMENT_CATEGORIES) : []),
     find,
     async skip(resource, categories, clip) {
-      const segments = categories ? await find(resource, categories) : [];
+      const segments = await find(resource, categories);
       return segments.length === 0 ? clip : { ...(clip ?? WHOLE), skipped: mergeSpans(segments) };
     },
     async mark(resource, categories, skipped = []) {
-      const segments = categories ? await find(resource, categories) : [];
+      const segments = await find(resource, categories);
       const shown = segments.filter(({ category }) => !skipped.includes(category));
       if (shown.length === 0) return resource;
       const { details, durationSeconds, title } = resource;

@@ -103,12 +103,12 @@ export async function chooseRendition(
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
   const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark, loudness } = parameters;
-  const clip = await segments.skip(resource, skip, parameters.clip);
+  const clip = skip ? await segments.skip(resource, skip, parameters.clip) : parameters.clip;
   const { chapter = parameters.chapter } = entries.get(number) ?? {};
   const listPlace = placeInList(list, number);
   const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter, loudness };
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
-  const marked = await segments.mark(resource, chapter === undefined ? mark : undefined, skip);
+  const marked = mark && chapter === undefined ? await segments.mark(resource, mark, skip) : resource;
   const hasMarks = marked !== resource;
   const plan = planOutput({ ...found, resource: marked }, { route: 'Media', ...query, hasMarks });
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };

@@ -12,10 +12,19 @@ import {
 } from '../../../core/media/mp4-clip/index.ts';
 import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
 import type { ClipTimes } from '../../../core/media/skipping/index.ts';
-import { type Layout, type LayoutExtras, packSource, unpackLayout } from '../../../core/media/virtual-mp4/index.ts';
-import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
-import type { CopiedFormat } from '../copied-formats.ts';
 import {
+  type Layout,
+  type LayoutExtras,
+  packSource,
+  type SourceIndex,
+  unpackLayout,
+} from '../../../core/media/virtual-mp4/index.ts';
+import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import type { CopiedFormat } from '../copied-formats.ts';
+import { type Opening, toReadError } from '../representation.ts';
+import {
+  HEADER_RANGE,
   type KnownLayout,
   type LayOut,
   type LayoutReader,
@@ -88,6 +97,36 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
     delete: ({ id }) => entries.delete(id),
   };
 }
+
+/** What is asked of one kind of layouts, and for which rendition and session. */
+export interface Wanted<Request extends LayoutRequest, L extends Layout> {
+  readonly found: KeyedRendition;
+  readonly opening: Opening;
+  readonly cache: LayoutCache<Request, L>;
+  readonly request: Request;
+}
+
+/** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
+export function loadLayout<Request extends LayoutRequest, L extends Layout>({
+  found,
+  cache,
+  request,
+  opening,
+}: Wanted<Request, L>): Promise<KnownLayout<L> | UnsupportedMp4> {
+  const { openSource, session } = opening;
+  const { client, signal } = session;
+  const openFile = (index: SourceIndex, shared: AbortSignal) =>
+    openSource(found.resource, trackOf(found, index), { signal: shared, range: HEADER_RANGE });
+  return cache.load(request, openFile, { client, signal }).catch((error) => {
+    throw signal.aborted ? error : toReadError(error);
+  });
+}
+
+export const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
+  const track = tracks[index];
+  if (!track) throw new TypeError(`No track ${index}`);
+  return track;
+};
 
 /** Source 0 has the video, the others the audio. The id begins with the key. */
 export interface PairRequest extends LayoutRequest {

@@ -13,8 +13,7 @@ import {
 } from '../../../core/media/mp4-hls/index.ts';
 import { mayHaveStoryboard } from '../../../core/state/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
-import type { LayoutCaches, PresentationRequest } from './layout-caches.ts';
-import { loadLayout, type Wanted } from './load-layout.ts';
+import { type LayoutCaches, loadLayout, type PresentationRequest, type Wanted } from './layout-caches.ts';
 import {
   CHAPTERS_NAME,
   MASTER_NAME,

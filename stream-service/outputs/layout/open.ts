@@ -17,9 +17,8 @@ import {
   type RepresentationHead,
   unread,
 } from '../representation.ts';
-import { type LayoutCaches, OtherCodec } from './layout-caches.ts';
+import { type LayoutCaches, loadLayout, OtherCodec, trackOf, type Wanted } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
-import { loadLayout, trackOf, type Wanted } from './load-layout.ts';
 import { openPlaylist, presentationOf, refusePresentation, withoutQuotes } from './open-playlist.ts';
 import { type LayoutPlan, NoSuchFile, nameClip, type PairPlan, type PartPlan } from './plan.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
