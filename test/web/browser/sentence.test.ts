@@ -46,6 +46,8 @@ describe('the sentence', () => {
     const { key: original } = await download(page);
     await menuOf(page, 'Sound language').selectOption('German (dubbed)');
     await menuOf(page, 'Format').selectOption('MP3 320');
+    await menuOf(page, 'Tags').selectOption('with tags and loudness');
+    expect((await download(page)).query).toBe('format=mp3&bitrate=320&tags=true&loudness=ebu');
     await menuOf(page, 'Tags').selectOption('without tags');
     const sentence = 'Sound as MP3 320, German (dubbed), without tags, in full';
     await says(page).toBe(sentence);
@@ -91,6 +93,7 @@ describe('the sentence', () => {
       'without reminders to subscribe',
       'without intro',
       'without sponsors, self-promotion, reminders to subscribe, and intro',
+      'in full, segments as chapters',
       'as a clip',
     ]);
     await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
@@ -104,9 +107,19 @@ describe('the sentence', () => {
     expect(new URL((await asked).url()).searchParams.get('skip')).toBe('sponsor,selfpromo,interaction,intro');
     await page.reload();
     await says(page).toMatch(/, without sponsors, self-promotion, reminders to subscribe, and intro$/);
+    await part.selectOption('in full, segments as chapters');
+    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
+    const marked = page.waitForRequest(/mark=/);
+    await page.getByRole('button', { name: /^Download ./ }).click();
+    const { searchParams } = new URL((await marked).url());
+    expect([searchParams.get('mark'), searchParams.has('skip')]).toEqual([
+      'sponsor,selfpromo,interaction,intro',
+      false,
+    ]);
+    await page.reload();
+    await says(page).toMatch(/, in full, segments as chapters$/);
     await part.selectOption('in full');
     await says(page).toMatch(/ in full$/);
-    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
   });
 
   it('changes by keyboard, and keeps the focus', async () => {

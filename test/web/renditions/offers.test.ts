@@ -14,6 +14,7 @@ const ALL: ConversionOffers = {
   hasEntries: true,
   hasLanguages: true,
   hasChapters: true,
+  hasLoudness: true,
 };
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({

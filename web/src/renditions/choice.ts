@@ -70,12 +70,16 @@ export interface Choice {
   readonly chapter?: number;
   /** Categories of segments that are left out. */
   readonly skip?: readonly SegmentCategory[];
+  /** Categories of segments that become chapters of it. */
+  readonly mark?: readonly SegmentCategory[];
   /** The language of its audio in place of its own, or `all`: each as a track of its own. */
   readonly audio?: string;
   /** Bitrate of an MP3, where it differs from the listed one. */
   readonly bitrateKbps?: number;
   /** Downloads have title, artist and cover in the file. */
   readonly hasTags?: boolean;
+  /** The tags level the volume. */
+  readonly isLevelled?: boolean;
   /** Language of the subtitles in the file. */
   readonly subtitles?: string;
   /** Of the audio, where details are known. */
@@ -108,8 +112,12 @@ export interface FormatPreference {
   readonly language?: string;
   /** Of segments that are left out; absent: none. */
   readonly skip?: readonly SegmentCategory[];
+  /** Whether segments become chapters instead. @default false */
+  readonly isMarked?: boolean;
   /** Of the subtitles; absent: without. */
   readonly subtitles?: string;
   /** @default true */
   readonly hasTags?: boolean;
+  /** Whether the tags level the volume. @default false */
+  readonly isLevelled?: boolean;
 }

@@ -8,6 +8,8 @@ export interface ConversionOffers {
   readonly hasSubtitles: boolean;
   /** Whether `audio=` replaces the audio of a video. */
   readonly hasLanguages?: boolean;
+  /** Whether `loudness=` adds values by which players level the volume to the tags. */
+  readonly hasLoudness?: boolean;
   /** Whether `chapter=` sends the part of a chapter. */
   readonly hasChapters?: boolean;
   /** Values of `format`. */
@@ -46,6 +48,7 @@ export function readOffers(description: unknown): ConversionOffers {
       hasSubtitles: find('subtitles') !== undefined,
       formats,
       ...(find('audio') && { hasLanguages: true }),
+      ...(find('loudness') && { hasLoudness: true }),
       ...(find('chapter') && { hasChapters: true }),
       ...(paths['/api/Feed']?.get.parameters.some(({ name }) => name === 'entries') && { hasEntries: true }),
     };

@@ -77,16 +77,24 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const subtitles = whole && durationSeconds && offers?.hasSubtitles && holdsSubtitles(whole) ? details?.subtitles : [];
   const byLanguage = oneByLanguage(subtitles ?? []);
   const embedded = byLanguage.find(({ language }) => language === wish?.subtitles)?.language;
-  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, subtitles: embedded });
+  const isLevelled = offers?.hasLoudness && wish?.isLevelled;
+  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, isLevelled, subtitles: embedded });
   const reported = useSegments(hasParts && isSkippable(whole) ? details : undefined);
   const segments = SEGMENT_CATEGORIES.filter((name) => reported.some(({ category }) => category === name));
   // What was left out of another item, of what this one has.
   const skipped = segments.filter((name) => wish?.skip?.includes(name));
+  const isMarked = skipped.length === 0 && segments.length > 0 && wish?.isMarked === true;
   const skippedSeconds = clip ? 0 : secondsOfSegments(reported, skipped);
   const share = 1 - skippedSeconds / (durationSeconds || 1);
   const selected =
     extended &&
-    (clip ? clipOf(extended, clip) : skippedSeconds > 0 ? withoutSegments(extended, skipped, share) : extended);
+    (clip
+      ? clipOf(extended, clip)
+      : skippedSeconds > 0
+        ? withoutSegments(extended, skipped, share)
+        : isMarked
+          ? { ...extended, mark: segments }
+          : extended);
   const remember = (choice: Choice, more: Partial<FormatPreference> = {}) => {
     setSelectedId(choice.id);
     formats.set({ ...preferenceOf(choice), ...(whole && languageChange(choices, whole, choice)), ...more });
@@ -164,7 +172,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         {selected && whole ? (
           <>
             <Sentence
-              {...{ choices, wish, embedded, clip, segments, skipped }}
+              {...{ choices, wish, embedded, clip, segments, skipped, isMarked }}
+              hasLoudness={offers?.hasLoudness}
               selected={whole}
               subtitles={byLanguage}
               onSelect={remember}

@@ -27,10 +27,14 @@ export interface SentenceProps {
   readonly segments: readonly SegmentCategory[];
   /** Those that are. */
   readonly skipped: readonly SegmentCategory[];
+  /** Whether they become chapters. */
+  readonly isMarked: boolean;
+  /** Whether tags can level the volume. */
+  readonly hasLoudness: boolean | undefined;
   readonly onSelect: (choice: Choice) => void;
   /** Selects the preferred choice of another group. */
   readonly onSelectGroup: (group: ChoiceGroup) => void;
-  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags' | 'skip'>) => void;
+  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags' | 'isLevelled' | 'skip' | 'isMarked'>) => void;
   /** Begins to select a part, or returns to the whole; absent: the item has no parts. */
   readonly onClip: ((isClip: boolean) => void) | undefined;
 }
@@ -94,7 +98,7 @@ const withoutRepeats = (sets: readonly (readonly SegmentCategory[])[]) =>
 
 /** The menus by the placeholders of the sentence; without those that have nothing to select. */
 function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | undefined>> {
-  const { choices, selected, wish, subtitles, embedded, clip, segments, skipped } = props;
+  const { choices, selected, wish, subtitles, embedded, clip, segments, skipped, isMarked, hasLoudness } = props;
   const { onSelect, onSelectGroup, onWish, onClip } = props;
   const { texts } = usePage();
   const { t } = texts;
@@ -137,21 +141,27 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
     };
   if (!isVideo && selected.hasTags) {
     const hasTags = wish?.hasTags !== false;
+    const isLevelled = Boolean(hasLoudness && wish?.isLevelled);
+    const tagsOf = (text: TextKey, tags: Required<Pick<FormatPreference, 'hasTags' | 'isLevelled'>>) =>
+      option(t(text), tags.hasTags === hasTags && (!hasTags || tags.isLevelled === isLevelled), () => onWish(tags));
     menus.tags = {
       label: 'menu.tags',
       options: [
-        option(t('tags.with'), hasTags, () => onWish({ hasTags: true })),
-        option(t('tags.without'), !hasTags, () => onWish({ hasTags: false })),
+        tagsOf('tags.with', { hasTags: true, isLevelled: false }),
+        ...(hasLoudness ? [tagsOf('tags.loudness', { hasTags: true, isLevelled: true })] : []),
+        tagsOf('tags.without', { hasTags: false, isLevelled: false }),
       ],
     };
   }
   if (onClip) {
     const list = new Intl.ListFormat(texts.locale);
-    const partOf = (text: string, skip: readonly SegmentCategory[]) =>
-      option(text, !clip && skip.join() === skipped.join(), () => {
+    const partOf = (text: string, skip: readonly SegmentCategory[], marks = false) => {
+      const isWished = skip.join() === skipped.join() && marks === isMarked;
+      return option(text, !clip && isWished, () => {
         onClip(false);
-        if (skip.join() !== skipped.join()) onWish({ skip });
+        if (!isWished) onWish({ skip, isMarked: marks });
       });
+    };
     menus.part = {
       label: 'menu.part',
       options: [
@@ -159,6 +169,7 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
         ...withoutRepeats([...segments.map((one) => [one]), segments, skipped]).map((skip) =>
           partOf(t('part.without', { what: list.format(skip.map((one) => t(`segment.${one}`))) }), skip),
         ),
+        ...(segments.length > 0 ? [partOf(t('part.marked'), [], true)] : []),
         option(clip ? clipName(clip) : t('part.clip'), Boolean(clip), () => onClip(true)),
       ],
     };
