@@ -116,11 +116,11 @@ export interface Track {
   readonly window?: TrackWindow;
 }
 
-/** Segments of a live HLS track that are read in place of its newest ones. */
+/** Segments of a live track that are read in place of its newest ones. */
 export interface TrackWindow {
   /** The item as it is stored. */
   readonly resource: Resource;
-  /** Media sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
+  /** Sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
   readonly first: number;
   readonly last: number;
   /** Of one segment: its bytes, or those of the initialization section before it. Absent: both, joined. */

@@ -27,14 +27,7 @@ import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
 import { planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
-import {
-  followFromStart,
-  type LivePlan,
-  planLive,
-  planWindow,
-  requireLiveHls,
-  type WindowPlan,
-} from './window/index.ts';
+import { followFromStart, type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
@@ -166,7 +159,7 @@ function planPart(
   { window: _, ...query }: MediaRequest,
   window: WindowParameters,
 ): RenditionPlan {
-  requireLiveHls(found);
+  requireLive(found);
   if (window.kind === 'from-start') return planOutput(followFromStart(found), query);
   const { clip: __, ...rest } = query;
   const recording = { ...found, resource: { ...found.resource, isLive: false } };

@@ -29,10 +29,11 @@ import { findTrack } from './track-locator.ts';
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
   direct: openFile,
-  hls: (request, lists) =>
-    Number.isFinite(request.track.window?.last) ? openWindow(request, lists) : openSegments(request, loadHls),
-  dash: (request) => openSegments(request, loadDash),
+  hls: (request, lists) => (hasEnd(request.track) ? openWindow(request, lists) : openSegments(request, loadHls)),
+  dash: (request, lists) => (hasEnd(request.track) ? openWindow(request, lists) : openSegments(request, loadDash)),
 };
+
+const hasEnd = ({ window }: Track): boolean => Number.isFinite(window?.last);
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
 export const needsRemux = (track: Pick<Track, 'delivery' | 'window'>): boolean =>
@@ -66,7 +67,7 @@ export interface SourceOpeners {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
-  /** The segments that a live HLS track lists now, and those that it has listed shortly before. */
+  /** The segments that a live track lists now, and those that it has listed shortly before. */
   readonly listSegments: ListSegments;
   readonly inspectWindow: OpenWindow;
   /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */

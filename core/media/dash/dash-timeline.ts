@@ -20,16 +20,19 @@ export interface DashTimelineOptions {
 }
 
 /**
- * The timeline of DASH fragments. A live list slides: a fragment that both lists contain keeps its sequence number. Segments
- * are made when they are read: so many that a caller may return to the event loop in between.
+ * The timeline of DASH fragments. A live list slides: its segments have the numbers that their names tell, and a fragment that
+ * the list before this reload contains too keeps its sequence number. Segments are made when they are read: so many that a
+ * caller may return to the event loop in between.
  */
 export function dashTimeline(
   fragments: readonly DashFragment[],
   { isLive, baseUrl, previous }: DashTimelineOptions,
 ): Omit<Timeline, 'segments'> & { readonly segments: Iterable<Segment> } {
   const sectionOf = (url: string): MediaSection => (baseUrl ? new RelativeSection(url, baseUrl) : { url });
-  const first = isLive && previous ? firstSequence(dashSegments(fragments, sectionOf), previous) : 0;
+  const listed = () => dashSegments(fragments, sectionOf);
+  const first = isLive ? (previous ? firstSequence(listed(), previous) : firstNumber(listed())) : 0;
   return {
+    ...(first === undefined && { isUnnumbered: true }),
     segments: dashSegments(fragments, sectionOf, first),
     isComplete: !isLive,
     // The last fragment is always media.
@@ -70,6 +73,25 @@ function firstSequence(segments: Generator<Segment>, previous: Timeline): number
     if (sequence !== undefined) return sequence - segment.sequence;
   }
   return (previous.segments.at(-1)?.sequence ?? -1) + 1;
+}
+
+/**
+ * The number that `$Number$` has put into the path of the first segment (ISO/IEC 23009-1 §5.3.9.4.4): every process finds the same
+ * in every later list. Undefined when the paths do not differ by such a number alone, as of `$Time$`, or a segment is missing.
+ */
+function firstNumber(segments: Generator<Segment>): number | undefined {
+  const paths = Array.from(segments.take(MAX_COMPARED), ({ content }) => stablePart(content));
+  // In turns: text, digits, text and so on.
+  const [first = [], second = []] = paths.slice(0, 2).map((path) => path.split(/(\d+)/));
+  const place = first.findIndex((part, index) => part !== second[index]);
+  if (place % 2 !== 1) return undefined;
+  const number = Number(first[place]);
+  const [before, after] = [first.slice(0, place).join(''), first.slice(place + 1).join('')];
+  const isNumbered = (path: string, index: number) => {
+    const digits = path.slice(before.length, path.length - after.length);
+    return /^\d+$/.test(digits) && Number(digits) === number + index && path === before + digits + after;
+  };
+  return paths.every(isNumbered) && Number.isSafeInteger(number + paths.length) ? number : undefined;
 }
 
 /** What a new signature may change of a URL: all but its path. */

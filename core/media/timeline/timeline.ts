@@ -8,6 +8,8 @@ export interface Timeline {
   readonly isComplete: boolean;
   /** Durations are whole seconds: their sum may differ from the real duration by far. @default false */
   readonly isRounded?: boolean;
+  /** Another process may give the segments of a live list other numbers. @default false */
+  readonly isUnnumbered?: boolean;
   /** Seconds after which to reload a live list. */
   readonly reloadSeconds: number;
 }

@@ -34,14 +34,10 @@ export const mapTracks = (
   change: (track: Track, index: number) => Track,
 ): KeyedRendition['tracks'] => [change(first, 0), ...rest.map((track, index) => change(track, index + 1))];
 
-/** A list that resolving makes states no numbers: those of two processes would differ. */
-export const isNumbered = (track: Track): boolean =>
-  !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
-
 /** @throws InvalidParameter for what has no windows */
-export function requireLiveHls({ resource, tracks }: KeyedRendition): void {
+export function requireLive({ resource, tracks }: KeyedRendition): void {
   if (!resource.isLive)
     throw new InvalidParameter('start before now or at a time of day, from and segments apply to live streams only.');
-  if (!tracks.every(isNumbered))
-    throw new InvalidParameter('Only live streams of HLS can be read from an earlier time.');
+  if (tracks.some((track) => capabilitiesOf(track).isFile))
+    throw new InvalidParameter('Only live streams of HLS and DASH can be read from an earlier time.');
 }

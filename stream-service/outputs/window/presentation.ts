@@ -1,11 +1,10 @@
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import type { MediaSection, Segment } from '../../../core/media/timeline/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
 import { type HeldSegments, openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
 import type { WindowDependencies } from './open.ts';
-import { isNumbered } from './plan.ts';
 
 /** A file of the rolling HLS presentation of a live stream, whose segments are those of its source. */
 export interface LivePlan extends PlannedOutput {
@@ -33,7 +32,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 
 /** @throws UnsupportedRendition for what is not HLS, NotFound for another name */
 export function planLive(found: KeyedRendition, name: string): LivePlan {
-  if (!found.tracks.every(isNumbered))
+  if (!found.tracks.every(isListed))
     throw new UnsupportedRendition('An HLS playlist of a live stream can be made of HLS only.');
   const [, side = '', id, sequence, held, extension = 'm3u8'] = FILE.exec(name) ?? [];
   const master = MASTER.exec(name)?.[1];
@@ -52,6 +51,9 @@ export function planLive(found: KeyedRendition, name: string): LivePlan {
   const head = { mimeType, fileExtension: `.${extension}`, isInline: true, size: undefined, acceptRanges: undefined };
   return { kind: 'live', found, file, head, answersHead: true };
 }
+
+/** Players load the list every few seconds: it is not one that has to be resolved. */
+const isListed = (track: Track): boolean => !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
 
 const sidesOf = ({ tracks }: KeyedRendition): readonly string[] =>
   tracks.length > 1 ? ['video', 'audio'] : [!tracks[0].video ? 'audio' : tracks[0].audio ? 'both' : 'video'];

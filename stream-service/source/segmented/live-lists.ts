@@ -1,13 +1,13 @@
 import { createCache } from '../../../core/concurrency/index.ts';
-import { NotFound } from '../../../core/errors/index.ts';
+import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
 import type { InitTrack } from '../../../core/media/isobmff/index.ts';
 import type { SegmentFacts } from '../../../core/media/mp4-window/index.ts';
 import { type Segment, type Timeline, windowSegments, withTimes } from '../../../core/media/timeline/index.ts';
-import type { Resource, Track, TrackWindow } from '../../../core/state/index.ts';
+import { capabilitiesOf, type Resource, type Track, type TrackWindow } from '../../../core/state/index.ts';
 import type { OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer } from '../upstream-request.ts';
-import { type LoadTimeline, loadHls } from './load-timeline.ts';
+import { type LoadOptions, type LoadTimeline, loadDash, loadHls } from './load-timeline.ts';
 
 /** A live list as it is known: what it lists, and what it has listed shortly before. */
 export interface LiveList {
@@ -81,7 +81,7 @@ const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
 
 /**
  * Loads the segments of a window as a complete list: what is known of it, until that turns out to have expired.
- * @throws NotFound when they are no longer held, and what `loadHls` throws
+ * @throws NotFound when they are no longer held, and what `loadList` throws
  */
 export function loadWindow(lists: LiveLists): LoadTimeline {
   let isKnown = true;
@@ -93,12 +93,23 @@ export function loadWindow(lists: LiveLists): LoadTimeline {
     isKnown = false;
     let segments = listed && windowSegments(listed.segments, window);
     if (!segments) {
-      const loaded = await loadHls(options, track, signal);
+      const loaded = await loadList(options, track, signal);
       segments = windowSegments(lists.add(resource, requested, loaded).segments, window);
+      // Resolving has listed others, some time ago.
+      if (!segments && track === requested && isListedByResolving(track)) throw new UrlExpired(true);
     }
     if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });
     return { segments: partOf(segments, window), isComplete: true, reloadSeconds: 1 };
   };
+}
+
+const isListedByResolving = (track: Track): boolean => capabilitiesOf(track).isListedByResolving;
+
+/** @throws InvalidParameter when the segments have no numbers of their own, and what `loadHls` and `loadDash` throw */
+async function loadList(options: LoadOptions, track: Track, signal: AbortSignal): Promise<Timeline> {
+  const loaded = await (isListedByResolving(track) ? loadDash : loadHls)(options, track, signal);
+  if (loaded.isUnnumbered) throw new InvalidParameter('The names of the segments of the live stream tell no numbers.');
+  return loaded;
 }
 
 /** Without the initialization sections, or these alone. */
@@ -112,13 +123,16 @@ function partOf(segments: readonly Segment[], { part }: TrackWindow): readonly S
 /** What a live list holds. */
 export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
 
-/** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadHls` throws */
+/** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadList` throws */
 export async function listLive(request: OpenRequest, lists: LiveLists): Promise<HeldSegments> {
   const { resource, track, limits, signal } = request;
   const rangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
   const load = (at: Track, until: AbortSignal) =>
-    loadHls({ ...request, rangeRequirement, previous: undefined }, at, until);
-  const { value } = await new TrackLocator({ ...request, load }).current(signal);
+    loadList({ ...request, rangeRequirement, previous: undefined }, at, until);
+  const isResolved = isListedByResolving(track);
+  const locator = new TrackLocator({ ...request, load, isResolved });
+  // What resolving listed then has moved on.
+  const { value } = await (isResolved ? locator.reload(signal) : locator.current(signal));
   if (value.segments.length === 0) throw new NotFound('The source holds no segments');
   lists.add(resource, track, value);
   return { segments: withTimes(value.segments), isComplete: value.isComplete };

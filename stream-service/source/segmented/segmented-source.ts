@@ -65,7 +65,8 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     return { stream, startSeconds, filter };
   };
 
-  const { value: timeline } = await locator.current(signal);
+  // What resolving listed of a live stream has moved on.
+  const { value: timeline } = await (isResolved && resource.isLive ? locator.reload(signal) : locator.current(signal));
   if (timeline.isComplete && timeline.segments.length === 0) throw new UpstreamError('Segment list is empty');
   const gapSeconds = longestGapSeconds(timeline.segments);
   if (gapSeconds > 0) log.warn('Gaps in segment list', { resource: resource.id, longestSeconds: gapSeconds });

@@ -24,9 +24,31 @@ describe('dashTimeline', () => {
 
   it('keeps the sequence number of a live segment whose URL has a new signature', () => {
     const before = timelineOf(fragments('?sig=1', 10, 14), { isLive: true });
-    expect(numbers(before)).toEqual([0, 1, 2, 3]);
-    expect(numbers(timelineOf(fragments('?sig=2', 12, 16), { isLive: true, previous: before }))).toEqual([2, 3, 4, 5]);
-    expect(numbers(timelineOf(fragments('?sig=2', 20, 22), { isLive: true, previous: before }))).toEqual([4, 5]);
+    expect(numbers(before)).toEqual([10, 11, 12, 13]);
+    expect(numbers(timelineOf(fragments('?sig=2', 12, 16), { isLive: true, previous: before }))).toEqual([
+      12, 13, 14, 15,
+    ]);
+    expect(numbers(timelineOf(fragments('?sig=2', 20, 22), { isLive: true, previous: before }))).toEqual([14, 15]);
+  });
+
+  describe('of a live stream gives the segments the numbers that their names tell', () => {
+    const listOf = (names: readonly (string | number)[]) =>
+      names.map((name) => ({ url: `https://cdn.example/v1/${name}.m4s?sig=${name}`, seconds: 2 }));
+    it.each<[string, readonly DashFragment[], readonly number[] | undefined]>([
+      ['numbers', listOf([998, 999, 1000]), [998, 999, 1000]],
+      ['padded numbers', listOf(['a-1_0098', 'a-1_0099', 'a-1_0100']), [98, 99, 100]],
+      ['times', listOf([180_180, 360_360, 540_540]), undefined],
+      ['no numbers', listOf(['a', 'b', 'c']), undefined],
+      ['two numbers that change', listOf(['1-1', '2-2', '3-3']), undefined],
+      ['the same number', listOf([1, 1, 1]), undefined],
+      ['numbers that descend', listOf([3, 2, 1]), undefined],
+      ['a gap', listOf([1, 2, 4, 5]), undefined],
+      ['numbers beyond 2^53', listOf(['9'.repeat(30), `1${'0'.repeat(30)}`]), undefined],
+      ['one segment', listOf([7]), undefined],
+    ])('%s', (_, list, expected) => {
+      const timeline = timelineOf(list, { isLive: true });
+      expect(timeline.isUnnumbered ? undefined : numbers(timeline)).toEqual(expected);
+    });
   });
 
   it('marks a discontinuity at each further initialization segment', () => {

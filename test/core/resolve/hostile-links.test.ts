@@ -50,6 +50,67 @@ const TOO_LARGE = {
   details: { status: 415, detail: 'This kind of link is not handled: what its source answers is too large.' },
 };
 
+/** @param ago seconds since its start @param traits of its template, its period and its root */
+const dynamic = (ago: number, { template = '', timeline = '', period = '', depth = 'PT3000S' } = {}) => {
+  const start = new Date(Date.now() - ago * 1000).toISOString();
+  return `<?xml version="1.0"?>
+  <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="dynamic" availabilityStartTime="${start}" timeShiftBufferDepth="${depth}">
+  <Period ${period}><AdaptationSet mimeType="video/mp4" codecs="avc1.4d401e">
+  <SegmentTemplate initialization="init" media="s$Number$" ${template}>${timeline}</SegmentTemplate>
+  <Representation id="v" bandwidth="1000"/></AdaptationSet></Period></MPD>`;
+};
+/** The segments of a manifest without its initialization segment, and the seconds of each. */
+const listOf = async (name: string, body: string) => {
+  const { tracks, isLive } = await resolveManifest(name, body);
+  const { urls, durations } = tracks[0]?.fragments ?? { urls: '', durations: [] };
+  return { isLive, urls: urls.split('\n').slice(1), seconds: (durations.at(-1) ?? 0) / 1e6 };
+};
+
+describe('a live DASH manifest', () => {
+  // Half a segment away from the next one.
+  it('without a timeline lists the segments of its window that are complete', async () => {
+    const template = 'duration="1000000" timescale="1000" startNumber="7"';
+    expect(await listOf('number', dynamic(20_500, { template }))).toEqual({
+      ...{ isLive: true, seconds: 1000 },
+      // A window has at least four.
+      urls: ['s24', 's25'],
+    });
+    expect((await listOf('begun', dynamic(20_500, { template, period: 'start="PT18000S"' }))).urls).toEqual(['s7']);
+    expect((await listOf('whole', dynamic(4500, { template, depth: 'PT9999999H' }))).urls).toEqual(['s7', 's8', 's9']);
+  });
+
+  it('with an entry that repeats until now lists it as often', async () => {
+    const timeline = '<SegmentTimeline><S t="0" d="2000"/><S d="1000" r="-1"/></SegmentTimeline>';
+    const { urls, seconds } = await listOf('repeat', dynamic(6500, { timeline }));
+    expect([urls, seconds]).toEqual([['s1', 's2', 's3', 's4'], 1000]);
+    const gap = '<SegmentTimeline><S t="0" d="1000" r="-1"/><S t="3000" d="1000"/></SegmentTimeline>';
+    expect((await listOf('gap', dynamic(9500, { timeline: gap }))).urls).toEqual(['s1', 's2', 's3', 's4']);
+  });
+
+  it('of years lists its last hours', async () => {
+    const template = 'duration="1"';
+    const { urls } = await listOf('years', dynamic(9e8, { template, depth: 'P9000D' }));
+    expect(urls).toHaveLength(7200);
+    const { urls: all } = await listOf('ever', dynamic(9e8, { template, depth: '' }));
+    expect(all).toHaveLength(7200);
+  });
+
+  it.each<[string, string]>([
+    ['that has not begun', dynamic(-5000, { template: 'duration="2"' })],
+    ['that has ended long ago', dynamic(90_000, { template: 'duration="2"', period: 'duration="PT10S"' })],
+    ['with a negative duration', dynamic(5000, { template: 'duration="-2"' })],
+    ['with long numbers', dynamic(5000, { template: `duration="2" presentationTimeOffset="${'9'.repeat(30)}"` })],
+    [
+      'with billions of segments',
+      dynamic(9e8, { timeline: '<SegmentTimeline><S t="0" d="1" r="-1"/></SegmentTimeline>' }),
+    ],
+  ])('%s is refused', async (name, body) => {
+    await expect(asProblem(resolveManifest(name.replace(/\W/g, '-'), body))).rejects.toMatchObject({
+      details: { status: expect.toSatisfy((status: number) => status === 404 || status === 415) },
+    });
+  });
+});
+
 describe('a DASH manifest', () => {
   it('with a long base keeps it once', async () => {
     const { tracks } = await resolveManifest(

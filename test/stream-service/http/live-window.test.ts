@@ -350,16 +350,16 @@ describe('a window of another kind', () => {
     expect(await statusOf(url)).toBe('404 /problems/gone');
   });
 
-  it('needs times of day in the list, and a live list of HLS', async () => {
+  it('needs times of day in the list, and a live list', async () => {
     const untimed = (): string => rolling('both', { from: 0, to: 3 })().replace(/#EXT-X-PROGRAM.*\n/, '');
     const base = await serve(untimed);
     expect(await segmentsOf(`${base}?start=-3`)).toBe('101-102');
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
     await service?.close();
     for (const [delivery, isLive] of [
-      ['dash', true],
+      ['direct', true],
       ['hls', false],
-      ['direct', false],
+      ['dash', false],
     ] as const) {
       service = await startService(resourceOf([trackOf('f', { delivery })], { isLive }), {});
       for (const query of ['start=-5', 'segments=1-2', 'from=start', 'start=2026-11-23T20:00:00Z'])

@@ -147,8 +147,8 @@ def checked(element):
         if len(base.text or '') > MAX_URL_CHARS:
             raise TooLarge('A URL of the manifest is too long')
     for source in sources(element):
-        for value in (source.get('startNumber'), source.get('timescale'), source.get('duration')):
-            if len(value or '') > MAX_NUMBER_CHARS:
+        for name in ('startNumber', 'timescale', 'duration', 'presentationTimeOffset'):
+            if len(source.get(name) or '') > MAX_NUMBER_CHARS:
                 raise TooLarge('A number of the manifest is too long')
         for entry in timeline(source):
             if any(len(value) > MAX_NUMBER_CHARS for value in entry.attrib.values()):

@@ -8,6 +8,7 @@ import threading
 from yt_dlp.utils import unified_timestamp
 
 from ._reelay_bounds import bound_manifests, bound_responses
+from ._reelay_live import complete_manifests
 from ._reelay_resolve import collect_failures, encode, extract, keep_lists, keep_proxy, plain, use_proxy
 
 ORIGIN = 'http://warm.invalid'
@@ -49,6 +50,7 @@ def warm_up(ydl):
     'warm'.encode('idna')
     bound_responses(ydl)
     bound_manifests()
+    complete_manifests()
     keep_proxy(ydl)
     keep_lists()
     collect_failures(ydl)
