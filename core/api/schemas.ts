@@ -224,7 +224,7 @@ const S3Destination = object({
 const WebDavDestination = object({
   kind: oneOf(['webdav']),
   url: Type.String({ maxLength: 2048, description: 'http or https URL of a folder that exists' }),
-  username: Type.Optional(Type.String({ maxLength: 256 })),
+  username: Type.Optional(Type.String({ maxLength: 256, pattern: '^[^:]*$' })),
   password: Type.Optional(Type.String({ maxLength: 1024 })),
 });
 

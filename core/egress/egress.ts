@@ -60,7 +60,7 @@ export interface GuardedRequest {
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
   /** An outgoing identity from `nextIdentity`. @default 'direct' */
   readonly identity?: string;
-  /** @default 10 */
+  /** 0: a redirect is the response. @default 10 */
   readonly maxRedirects?: number;
   /** Maximum time without a byte of the response, in the head or in the body; 0: unlimited. @default 15_000 */
   readonly stallTimeoutMs?: number;

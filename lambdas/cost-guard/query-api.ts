@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { request } from 'undici';
 
@@ -49,27 +49,4 @@ export function createQueryApi({ credentials, endpoint }: QueryApiOptions): Quer
       throw new Error(`${parameters.Action} answered ${answer.statusCode}: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`);
     return text;
   };
-}
-
-/** SHA-256, or HMAC with a key, in the shape that the signer expects. */
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-  constructor(key?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(key));
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(bytesOf(data));
-  }
-  async digest(): Promise<Uint8Array> {
-    return new Uint8Array(this.#hash.digest());
-  }
-  reset(): void {
-    throw new Error('A hash is used once');
-  }
-}
-
-function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Buffer {
-  if (typeof data === 'string') return Buffer.from(data);
-  if (data instanceof ArrayBuffer) return Buffer.from(data);
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }

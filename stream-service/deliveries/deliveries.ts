@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { DeliveryOrder, DeliveryReport } from '../../core/api/index.ts';
 import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../core/errors/index.ts';
 import { DELIVERY_SLOTS, type StoredDelivery } from '../../core/state/index.ts';
@@ -52,6 +53,14 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const sealing = createSealing(options.secrets);
   /** Those that this process sends, by slot. */
   const workers = new Map<number, DeliveryWorker>();
+  /** Of one key: a place stays for others, if there are any, whose storage is not as slow. */
+  const maxPerKey = options.secrets.length > 1 ? Math.max(1, maxDeliveries - 1) : maxDeliveries;
+  /** Ids that are to end, by slot. */
+  const cancelled = new Map<number, string>();
+  /** When those that stopped because of the instance itself may begin again, by slot. Epoch milliseconds. */
+  const resting = new Map<number, number>();
+  /** One after the other: each counts those of its key. */
+  const adding = pLimit(1);
   const finishing = new Set<Promise<void>>();
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -67,10 +76,13 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     let isWaiting = false;
     for (const slot of slots) {
       if (isStopped) return false;
-      if (workers.has(slot)) continue;
+      if (workers.has(slot) || (resting.get(slot) ?? 0) > Date.now()) continue;
       const seen = await state.getDelivery(slot);
       if (!seen || isOver(seen)) continue;
-      if (workers.size >= maxDeliveries) {
+      const ofKey = [...workers.values()].filter(({ client }) => client === seen.client).length;
+      const hasRoom = workers.size < maxDeliveries && ofKey < maxPerKey;
+      // One that only ends needs no room.
+      if (!hasRoom && cancelled.get(slot) !== seen.id) {
         isWaiting = true;
         continue;
       }
@@ -84,12 +96,14 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         continue;
       }
       workers.set(slot, worker);
-      const finish = worker.ended.then(async () => {
+      cancelled.delete(slot);
+      const finish = worker.ended.then(async (isEnd) => {
         // Another process need not wait until the lease expires.
         await acquire(slot, 0).catch(() => undefined);
         workers.delete(slot);
         finishing.delete(finish);
         // What waits for the instance to have room again is tried later.
+        if (!isEnd && worker.report.state !== 'waiting') resting.set(slot, Date.now() + SCAN_MS);
         if (worker.report.state === 'waiting') wakeIn(WAITING_SCAN_MS);
         else wake();
       });
@@ -139,38 +153,41 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const stored = worker ? undefined : await state.getDelivery(slot);
       // The slot has been given to another one since.
       if (!worker && stored?.id !== id) return;
-      const report = structuredClone(worker?.report ?? (stored?.report as DeliveryReport));
-      const text = JSON.stringify(report);
+      // The report of a worker changes while a watcher is slow.
+      const report = worker?.report ?? (stored?.report as DeliveryReport);
+      const [text, isEnd] = [JSON.stringify(report), hasEnded(report)];
       if (text !== last || Date.now() - lastAt > IDLE_MS) {
-        yield text === last ? undefined : report;
+        yield text === last ? undefined : (JSON.parse(text) as DeliveryReport);
         [last, lastAt] = [text, Date.now()];
       }
-      if (hasEnded(report)) return;
+      if (isEnd) return;
       await sleep(worker ? WATCH_MS : WATCH_TABLE_MS, undefined, { signal });
     }
   }
 
+  const add = async (order: DeliveryOrder, client: string): Promise<string> => {
+    if (isStopped) throw new CapacityExceeded('The instance shuts down');
+    const found = await Promise.all(slots.map((slot) => state.getDelivery(slot)));
+    const own = found.filter((stored) => stored && !isOver(stored) && stored.client === client);
+    if (own.length >= MAX_PER_CLIENT) throw new ClientLimitExceeded('Too many deliveries', RETRY_SECONDS);
+    // The reports of those that have ended are kept for as long as there are other slots.
+    const rank = (slot: number) => (found[slot] === undefined ? 0 : 1);
+    const name = randomBytes(16).toString('base64url');
+    for (const slot of slots.toSorted((a, b) => rank(a) - rank(b))) {
+      const stored = found[slot];
+      if ((stored && !isOver(stored)) || workers.has(slot)) continue;
+      const id = `${slot}-${name}`;
+      const report = emptyReport(id);
+      const sealed = sealing.seal({ order, cursor: { next: 0 } }, { id, client });
+      if (!(await state.takeDelivery(slot, { id, client, report, sealed }))) continue;
+      wake();
+      return id;
+    }
+    throw new CapacityExceeded('The queue of deliveries is full', RETRY_SECONDS);
+  };
+
   return {
-    async add(order, client) {
-      if (isStopped) throw new CapacityExceeded('The instance shuts down');
-      const found = await Promise.all(slots.map((slot) => state.getDelivery(slot)));
-      const own = found.filter((stored) => stored && !isOver(stored) && stored.client === client);
-      if (own.length >= MAX_PER_CLIENT) throw new ClientLimitExceeded('Too many deliveries', RETRY_SECONDS);
-      // The reports of those that have ended are kept for as long as there are other slots.
-      const rank = (slot: number) => (found[slot] === undefined ? 0 : 1);
-      const name = randomBytes(16).toString('base64url');
-      for (const slot of slots.toSorted((a, b) => rank(a) - rank(b))) {
-        const stored = found[slot];
-        if ((stored && !isOver(stored)) || workers.has(slot)) continue;
-        const id = `${slot}-${name}`;
-        const report = emptyReport(id);
-        const sealed = sealing.seal({ order, report, cursor: { next: 0 } }, id);
-        if (!(await state.takeDelivery(slot, { id, client, report, sealed }))) continue;
-        wake();
-        return id;
-      }
-      throw new CapacityExceeded('The queue of deliveries is full', RETRY_SECONDS);
-    },
+    add: (order, client) => adding(() => add(order, client)),
     async watch(id, client, signal) {
       const { slot } = await find(id, client);
       return reportsOf(slot, id, signal);
@@ -179,7 +196,9 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const { slot, stored } = await find(id, client);
       if (isOver(stored)) return;
       await state.cancelDelivery(slot, id);
-      workerOf(slot, id)?.cancel();
+      const worker = workerOf(slot, id);
+      if (worker) return worker.cancel();
+      cancelled.set(slot, id);
       wake();
     },
     async stop(seconds) {

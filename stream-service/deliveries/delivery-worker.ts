@@ -49,9 +49,10 @@ export interface DeliveriesOptions extends DeliverySettings, Pick<RunDeps, 'outp
 
 /** A delivery that this process sends. */
 export interface DeliveryWorker {
+  readonly client: string;
   readonly report: DeliveryReport;
-  /** Settles when nothing of it runs any more. Never rejects. */
-  readonly ended: Promise<void>;
+  /** Settles when nothing of it runs any more; false: something is left to be done. Never rejects. */
+  readonly ended: Promise<boolean>;
   cancel(): void;
   /** Stops at the next part, at the latest after so many seconds. */
   stop(seconds: number): Promise<void>;
@@ -79,8 +80,9 @@ export function startDelivery(
   const { id, client } = stored;
   const hard = new AbortController();
   const stop = new AbortController();
+  const cancelled = new AbortController();
+  const report = { ...(stored.report as DeliveryReport) };
   const delivery = readDelivery();
-  const report = delivery?.delivery.report ?? { ...(stored.report as DeliveryReport) };
 
   let opened: { readonly session: StreamSession; readonly close: () => void };
   try {
@@ -90,11 +92,11 @@ export function startDelivery(
     throw error;
   }
 
-  function readDelivery(): { readonly delivery: Delivery } | undefined {
+  function readDelivery(): Delivery | undefined {
     try {
-      return { delivery: sealing.open(stored.sealed ?? '', id) as Delivery };
+      return { ...(sealing.open(stored.sealed ?? '', stored) as Omit<Delivery, 'report'>), report };
     } catch (error) {
-      log.warn('Delivery cannot be decrypted: its access key has changed', { id, error });
+      log.warn('Delivery cannot be decrypted: its access key was removed', { id, error });
       return undefined;
     }
   }
@@ -103,7 +105,8 @@ export function startDelivery(
   const save = (isOver = false): Promise<void> => {
     const write = async () => {
       hard.signal.throwIfAborted();
-      const sealed = isOver || !delivery ? undefined : sealing.seal(delivery.delivery, id);
+      const { order, cursor } = delivery ?? {};
+      const sealed = isOver || !order ? undefined : sealing.seal({ order, cursor }, stored);
       await state.putDelivery(slot, { id, client, report, sealed });
     };
     saving = saving.catch(() => undefined).then(write);
@@ -115,10 +118,14 @@ export function startDelivery(
     // Its sources: a part that is on its way to the destination is not one of them.
     opened.close();
   };
+  const cancel = () => {
+    stopWith(CANCELLED);
+    cancelled.abort(CANCELLED);
+  };
   const renewal = setInterval(async () => {
     try {
       if (!(await renew())) return hard.abort(new Error('Another process sends the delivery'));
-      if ((await state.getCancelledDelivery(slot)) === id) stopWith(CANCELLED);
+      if ((await state.getCancelledDelivery(slot)) === id) cancel();
       await save();
     } catch (error) {
       log.warn('Delivery could not be saved', { id, error });
@@ -128,11 +135,14 @@ export function startDelivery(
   const send = createSender({ egress, stallTimeoutMs, signal: hard.signal });
 
   /** @returns false when it is to be continued, by this process or another one */
-  const deliver = async ({ order, cursor }: Delivery, destination: Destination): Promise<boolean> => {
+  const deliver = async ({ order, cursor }: Delivery): Promise<boolean> => {
+    let destination: Destination | undefined;
     try {
+      destination = destinationOf(order, { send, pauseMs });
       if ((await state.getCancelledDelivery(slot)) === id) throw CANCELLED;
       report.state = 'running';
-      const running = { ...options, session: opened.session, destination, save, stop: stop.signal };
+      const signals = { stop: stop.signal, cancelled: cancelled.signal };
+      const running = { ...options, session: opened.session, destination, save, ...signals };
       await runDelivery({ order, report, cursor }, running);
       const hasFailed = report.failed.length > 0 && report.completed + report.skipped === 0;
       Object.assign(report, { state: hasFailed ? 'failed' : 'done' });
@@ -143,7 +153,7 @@ export function startDelivery(
       log.info('Delivery ended early', { id, error });
       if (cursor.upload)
         await destination
-          .discard(cursor.upload)
+          ?.discard(cursor.upload)
           .catch((cause) => log.warn('An unfinished file is left behind', { id, error: cause }));
       cursor.upload = undefined;
       Object.assign(
@@ -155,11 +165,13 @@ export function startDelivery(
     return true;
   };
 
-  const run = async ({ order, cursor }: Delivery): Promise<void> => {
+  const run = async (what: Delivery): Promise<boolean> => {
+    const { order } = what;
     const hasEnded = report.state !== 'waiting' && report.state !== 'running';
-    if (!hasEnded && !(await deliver({ order, report, cursor }, destinationOf(order, { send, pauseMs })))) {
+    if (!hasEnded && !(await deliver(what))) {
       report.state = 'waiting';
-      return save();
+      await save();
+      return false;
     }
     await save();
     if (order.webhook)
@@ -168,14 +180,19 @@ export function startDelivery(
         log.warn('The webhook of a delivery failed', { id, error });
       });
     await save(true);
+    return true;
   };
 
   const lost = async () => {
     Object.assign(report, { state: 'failed', problem: toProblem(new Error('Not readable')).details });
     await save(true);
+    return true;
   };
-  const ended = (delivery ? run(delivery.delivery) : lost())
-    .catch((error) => log.warn('Delivery stopped', { id, error }))
+  const ended = (delivery ? run(delivery) : lost())
+    .catch((error) => {
+      log.warn('Delivery stopped', { id, error });
+      return false;
+    })
     .finally(() => {
       clearInterval(renewal);
       opened.close();
@@ -183,9 +200,10 @@ export function startDelivery(
     });
 
   return {
+    client,
     report,
     ended,
-    cancel: () => stopWith(CANCELLED),
+    cancel,
     async stop(seconds) {
       stopWith(REFUSED_TO_STOP);
       await waitAtMost(ended, seconds * 1000);

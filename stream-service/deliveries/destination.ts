@@ -34,6 +34,8 @@ export interface Sending {
   readonly onStored: (bytes: number) => void;
   /** Aborted when nothing further is to be begun. */
   readonly stop: AbortSignal;
+  /** Aborted when what is being sent is of no use. */
+  readonly cancelled: AbortSignal;
 }
 
 /** Storage for files. All throw DestinationFailed when it refuses or fails. */
@@ -55,6 +57,8 @@ export interface DestinationRequest {
   readonly bodyBytes?: number | undefined;
   /** Called when a part of the body is handed to the connection. */
   readonly onSent?: (bytes: number) => void;
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DestinationResponse {
@@ -77,16 +81,23 @@ const STALL_TIMEOUT_MS = 120_000;
 const SLICE_BYTES = 64 * 1024;
 /** A list of 1,000 parts takes half of it. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** S3 sends blanks while it puts a large object together, which takes minutes. */
+const MAX_RESPONSE_STALLS = 5;
 
-/** Sends requests to a destination, through the egress guard. A stall ends them, however long they take in all. */
+/**
+ * Sends requests to a destination, through the egress guard, without following redirects. A stall ends them, however long the
+ * body takes in all.
+ */
 export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal }: SenderOptions): SendRequest {
-  return async ({ method, url, headers, body, bodyBytes, onSent }) => {
+  return async ({ method, url, headers, body, bodyBytes, onSent, signal: ended = signal }) => {
     const stalled = new AbortController();
+    let isSettled = false;
     const onStall = () => stalled.abort(new DestinationFailed(`No byte for ${stallTimeoutMs / 1000} seconds.`));
     let timer = setTimeout(onStall, stallTimeoutMs);
+    // A body that is not read to its end is closed after the answer.
     const watch = (isWatched: boolean) => {
       clearTimeout(timer);
-      if (isWatched) timer = setTimeout(onStall, stallTimeoutMs);
+      if (isWatched && !isSettled) timer = setTimeout(onStall, stallTimeoutMs);
     };
     let failure: { readonly error: unknown } | undefined;
     async function* watched(chunks: Iterable<Buffer> | AsyncIterable<Buffer>) {
@@ -114,23 +125,28 @@ export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal
         ...{ method, headers, maxRedirects: 0, stallTimeoutMs: 0 },
         ...(body && { body: Readable.from(watched(body instanceof Readable ? body : [body]), { objectMode: false }) }),
         ...(bodyBytes !== undefined && { bodyBytes }),
-        signal: AbortSignal.any([signal, stalled.signal]),
+        signal: AbortSignal.any([signal, ended, stalled.signal]),
       });
-      return { status: response.status, headers: response.headers, text: await readText(response.body) };
+      const endsAt = Date.now() + MAX_RESPONSE_STALLS * stallTimeoutMs;
+      const text = await readText(response.body, () => Date.now() < endsAt && watch(true));
+      return { status: response.status, headers: response.headers, text };
     } catch (error) {
       signal.throwIfAborted();
+      ended.throwIfAborted();
       stalled.signal.throwIfAborted();
       if (failure) throw failure.error;
       throw toDestinationError(error);
     } finally {
+      isSettled = true;
       clearTimeout(timer);
     }
   };
 }
 
-async function readText(body: Readable): Promise<string> {
+async function readText(body: Readable, onData: () => void): Promise<string> {
   let bytes = 0;
   body.on('data', ({ length }: Buffer) => {
+    onData();
     bytes += length;
     if (bytes > MAX_RESPONSE_BYTES) body.destroy(new DestinationFailed('Its answer is too long.'));
   });
@@ -144,8 +160,24 @@ function toDestinationError(cause: unknown): DestinationFailed {
       reason: cause.reason,
       cause,
     });
-  return new DestinationFailed('The connection failed.', { cause });
+  const hasNoTrust = CERTIFICATE_ERRORS.test(codeOf(cause));
+  return new DestinationFailed(
+    hasNoTrust ? 'The certificate of the storage is not trusted.' : 'The connection failed.',
+    {
+      ...(hasNoTrust && { reason: 'destination-refused' }),
+      cause,
+    },
+  );
 }
+
+/** Codes of Node for a certificate that it does not accept. */
+const CERTIFICATE_ERRORS = /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/;
+
+/** Of the innermost cause. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && error.cause !== undefined
+    ? codeOf(error.cause)
+    : String((error as NodeJS.ErrnoException | undefined)?.code);
 
 /** Statuses that another attempt may not have. */
 const PASSING_STATUSES = new Set([408, 423, 425, 429]);

@@ -28,13 +28,16 @@ export function parseDeliveryOrder(body: unknown): DeliveryOrder {
   if (target.search || target.hash) throw problems.badRequest('The URL in to needs no query and no fragment');
   if (webhook) requireUrl('webhook', webhook.url);
   const names = to.kind === 's3' ? (to.prefix ?? '').split('/') : [];
-  if (names.some((name) => name === '.' || name === '..' || /\p{Cc}/u.test(name)))
+  if (names.some((name) => name === '.' || name === '..' || !isText(name)))
     throw problems.badRequest('to.prefix has a name that is not valid');
   return body;
 }
 
+/** Lone surrogates have no UTF-8. */
+const isText = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(text);
+
 function requireUrl(field: string, text: string): URL {
-  const url = /^https?:\/\/[^/?#\\]/i.test(text) ? URL.parse(text) : null;
+  const url = /^https?:\/\/[^/?#\\]/i.test(text) && isText(text) ? URL.parse(text) : null;
   if (!url || url.username || url.password)
     throw problems.badRequest(`${field} needs an http or https URL without credentials`);
   return url;

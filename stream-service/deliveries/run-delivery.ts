@@ -47,14 +47,17 @@ export interface RunDeps {
   readonly save: () => Promise<void>;
   /** Aborted when it is to stop at the next part. */
   readonly stop: AbortSignal;
+  /** Aborted when it is to stop at once. */
+  readonly cancelled: AbortSignal;
   readonly pauseMs: number;
 }
 
 const RESOLVE_TIMEOUT_MS = 25_000;
 /** Of an entry whose source fails. A stream repeats its own requests before. */
 const MAX_ENTRY_RETRIES = 2;
-/** Of failed entries, in a report that is stored with each of them. */
+/** Of failed entries, in a report that is stored with each of them, in an item of at most 400 KB. */
 const MAX_REPORTED_FAILURES = 200;
+const MAX_TITLE_CHARS = 200;
 
 /**
  * Sends what was ordered, entry by entry, from where it stopped. An entry that cannot be read is reported, and the others go on.
@@ -86,13 +89,14 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
   for (const [position, [number, entry]] of numbered.entries()) {
     if (position < cursor.next) continue;
     stop.throwIfAborted();
-    report.current = entry.title;
+    const title = entry.title?.slice(0, MAX_TITLE_CHARS) ?? null;
+    report.current = title;
     try {
       await withRetries(() => sendEntry(number, entry), retries);
     } catch (error) {
       if (isEnd(error)) throw error;
       const { type, detail } = toProblem(error).details;
-      report.failed = [...report.failed, { number, title: entry.title, type, ...(detail && { detail }) }].slice(
+      report.failed = [...report.failed, { number, title, type, ...(detail && { detail }) }].slice(
         -MAX_REPORTED_FAILURES,
       );
       if (cursor.upload) await deps.destination.discard(cursor.upload);
@@ -119,6 +123,7 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
       const open = () => abortable(outputs.open(plan, child, { first: 0 }), child.signal);
       const file = isKnown && (await isThere(plan.head)) ? undefined : await open();
       if (!file || (!isKnown && (await isThere(file)))) {
+        if (cursor.upload) await destination.discard(cursor.upload);
         report.skipped += 1;
         return;
       }
@@ -137,6 +142,7 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
               report.bytes += bytes;
             },
             stop,
+            cancelled: deps.cancelled,
           },
         )
         .catch((error) => {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { Sha256 } from '@smithy/core/checksum';
+import { buildQueryString, escapeUri } from '@smithy/core/protocols';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { abortable } from '../../core/concurrency/index.ts';
 import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { DestinationFailed, UpstreamError } from '../../core/errors/index.ts';
-import { encodeSegment, type S3Credentials, signRequest } from './aws-signature.ts';
 import {
   type Destination,
   type DestinationResponse,
@@ -17,11 +19,14 @@ import {
   withRetries,
 } from './destination.ts';
 
-export interface S3Target extends S3Credentials {
+export interface S3Target {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
   readonly prefix?: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
 }
 
 export interface DestinationOptions {
@@ -44,6 +49,8 @@ interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
 }
 
 const MIB = 1024 * 1024;
@@ -53,6 +60,8 @@ const MAX_PARTS = 10_000;
 /** Without a length: 10,000 parts hold 312 GB. */
 const UNSIZED_PART_BYTES = 32 * MIB;
 const NO_BODY = Buffer.alloc(0);
+/** Of what a service calls an upload or a part. Ids of S3 have less than 200 characters. */
+const MAX_NAME_CHARS = 1024;
 
 /** Bytes of a part, so that the parts that a service accepts hold the file. Some services want parts of equal size. */
 export const partBytesOf = (size: number | undefined): number =>
@@ -63,24 +72,29 @@ export const partBytesOf = (size: number | undefined): number =>
 /** Storage with the API of S3. A file is one multipart upload, which S3 itself knows the parts of. */
 export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions): Destination {
   const { endpoint, region, bucket, prefix = '' } = target;
-  const base = [
-    endpoint.replace(/\/+$/, ''),
-    encodeSegment(bucket),
-    ...prefix.split('/').filter(Boolean).map(encodeSegment),
-  ];
+  const base = [endpoint.replace(/\/+$/, ''), bucket, ...prefix.split('/').filter(Boolean).map(escapeUri)];
+  const signer = new SignatureV4({ service: 's3', region, credentials: target, sha256: Sha256, uriEscapePath: false });
 
-  const callOnce = async ({ method, path, query = {}, headers = {}, body = NO_BODY }: Call) => {
-    const url = new URL([...base, ...path.split('/').map(encodeSegment)].join('/'));
-    const names = Object.keys(query).sort();
-    url.search = names.map((name) => `${encodeSegment(name)}=${encodeSegment(query[name] ?? '')}`).join('&');
-    const signed = signRequest({ method, url, headers, body, region, date: new Date() }, target);
+  const callOnce = async ({ method, path, query = {}, headers = {}, body = NO_BODY, signal }: Call) => {
+    const url = new URL([...base, ...path.split('/').map(escapeUri)].join('/'));
+    url.search = buildQueryString(query);
+    const hash = createHash('sha256').update(body).digest();
+    const signed = await signer.sign({
+      ...{ method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query },
+      headers: {
+        ...headers,
+        host: url.host,
+        'x-amz-content-sha256': hash.toString('hex'),
+        ...('partNumber' in query && { 'x-amz-checksum-sha256': hash.toString('base64') }),
+      },
+    });
     const hasBody = method === 'PUT' || method === 'POST';
     const response = await send({
-      ...{ method, url: url.href, headers: signed },
+      ...{ method, url: url.href, headers: signed.headers, signal },
       ...(hasBody && { body, bodyBytes: body.length }),
     });
-    if (response.status >= 400 || response.status < 200 || /<Error>/.test(response.text)) throw errorOf(response);
-    return response;
+    if (response.status >= 300 || response.status < 200 || /<Error>/.test(response.text)) throw errorOf(response);
+    return { ...response, checksum: hash.toString('base64') };
   };
   const call = (request: Call, signal: AbortSignal = new AbortController().signal) =>
     withRetries(() => callOnce(request), { isPassing: isPassingFailure, pauseMs, maxRetries: MAX_RETRIES, signal });
@@ -89,7 +103,7 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
     const headers = { 'content-type': mimeType, 'x-amz-checksum-algorithm': 'SHA256' };
     const { text } = await call({ method: 'POST', path, query: { uploads: '' }, headers });
     const id = elementOf(text, 'UploadId');
-    if (id === undefined) throw new DestinationFailed('The storage began no upload.');
+    if (!id || id.length > MAX_NAME_CHARS) throw new DestinationFailed('The storage began no upload.');
     return id;
   };
 
@@ -101,7 +115,7 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
       const query = { uploadId, 'max-parts': '1000', 'part-number-marker': marker };
       const found = await call({ method: 'GET', path, query }).catch(orAbsent);
       if (!found) return undefined;
-      const listed = [...found.text.matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, xml = '']) => readPart(xml));
+      const listed = found.text.split('<Part>').slice(1).map(readPart);
       for (const part of listed) {
         const expected = Math.min(partBytes, size - parts.length * partBytes);
         if (part.number !== parts.length + 1 || part.size !== expected) return parts;
@@ -111,12 +125,15 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
     }
   };
 
-  const storePart = async (path: string, uploadId: string, number: number, body: Buffer, stop: AbortSignal) => {
-    const checksum = createHash('sha256').update(body).digest('base64');
+  const storePart = async (
+    { path, id: uploadId }: { readonly path: string; readonly id: string },
+    number: number,
+    body: Buffer,
+    { stop, cancelled: signal }: Pick<Sending, 'stop' | 'cancelled'>,
+  ): Promise<Part> => {
     const query = { partNumber: String(number), uploadId };
-    const headers = { 'x-amz-checksum-sha256': checksum };
-    const response = await call({ method: 'PUT', path, query, headers, body }, stop);
-    return { number, size: body.length, etag: response.headers.etag ?? '', checksum };
+    const { headers, checksum } = await call({ method: 'PUT', path, query, body, signal }, stop);
+    return { number, size: body.length, etag: requireEtag(headers.etag), checksum };
   };
 
   const complete = async (path: string, uploadId: string, parts: readonly Part[], size: number) => {
@@ -134,8 +151,12 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
     });
   };
 
+  /** A refusal is none here: an answer to HEAD has no code, and credentials that may write need not be able to read. */
   const sizeOf = async (path: string): Promise<number | undefined> => {
-    const found = await call({ method: 'HEAD', path }).catch(orAbsent);
+    const found = await call({ method: 'HEAD', path }).catch((error) => {
+      if (!(error instanceof DestinationFailed) || error.reason !== 'destination-refused') throw error;
+      return undefined;
+    });
     return found && Number(found.headers['content-length']);
   };
 
@@ -163,7 +184,7 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
       sending.onStored(offset);
       if (size === undefined || offset < size || parts.length === 0) {
         for await (const body of partsOf(file.read(offset), partBytes, sending)) {
-          parts.push(await storePart(path, id, parts.length + 1, body, sending.stop));
+          parts.push(await storePart({ path, id }, parts.length + 1, body, sending));
           offset += body.length;
           sending.onStored(body.length);
         }
@@ -207,9 +228,15 @@ async function* partsOf(body: Readable, partBytes: number, { stop }: Pick<Sendin
 const readPart = (xml: string): Part => ({
   number: Number(elementOf(xml, 'PartNumber')),
   size: Number(elementOf(xml, 'Size')),
-  etag: elementOf(xml, 'ETag') ?? '',
-  checksum: elementOf(xml, 'ChecksumSHA256'),
+  etag: requireEtag(elementOf(xml, 'ETag')),
+  checksum: /^[\w+/=]{1,64}$/.exec(elementOf(xml, 'ChecksumSHA256') ?? '')?.[0],
 });
+
+/** Thousands of them are kept, and become part of XML. */
+function requireEtag(etag = ''): string {
+  if (etag.length > MAX_NAME_CHARS || /[<&]/.test(etag)) throw new DestinationFailed('The storage named a part badly.');
+  return etag;
+}
 
 /** The text of the first element of a name. What S3 answers has no attributes and no nested elements of these names. */
 const elementOf = (xml: string, name: string): string | undefined =>
@@ -230,7 +257,7 @@ class Absent extends DestinationFailed {
 
 function errorOf({ status, text }: DestinationResponse): DestinationFailed {
   const code = /^\w{1,64}$/.exec(elementOf(text, 'Code') ?? '')?.[0] ?? '';
-  // HEAD has no body: the first request with one tells whether the bucket is missing.
+  // Some services send no code.
   if (status === 404 && (code === '' || code === 'NoSuchKey' || code === 'NoSuchUpload'))
     return new Absent(`404 ${code}`);
   if (PASSING_CODES.test(code)) return new DestinationFailed(`The storage answered ${status} ${code}.`);

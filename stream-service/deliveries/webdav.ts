@@ -1,10 +1,10 @@
-import { encodeSegment } from './aws-signature.ts';
 import {
   type Destination,
   type DestinationRequest,
   isPassingFailure,
   MAX_RETRIES,
   refusal,
+  type Upload,
   withRetries,
 } from './destination.ts';
 import type { DestinationOptions } from './s3.ts';
@@ -23,10 +23,10 @@ const UNFINISHED = '.part';
  * written under another name, so that what has its name is whole.
  */
 export function createWebDav({ url, username, password = '' }: WebDavTarget, options: DestinationOptions): Destination {
-  const base = url.replace(/\/*$/, '/');
+  const base = new URL(url).href.replace(/\/*$/, '/');
   const credentials = Buffer.from(`${username}:${password}`).toString('base64');
   const authorization: Record<string, string> = username === undefined ? {} : { authorization: `Basic ${credentials}` };
-  const urlOf = (path: string) => base + path.split('/').map(encodeSegment).join('/');
+  const urlOf = (path: string) => base + path.split('/').map(encodeURIComponent).join('/');
   const folders = new Set<string>();
 
   const send = async (
@@ -53,13 +53,20 @@ export function createWebDav({ url, username, password = '' }: WebDavTarget, opt
     }
   };
 
+  const sizeOf = async (path: string): Promise<number | undefined> => {
+    const { status, headers } = await retried(() => send({ method: 'HEAD', path, headers: {} }, [404]));
+    const length = headers['content-length'];
+    return status === 404 || length === undefined ? undefined : Number(length);
+  };
+  const discard = async ({ path }: Upload): Promise<void> => {
+    await retried(() => send({ method: 'DELETE', path: path + UNFINISHED, headers: {} }, [404]));
+  };
+
   return {
-    async sizeOf(path) {
-      const { status, headers } = await retried(() => send({ method: 'HEAD', path, headers: {} }, [404]));
-      const length = headers['content-length'];
-      return status === 404 || length === undefined ? undefined : Number(length);
-    },
-    async store({ path, size, mimeType, read }, { stop, onUpload, onStored }) {
+    sizeOf,
+    discard,
+    async store({ path, size, mimeType, read }, { upload, stop, onUpload, onStored }) {
+      if (upload && upload.path !== path) await discard(upload);
       await createFolders(path);
       await onUpload({ path });
       const unfinished = path + UNFINISHED;
@@ -84,10 +91,9 @@ export function createWebDav({ url, username, password = '' }: WebDavTarget, opt
         }
       }, stop);
       const headers = { destination: urlOf(path), overwrite: 'T' };
-      await retried(() => send({ method: 'MOVE', path: unfinished, headers }));
-    },
-    async discard({ path }) {
-      await retried(() => send({ method: 'DELETE', path: path + UNFINISHED, headers: {} }, [404]));
+      const { status } = await retried(() => send({ method: 'MOVE', path: unfinished, headers }, [404]));
+      // The answer to an earlier attempt may have been lost.
+      if (status === 404 && (await sizeOf(path)) !== sent) throw refusal(status);
     },
   };
 }

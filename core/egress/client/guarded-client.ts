@@ -87,7 +87,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
     for (let hops = 0; ; hops++) {
       const response = await send(url, headersForHop(start, url, request), request);
       const location = redirectOf(response);
-      if (location === undefined) return { ...response, url: url.href };
+      if (location === undefined || request.maxRedirects === 0) return { ...response, url: url.href };
       try {
         if (request.body || hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
         url = redirectTarget(url, location);

@@ -1,8 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import {
   CreateBucketCommand,
   GetObjectCommand,
@@ -10,14 +12,18 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { Lookup } from '../../../core/egress/guard/index.ts';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { certificate } from '../../core/egress/certificate.ts';
 import { REGION, useMoto } from '../../support/moto.ts';
 import { sendRequest } from '../../support/request.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
@@ -80,6 +86,30 @@ const object = async (Key: string) => {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 };
 const isEqual = (a: Buffer, b: Buffer) => a.equals(b);
+const hasSecret = (...things: readonly unknown[]) =>
+  /a secret of S3|a password|of the webhook/.test(inspect(things, { depth: null, maxStringLength: null }));
+
+/** A server until the test ends. @returns its `host:port` */
+async function listen(server: ReturnType<typeof createServer>): Promise<string> {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that answers nothing that it should: it counts requests. */
+async function startElsewhere() {
+  const requests: (string | undefined)[] = [];
+  const host = await listen(createServer((request, response) => void response.end(requests.push(request.url))));
+  return { host, requests };
+}
+
+const refuse = (status: number, code: string) => (response: ServerResponse) =>
+  void response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+/** Neither reads nor answers until the client has left. */
+const stall = (response: ServerResponse) => new Promise<void>((left) => response.once('close', () => left()));
 
 interface Item {
   readonly title?: string;
@@ -95,10 +125,13 @@ async function start(
     state: shared,
     allow = [],
     sponsorblockUrl,
+    lookup,
     ...more
   }: {
     state?: State;
     allow?: readonly string[];
+    lookup?: Lookup;
+    secrets?: readonly string[];
     sponsorblockUrl?: string;
     maxDeliveries?: number;
     stallTimeoutMs?: number;
@@ -123,7 +156,7 @@ async function start(
     }));
     return { type: 'PlayList', title: 'A list', author: null, coverUrl: null, items: entries } as never;
   };
-  const egress = createEgress({ allow: [gateway.host, webDav.host, ...allow] });
+  const egress = createEgress({ allow: [gateway.host, webDav.host, ...allow], ...(lookup && { lookup }) });
   const logged: unknown[] = [];
   const note = (...line: unknown[]) => void logged.push(line);
   const service = await startService((id) => resources.find((one) => one.id === id), sources, {
@@ -189,7 +222,107 @@ describe('a delivery to S3', () => {
     expect(gateway.calls).toEqual(['HEAD', 'POST uploads', 'PUT 1', 'PUT 2', 'PUT 3', 'POST uploadId']);
     expect(await end(await deliver(order))).toMatchObject({ state: 'done', completed: 0, skipped: 1, bytes: 0 });
     expect(gateway.calls.at(-1)).toBe('HEAD');
-    expect(JSON.stringify(logged)).not.toContain('a secret of S3');
+    expect(hasSecret(logged)).toBe(false);
+  });
+
+  it('signs what the storage gets, names included that have to be encoded', async () => {
+    const { deliver, end } = await start([{ title: "It's ~ (here)! ü+&" }]);
+    const signed: Promise<[unknown, unknown]>[] = [];
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'a secret of S3', sessionToken: 'a+b/c=' };
+    const signer = new SignatureV4({
+      ...{ service: 's3', region: REGION, credentials, sha256: Sha256, uriEscapePath: false },
+    });
+    gateway.intercept = (_call, { req: { method = '', url = '', headers } }) => {
+      const { authorization = '', 'x-amz-date': date } = headers;
+      const names = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(';') ?? [];
+      const [path = '', query = ''] = url.split('?');
+      const time = String(date).replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:');
+      const request = { method, protocol: 'http:', hostname: '', path };
+      const own = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+      const parameters = { query: Object.fromEntries(new URLSearchParams(query)), headers: own };
+      const expected = signer.sign({ ...request, ...parameters }, { signingDate: new Date(time) });
+      signed.push(expected.then((one) => [authorization, one.headers.authorization]));
+    };
+    const to = toS3({ prefix: '/a b//(c)*/', sessionToken: credentials.sessionToken });
+    expect(await end(await deliver({ url: LINK, to }))).toMatchObject({ state: 'done' });
+    expect(await objects()).toEqual(["a b/(c)*/Someone - It's ~ (here)! ü+&.mp4"]);
+    expect(signed).toHaveLength(4);
+    for (const [sent, expected] of await Promise.all(signed)) expect(sent).toBe(expected);
+  });
+
+  it('needs no credentials that may read', async () => {
+    const { deliver, end } = await start([{}]);
+    gateway.intercept = (call, response) => {
+      if (call === 'HEAD') response.writeHead(403).end();
+    };
+    expect(await end(await deliver({ url: LINK, to: toS3() }))).toMatchObject({ state: 'done', completed: 1 });
+  });
+
+  it('waits for a storage that sends blanks while it completes an upload', async () => {
+    const { deliver, end } = await start([{}], { stallTimeoutMs: 2000 });
+    gateway.intercept = async (call, response) => {
+      if (call !== 'POST uploadId') return;
+      for (let count = 0; count < 15; count += 1) {
+        response.write(' ');
+        await new Promise((later) => setTimeout(later, 200));
+      }
+      response.end('<CompleteMultipartUploadResult/>');
+    };
+    expect(await end(await deliver({ url: LINK, to: toS3() }))).toMatchObject({ state: 'done', completed: 1 });
+  });
+
+  it.each<[string, string, (response: ServerResponse, elsewhere: string) => unknown, number, string, string]>([
+    ['wrong credentials', '', refuse(403, 'SignatureDoesNotMatch'), 0, 'refused', '403 SignatureDoesNotMatch.'],
+    ['a part that is refused', 'PUT 2', refuse(403, 'AccessDenied'), 1, 'refused', '403 AccessDenied.'],
+    ['a part that always fails', 'PUT 2', refuse(500, 'InternalError'), 6, 'failed', '500 InternalError.'],
+    ['a part that is not acknowledged', 'PUT 2', (response) => response.writeHead(304).end(), 1, 'refused', '304.'],
+    ['an object that is never whole', 'POST uploadId', refuse(200, 'InternalError'), 6, 'failed', '200 InternalError.'],
+    ['connections that are closed midway', 'PUT 2', (response) => response.destroy(), 6, 'failed', ''],
+    ['a storage that stops reading', 'PUT 2', stall, 6, 'failed', ''],
+    [
+      'a redirect to elsewhere',
+      'PUT 2',
+      (response, host) => response.writeHead(307, { location: `http://${host}/` }).end(),
+      ...([1, 'refused', '307.'] as const),
+    ],
+  ])('ends by %s, and leaves no part behind', async (_name, failing, fail, attempts, type, answer) => {
+    const elsewhere = await startElsewhere();
+    const options = { allow: [elsewhere.host], stallTimeoutMs: 1500 };
+    const { deliver, follow, logged, state } = await start([{ bytes: LARGE }], options);
+    gateway.intercept = async (call, response) => {
+      if (failing === '' || call === failing) await fail(response, elsewhere.host);
+    };
+    const id = await deliver({ url: LINK, to: toS3({ sessionToken: 'a+password' }) });
+    const reports = await follow(id);
+    const { state: end, completed, problem } = reports.at(-1) ?? {};
+    expect([end, completed, problem?.type]).toEqual(['failed', 0, `/problems/destination-${type}`]);
+    if (answer) expect(problem?.detail).toBe(`The storage answered ${answer}`);
+    expect(gateway.calls.filter((call) => call === failing)).toHaveLength(attempts);
+    expect(gateway.calls.filter((call) => call === 'DELETE uploadId')).toHaveLength(failing === '' ? 0 : 1);
+    gateway.intercept = () => undefined;
+    expect([await uploads(), await objects(), elsewhere.requests]).toEqual([[], [], []]);
+    await until(async () => (await state.getDelivery(Number(id[0])))?.sealed === undefined);
+    expect(hasSecret(reports, logged, await state.getDelivery(Number(id[0])))).toBe(false);
+  });
+
+  it('trusts no certificate that signs itself', async () => {
+    const host = await listen(createTlsServer(certificate, (_request, response) => void response.end()));
+    const { deliver, end } = await start([{}], { allow: [host] });
+    const report = await end(await deliver({ url: LINK, to: toS3({ endpoint: `https://${host}` }) }));
+    expect(report).toMatchObject({ state: 'failed', problem: { type: '/problems/destination-refused' } });
+    expect(report?.problem?.detail).toBe('The certificate of the storage is not trusted.');
+  });
+
+  it('reaches a name with a private address only where the operator allows it', async () => {
+    const host = gateway.host.replace('127.0.0.1', 'storage.example');
+    const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+    const order = { url: LINK, to: toS3({ endpoint: `http://${host}` }) };
+    const guarded = await start([{}], { lookup: async () => [{ address: '127.0.0.2', family: 4 }] });
+    const refused = await guarded.end(await guarded.deliver(order));
+    expect(refused).toMatchObject({ state: 'failed', problem: { type: '/problems/unknown-host' } });
+    expect(gateway.calls).toEqual([]);
+    const allowing = await start([{}], { lookup, allow: [host] });
+    expect(await allowing.end(await allowing.deliver(order))).toMatchObject({ state: 'done', completed: 1 });
   });
 
   it('repeats a part that is refused for the moment, that the connection breaks in, or that stalls', async () => {
@@ -281,6 +414,23 @@ describe('a delivery to S3', () => {
     expect(await table.state.getDelivery(Number(id[0]))).not.toHaveProperty('sealed');
   });
 
+  it('reads lists of parts in linear time', async () => {
+    const table = await openTemporaryState();
+    onTestFinished(table.close);
+    const source = failingSource(fileSource(LARGE), 9 * 1024 * 1024);
+    const first = await start([{ bytes: LARGE, source }], { state: table.state });
+    const id = await first.deliver({ url: LINK, to: toS3() });
+    await until(() => gateway.calls.includes('PUT 1'));
+    await first.drain();
+    await first.close();
+    source.fail();
+    gateway.intercept = (call, response) => {
+      if (call.startsWith('GET')) response.end('<Part>'.repeat(170_000));
+    };
+    const second = await start([{ bytes: LARGE }], { state: table.state });
+    expect(await second.end(id)).toMatchObject({ state: 'done', bytes: LARGE.length });
+  });
+
   it('starts over when the source has another file meanwhile', async () => {
     const table = await openTemporaryState();
     onTestFinished(table.close);
@@ -310,6 +460,16 @@ describe('a delivery to S3', () => {
     expect((await request(`/api/Deliver/${id}`, 'DELETE')).status).toBe(204);
     source.fail();
     await until(() => connections() === 0);
+  });
+
+  it('is cancelled while the storage does not read', async () => {
+    const { deliver, end, request } = await start([{ bytes: LARGE }]);
+    gateway.intercept = (call, response) => (call === 'PUT 2' ? stall(response) : undefined);
+    const id = await deliver({ url: LINK, to: toS3() });
+    await until(() => gateway.calls.includes('PUT 2'));
+    expect((await request(`/api/Deliver/${id}`, 'DELETE')).status).toBe(204);
+    expect(await end(id)).toMatchObject({ state: 'cancelled', completed: 0 });
+    expect([await uploads(), await objects()]).toEqual([[], []]);
   });
 });
 
@@ -363,24 +523,84 @@ describe('a delivery to WebDAV', () => {
       detail: 'The storage answered 401.',
     });
   });
+
+  it('needs a folder that exists, whose name may have any characters', async () => {
+    const { deliver, end, logged } = await start([{}]);
+    const { username, password } = webDav;
+    const order = { url: LINK, to: { kind: 'webdav', url: `${webDav.url}Filme ü/`, username, password } };
+    const missing = await end(await deliver({ ...order, url: LIST }));
+    expect(missing?.problem).toMatchObject({
+      type: '/problems/destination-refused',
+      detail: 'The storage answered 409.',
+    });
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    await fetch(`${webDav.url}Filme ü/`, { method: 'MKCOL', headers: { authorization } });
+    expect(await end(await deliver(order))).toMatchObject({ state: 'done', completed: 1 });
+    expect(await webDav.files()).toContain(`Filme ü/${NAME}`);
+    expect(hasSecret(logged)).toBe(false);
+  });
+
+  it.each<[string, (response: ServerResponse, elsewhere: string) => unknown, number, string, string]>([
+    ['has no room', (response) => response.writeHead(507).end(), 1, 'refused', 'The storage answered 507.'],
+    ['closes connections midway', (response) => response.destroy(), 6, 'failed', 'The connection failed.'],
+    ['stops reading', stall, 6, 'failed', 'No byte for 1.5 seconds.'],
+    [
+      'redirects to elsewhere',
+      (response, host) => response.writeHead(308, { location: `http://${host}/` }).end(),
+      ...([1, 'refused', 'The storage answered 308.'] as const),
+    ],
+  ])('ends when the server %s, and leaves no part behind', async (_name, fail, attempts, type, detail) => {
+    const elsewhere = await startElsewhere();
+    const calls: string[] = [];
+    const answer: RequestListener = (request, response) => {
+      calls.push(`${request.method} ${decodeURI(request.url ?? '')}`);
+      if (request.method === 'PUT') request.once('data', () => request.pause() && fail(response, elsewhere.host));
+      else response.writeHead(request.method === 'HEAD' ? 404 : 204).end();
+    };
+    const host = await listen(createServer(answer));
+    const options = { allow: [host, elsewhere.host], stallTimeoutMs: 1500 };
+    const { deliver, follow, logged } = await start([{ bytes: LARGE }], options);
+    const to = { kind: 'webdav', url: `http://${host}/files`, username: 'user', password: 'a password' };
+    const reports = await follow(await deliver({ url: LINK, to }));
+    const problem = { type: `/problems/destination-${type}`, detail };
+    expect(reports.at(-1)).toMatchObject({ state: 'failed', completed: 0, bytes: 0, problem });
+    const part = `/files/${NAME}.part`;
+    expect(calls).toEqual([`HEAD /files/${NAME}`, ...Array(attempts).fill(`PUT ${part}`), `DELETE ${part}`]);
+    expect([elsewhere.requests, hasSecret(reports, logged)]).toEqual([[], false]);
+  });
+
+  it('takes a file as stored when the answer to its renaming was lost', async () => {
+    let moves = 0;
+    const answer: RequestListener = async (request, response) => {
+      await buffer(request);
+      if (request.method === 'MOVE') {
+        moves += 1;
+        return moves === 1 ? response.destroy() : response.writeHead(404).end();
+      }
+      const length = { 'content-length': SMALL.length };
+      return request.method === 'HEAD'
+        ? response.writeHead(moves === 0 ? 404 : 200, length).end()
+        : response.writeHead(201).end();
+    };
+    const host = await listen(createServer(answer));
+    const { deliver, end } = await start([{}], { allow: [host] });
+    const report = await end(await deliver({ url: LINK, to: { kind: 'webdav', url: `http://${host}/` } }));
+    expect([report?.state, report?.completed, moves]).toEqual(['done', 1, 2]);
+  });
 });
 
 describe('the webhook of a delivery', () => {
   it('gets the report with a signature, again after a failure', async () => {
     const received: { signature: string; body: string }[] = [];
-    const server = createServer(async (request, response) => {
-      received.push({
-        signature: String(request.headers['x-reelay-signature']),
-        body: String(await buffer(request)),
-      });
-      response.writeHead(received.length === 1 ? 500 : 204).end();
-    });
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    onTestFinished(async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    });
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const host = await listen(
+      createServer(async (request, response) => {
+        received.push({
+          signature: String(request.headers['x-reelay-signature']),
+          body: String(await buffer(request)),
+        });
+        response.writeHead(received.length === 1 ? 500 : 204).end();
+      }),
+    );
     const { deliver, end } = await start([{}], { allow: [host] });
     const secret = 'of the webhook';
     const report = await end(
@@ -391,6 +611,28 @@ describe('the webhook of a delivery', () => {
     const [, time] = /^t=(\d+),v1=[\da-f]{64}$/.exec(signature) ?? [];
     expect(signature).toBe(`t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`);
     expect(JSON.parse(body)).toEqual(report);
+  });
+
+  it.each<[string, (response: ServerResponse, elsewhere: string) => unknown, number]>([
+    ['fails', (response) => response.writeHead(500).end(), 4],
+    ['does not answer', stall, 4],
+    ['redirects to elsewhere', (response, host) => response.writeHead(302, { location: `http://${host}/` }).end(), 1],
+  ])('is given up when its server %s', async (_name, fail, attempts) => {
+    const elsewhere = await startElsewhere();
+    const calls: (string | undefined)[] = [];
+    const answer: RequestListener = (request, response) => {
+      calls.push(request.method);
+      void fail(response, elsewhere.host);
+    };
+    const host = await listen(createServer(answer));
+    const options = { allow: [host, elsewhere.host], stallTimeoutMs: 1500 };
+    const { deliver, end, logged, state } = await start([{}], options);
+    const webhook = { url: `http://${host}/hook`, secret: 'of the webhook' };
+    const id = await deliver({ url: LINK, to: toS3(), webhook });
+    expect(await end(id)).toMatchObject({ state: 'done', completed: 1 });
+    await until(async () => (await state.getDelivery(Number(id[0])))?.sealed === undefined);
+    expect([calls, elsewhere.requests, hasSecret(logged)]).toEqual([Array(attempts).fill('POST'), [], false]);
+    expect(inspect(logged)).toContain('The webhook of a delivery failed');
   });
 });
 
@@ -427,6 +669,18 @@ describe('the requests of deliveries', () => {
     ['a language that is none', { url: LINK, audio: '*', to: toS3() }, 400],
     ['a parameter that is no text', { url: LINK, tags: true, to: toS3() }, 400],
     ['a prefix out of the bucket', { url: LINK, to: toS3({ prefix: '../other' }) }, 400],
+    [
+      'a prefix that has no UTF-8',
+      `{"url":"${LINK}","to":${JSON.stringify(toS3()).replace('}', ',"prefix":"\\ud800"}')}}`,
+      400,
+    ],
+    ['a prefix with a line break', { url: LINK, to: toS3({ prefix: 'a\r\nb' }) }, 400],
+    ['a token with a line break', { url: LINK, to: toS3({ sessionToken: 'a\r\nx-b: c' }) }, 400],
+    ['an endpoint with a line break', { url: LINK, to: toS3({ endpoint: 'https://host\r\n/' }) }, 400],
+    ['a folder with a line break', { url: LINK, to: { kind: 'webdav', url: 'https://host/\r\nx-b: c' } }, 400],
+    ['a name with a colon', { url: LINK, to: { kind: 'webdav', url: 'https://host/', username: 'a:b' } }, 400],
+    ['the prototype of objects', `{"url":"${LINK}","to":${JSON.stringify(toS3())},"__proto__":{"a":1}}`, 400],
+    ['JSON of 8,000 levels', `{"url":${'['.repeat(8000)}${']'.repeat(8000)}}`, 400],
     ['an endpoint that is no URL', { url: LINK, to: toS3({ endpoint: 'ftp://host' }) }, 400],
     ['an endpoint with credentials', { url: LINK, to: toS3({ endpoint: 'https://a:b@host' }) }, 400],
     ['a webhook without a secret', { url: LINK, to: toS3(), webhook: { url: 'https://host/' } }, 400],
@@ -458,10 +712,62 @@ describe('the requests of deliveries', () => {
       expect((await request('/api/Deliver', 'POST', order, { 'x-reelay-access': OTHER })).status).toBe(202);
     const third = createHash('sha256').update('third').digest('hex');
     expect((await request('/api/Deliver', 'POST', order, { 'x-reelay-access': third })).status).toBe(503);
+    // What waits ends although there is no room.
     await request(`/api/Deliver/${ids[4]}`, 'DELETE');
+    expect(await end(ids[4] ?? '')).toMatchObject({ state: 'cancelled', total: 0 });
     for (const id of ids.slice(0, 4)) await request(`/api/Deliver/${id}`, 'DELETE');
     expect(await end(ids[0] ?? '')).toMatchObject({ state: 'cancelled' });
-    expect(await end(ids[4] ?? '')).toMatchObject({ state: 'cancelled', total: 0 });
     source.fail();
+  });
+
+  it('that arrive at once take no more than the share of their key', async () => {
+    const source = failingSource(fileSource(LARGE), 1024);
+    onTestFinished(source.fail);
+    const { request } = await start([{ bytes: LARGE, source }]);
+    const order = () => request('/api/Deliver', 'POST', { url: LINK, to: toS3() });
+    const statuses = (await Promise.all(Array.from({ length: 8 }, order))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
+  });
+
+  it('leave a place for other keys where storage is slow', async () => {
+    const { request, deliver } = await start([{}]);
+    gateway.intercept = (_call, response) => (response.req.url?.includes('slow') ? stall(response) : undefined);
+    for (let count = 0; count < 2; count += 1) await deliver({ url: LINK, to: toS3({ prefix: 'slow' }) });
+    await until(() => gateway.calls.length > 0);
+    const order = { url: LINK, to: toS3() };
+    expect((await request('/api/Deliver', 'POST', order, { 'x-reelay-access': OTHER })).status).toBe(202);
+    await until(async () => (await objects()).length === 1);
+  });
+
+  it('end with their access key', async () => {
+    const table = await openTemporaryState();
+    onTestFinished(table.close);
+    const source = failingSource(fileSource(LARGE), 1024);
+    const first = await start([{ bytes: LARGE, source }], { state: table.state });
+    const order = { url: LINK, to: toS3() };
+    const id = await first.deliver(order);
+    const removed = await first.request('/api/Deliver', 'POST', order, { 'x-reelay-access': OTHER });
+    await first.drain();
+    await first.close();
+    source.fail();
+    const second = await start([{}], { state: table.state, secrets: [KEY] });
+    expect(await second.end(id)).toMatchObject({ state: 'done' });
+    const slot = Number(JSON.parse(String(removed.body)).id[0]);
+    await until(async () => (await table.state.getDelivery(slot))?.sealed === undefined);
+    expect((await table.state.getDelivery(slot))?.report).toMatchObject({ state: 'failed' });
+  });
+
+  it('rest when the table cannot store how far they are', async () => {
+    const table = await openTemporaryState();
+    onTestFinished(table.close);
+    const putDelivery = async () => {
+      throw new Error('The disk is full');
+    };
+    const { deliver, request, logged } = await start([{}], { state: { ...table.state, putDelivery } });
+    const id = await deliver({ url: LINK, to: toS3() });
+    const stops = () => logged.filter((line) => inspect(line).includes('Delivery stopped')).length;
+    await until(() => stops() === 1);
+    for (let count = 0; count < 20; count += 1) await request(`/api/Deliver/${id}`, 'DELETE');
+    expect(stops()).toBe(1);
   });
 });

@@ -9,7 +9,7 @@ export interface S3Gateway {
   readonly host: string;
   /** `PUT 2`, `POST uploads`, …: the method, and the part or what the query begins with. */
   readonly calls: string[];
-  /** Called with each request before it is passed on; what it answers itself is not. */
+  /** Called with each request before its body is read; what it answers itself is not passed on. */
   intercept: (call: string, response: ServerResponse) => Promise<void> | void;
   /** Called once the storage has answered a request, before its answer is passed on. */
   answered: (call: string) => Promise<void> | void;
@@ -27,10 +27,10 @@ export async function startS3Gateway(target: () => string): Promise<S3Gateway> {
   const server = createServer(async (request, response) => {
     const call = nameOf(request);
     calls.push(call);
-    const body = await buffer(request).catch(() => undefined);
-    if (!body) return;
     await gateway.intercept(call, response);
     if (response.writableEnded || response.destroyed) return;
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return;
     const { 'content-length': _, connection: __, ...headers } = request.headers as Record<string, string>;
     const answer = await fetch(target() + request.url, {
       method: request.method ?? 'GET',

@@ -23,9 +23,9 @@ const folder = await madeBy([
 ]);
 const file = (path: string) => readFileSync(join(folder, path));
 
+const made = String(file('a.mpd'));
 /** When the segments of a stream begin, and how long they are, in ticks, as FFmpeg lists them. */
-const timelines = file('a.mpd')
-  .toString()
+const timelines = made
   .split('<SegmentTimeline>')
   .slice(1)
   .map((text) => {
@@ -39,11 +39,7 @@ const timelines = file('a.mpd')
         }),
     );
   });
-const timescales = [
-  ...file('a.mpd')
-    .toString()
-    .matchAll(/timescale="(\d+)"/g),
-].map(([, each]) => Number(each));
+const timescales = [...made.matchAll(/timescale="(\d+)"/g)].map(([, each]) => Number(each));
 
 let manifest: () => string = () => '';
 let asked: string[] = [];

@@ -32,7 +32,6 @@ function parse(text: string | null): FormatPreference | undefined {
   try {
     const stored = JSON.parse(text ?? 'null') ?? {};
     const { group, audioGroup, height, bitrateKbps, container, language, subtitles, hasTags, skip } = stored;
-    const { isLevelled, isMarked } = stored;
     if (!GROUPS.includes(group)) return undefined;
     return {
       group,
@@ -43,8 +42,8 @@ function parse(text: string | null): FormatPreference | undefined {
       language: asWord(language),
       subtitles: asWord(subtitles),
       hasTags: hasTags === false ? false : undefined,
-      isLevelled: isLevelled === true || undefined,
-      isMarked: isMarked === true || undefined,
+      isLevelled: stored.isLevelled === true || undefined,
+      isMarked: stored.isMarked === true || undefined,
       skip: Array.isArray(skip) ? SEGMENT_CATEGORIES.filter((name) => skip.includes(name)) : undefined,
     };
   } catch {
