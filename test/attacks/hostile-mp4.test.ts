@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeFragmentedMovie } from '../../core/media/isobmff/index.ts';
 import { keyOf, resourceId } from '../../core/state/keys.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
@@ -65,7 +65,6 @@ beforeAll(async () => {
   const video: OpenSource = async ({ id }) => hostileSource(heads.get(id) ?? Buffer.alloc(0));
   service = await startService((id) => ({ ...resource, id }), { video, audio }, { ffmpeg: () => undefined });
 });
-afterAll(() => service.close());
 
 /** The statuses of all paths, requested one after the other. */
 async function statusesOf({ name, make }: HostileMp4, isAlone = false): Promise<(number | undefined)[]> {

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnService } from '../contract/target.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openOwnService } from '../contract/target.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
 import { sendRequest } from '../support/request.ts';
 import { LARGE_CAPTIONS, LARGE_PLAYLISTS, largeItems } from './large-inputs.ts';
@@ -13,9 +9,14 @@ const CAPTION_NAMES = Object.keys(LARGE_CAPTIONS);
 const MOST_CUES = 'vtt cues at once';
 /** Made before they are requested: only the turns of the service count. */
 const bodies = new Map<string, Buffer>();
-let dataDir: string;
-let origin: Origin;
-let service: Awaited<ReturnType<typeof startOwnService>>;
+
+const { origin, service } = await openOwnService({
+  mounts: {
+    '/large/': ({ path, response }) => void response.writeHead(bodies.has(path) ? 200 : 404).end(bodies.get(path)),
+    '/site-api/': ({ path, response }) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(bodies.get(path)),
+  },
+});
 
 const nameOf = (kind: string, name: string) => `${kind}-${name.replaceAll(' ', '-')}`;
 const large = (kind: string, name: string) => origin.url(`/large/${nameOf(kind, name)}`);
@@ -39,26 +40,12 @@ function itemsWithFiles(): Readonly<Record<string, object>> {
   };
 }
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
-  origin = await startOrigin({
-    mounts: {
-      '/large/': ({ path, response }) => void response.writeHead(bodies.has(path) ? 200 : 404).end(bodies.get(path)),
-      '/site-api/': ({ path, response }) =>
-        void response.writeHead(200, { 'content-type': 'application/json' }).end(bodies.get(path)),
-    },
-  });
+beforeAll(() => {
   for (const [kind, texts] of [['playlist', LARGE_PLAYLISTS] as const, ['caption', LARGE_CAPTIONS] as const])
     for (const [name, make] of Object.entries(texts)) bodies.set(nameOf(kind, name), Buffer.from(make()));
   const items = Object.entries(largeItems(origin.baseUrl)).map(([name, make]) => [name, make()] as const);
   for (const [name, info] of [...items, ...Object.entries(itemsWithFiles())])
     bodies.set(nameOf('item', name), Buffer.from(JSON.stringify({ info })));
-  service = await startOwnService(origin, { dataDir });
-});
-afterAll(async () => {
-  await service?.close();
-  await origin?.close();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const get = (path: string) => sendRequest(service.baseUrl + path);

@@ -1,29 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnService } from '../contract/target.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { describe, expect, it } from 'vitest';
+import { openOwnService } from '../contract/target.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { sendRequest } from '../support/request.ts';
 import { HOSTILE_LINKS, serveHostileLinks } from './hostile-links.ts';
 
-let dataDir: string;
-let origin: Origin;
-let service: Awaited<ReturnType<typeof startOwnService>>;
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
-  origin = await startOrigin({ mounts: { '/hostile/': serveHostileLinks() } });
-  // Lists are longer than any limit: fewer of their entries are resolved before they are cut.
-  service = await startOwnService(origin, { dataDir, playlistLimit: 20 });
-});
-afterAll(async () => {
-  await service?.close();
-  await origin?.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+const mounts = { '/hostile/': serveHostileLinks() };
+// Lists are longer than any limit: fewer of their entries are resolved before they are cut.
+const { origin, service } = await openOwnService({ mounts, settings: { playlistLimit: 20 } });
 
 const resolve = (path: string) =>
   sendRequest(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(path))}`);

@@ -1,21 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOwnService } from '../contract/target.ts';
+import { describe, expect, it } from 'vitest';
+import { openOwnService } from '../contract/target.ts';
 import type { OriginHandler } from '../origin/handler.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
 import { descendants } from '../support/processes.ts';
 import { sendRequest } from '../support/request.ts';
 
 /** What the playlists answer: harmless while a link is resolved, hostile when it is streamed. */
 let answerPlaylist: OriginHandler;
-let dataDir: string;
-let origin: Origin;
-let service: Awaited<ReturnType<typeof startOwnService>>;
 /** Paths that reached a host which must not be requested. */
 const inner: string[] = [];
 
@@ -31,34 +26,25 @@ const harmless: OriginHandler = async ({ response, mediaDir }) => {
     .end(playlist.replace(/^([\w-]+\.ts)/gm, '/hls/ts/$1'));
 };
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
-  origin = await startOrigin({
-    mounts: {
-      '/swapped/': (exchange) => answerPlaylist(exchange),
-      '/long/': (exchange) => answerPlaylist(exchange),
-      '/named/': ({ url, response }) => {
-        const data = {
-          '@type': 'VideoObject',
-          name: url.searchParams.get('title'),
-          contentUrl: origin.url('/files/clip.mp4'),
-          thumbnailUrl: url.searchParams.get('cover') ?? undefined,
-        };
-        const script = `<script type="application/ld+json">${JSON.stringify({ '@context': 'https://schema.org', ...data })}</script>`;
-        response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><head>${script}</head></html>`);
-      },
-      '/inner/': ({ path, response }) => {
-        inner.push(path);
-        response.writeHead(404).end();
-      },
+const { origin, service } = await openOwnService({
+  mounts: {
+    '/swapped/': (exchange) => answerPlaylist(exchange),
+    '/long/': (exchange) => answerPlaylist(exchange),
+    '/named/': ({ url, response }) => {
+      const data = {
+        '@type': 'VideoObject',
+        name: url.searchParams.get('title'),
+        contentUrl: new URL('/files/clip.mp4', url),
+        thumbnailUrl: url.searchParams.get('cover') ?? undefined,
+      };
+      const script = `<script type="application/ld+json">${JSON.stringify({ '@context': 'https://schema.org', ...data })}</script>`;
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><head>${script}</head></html>`);
     },
-  });
-  service = await startOwnService(origin, { dataDir });
-});
-afterAll(async () => {
-  await service?.close();
-  await origin?.close();
-  await rm(dataDir, { recursive: true, force: true });
+    '/inner/': ({ path, response }) => {
+      inner.push(path);
+      response.writeHead(404).end();
+    },
+  },
 });
 
 const resolve = (link: string) =>

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
 import { freePort, startServer } from '../../bench/processes.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { runProgram } from '../support/media-tools.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PROCESSES = resolve(import.meta.dirname, '../../bench/processes.ts');
 /** Says its number and serves. */
@@ -15,9 +15,8 @@ const SERVE = `process.stderr.write(process.pid + '\\n');
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-bench-'));
+  folder = await temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** One that has ended counts as such before anybody has asked for its exit code. */
 const isRunning = async (pid: number) => {

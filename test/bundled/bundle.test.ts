@@ -1,18 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bundle } from '../../infra/build/bundle.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-let dist: string;
-beforeAll(async () => {
-  dist = await mkdtemp(join(tmpdir(), 'reelay-bundle-'));
-  await bundle({ outDir: dist, sourceMaps: true });
-});
-afterAll(() => rm(dist, { recursive: true, force: true }));
+const dist = await temporaryFolder();
+await bundle({ outDir: dist, sourceMaps: true });
 
 const ENTRIES = (await readdir(join(ROOT, 'lambdas/entries'))).map((file) => file.replace(/\.ts$/, ''));
 const PROGRAMS = [
@@ -99,7 +95,7 @@ describe('folder', () => {
 
 describe('bundle of a selection', () => {
   const made = async (only?: readonly string[]) => {
-    const outDir = await mkdtemp(join(dist, 'selection-'));
+    const outDir = await temporaryFolder();
     await bundle({ outDir, ...(only && { only }) });
     return outDir;
   };

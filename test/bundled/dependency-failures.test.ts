@@ -1,17 +1,16 @@
 import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Result } from '../../lambdas/middleware/create-handler.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { documented } from './documented-event.ts';
-import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
+import { startFunctionFixture } from './function-fixture.ts';
 
-let functionFixture: FunctionFixture;
-beforeAll(async () => {
-  functionFixture = await startFunctionFixture(['get-app-info', 'get-request-count', 'get-resource']);
-});
-afterAll(() => functionFixture.close());
+const functionFixture = closeAfterwards(
+  await startFunctionFixture(['get-app-info', 'get-request-count', 'get-resource']),
+);
 
 const GET_RESOURCE = documented('/api/Fetch/GetResource', {
   query: `url=${encodeURIComponent('https://media.example/v')}`,

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEventV2 as Event, APIGatewayProxyStructuredResultV2 as Result } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { bareEvent, type Changes, documented } from './documented-event.ts';
-import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
+import { startFunctionFixture } from './function-fixture.ts';
 
 const SECRET = 'origin-secret';
 const ORIGIN = 'https://page.example';
@@ -12,20 +13,16 @@ const NAMES = ['get-app-info', 'get-request-count', 'get-api-description', 'get-
 type Name = (typeof NAMES)[number];
 
 /** The functions as Lambda loads them, configured by environment variables. The layer has no tools. */
-let functionFixture: FunctionFixture;
-beforeAll(async () => {
-  functionFixture = await startFunctionFixture(NAMES);
-  const env = {
-    ...functionFixture.environment,
-    ORIGIN_SECRET: SECRET,
-    CORS_ALLOWED_ORIGINS: ORIGIN,
-    TOOLS_LAYER_DIR: functionFixture.dir,
-    // Must have no effect: no function passes its events to Powertools.
-    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
-  };
-  for (const name of NAMES) functionFixture.functions.set(name, await functionFixture.start(name, env));
-});
-afterAll(() => functionFixture.close());
+const functionFixture = closeAfterwards(await startFunctionFixture(NAMES));
+const environment = {
+  ...functionFixture.environment,
+  ORIGIN_SECRET: SECRET,
+  CORS_ALLOWED_ORIGINS: ORIGIN,
+  TOOLS_LAYER_DIR: functionFixture.dir,
+  // Must have no effect: no function passes its events to Powertools.
+  POWERTOOLS_LOGGER_LOG_EVENT: 'true',
+};
+for (const name of NAMES) functionFixture.functions.set(name, await functionFixture.start(name, environment));
 
 const send = async (name: Name, event: unknown) => (await functionFixture.functions.get(name)?.invoke(event)) as Result;
 /** An event with the origin secret, as CloudFront sends it. */

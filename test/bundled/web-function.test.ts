@@ -1,24 +1,20 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { bundle } from '../../infra/build/bundle.ts';
 import { placeFfmpeg } from '../../infra/build/place-ffmpeg.ts';
-import { startTaskFakes, type TaskFakes } from '../stream-service/task/fakes.ts';
+import { startTaskFakes } from '../stream-service/task/fakes.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { type OpenResponse, openResponse, sendRequest } from '../support/request.ts';
 import { startWebFunction, type WebFunctionFixture } from '../support/web-function.ts';
 
 /** Bytes that the source sends before it pauses. */
 const HELD_AT = 2 ** 20;
 
-let fakes: TaskFakes;
-let dir: string;
-beforeAll(async () => {
-  fakes = await startTaskFakes();
-  dir = join(fakes.dir, 'stream-function');
-  await bundle({ outDir: fakes.dir, only: ['stream-function'] });
-  await placeFfmpeg({ dir, architecture: process.arch === 'arm64' ? 'arm64' : 'x86_64' });
-});
-afterAll(() => fakes?.close());
+const fakes = closeAfterwards(await startTaskFakes());
+const dir = join(fakes.dir, 'stream-function');
+await bundle({ outDir: fakes.dir, only: ['stream-function'] });
+await placeFfmpeg({ dir, architecture: process.arch === 'arm64' ? 'arm64' : 'x86_64' });
 
 let running: WebFunctionFixture | undefined;
 afterEach(async () => {

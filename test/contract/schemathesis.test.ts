@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { installPinnedPythonPackage } from '../support/python-packages.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { useTarget } from './target.ts';
 
 const FOLDER = resolve(import.meta.dirname, 'schemathesis');
@@ -29,7 +28,7 @@ const runSchemathesis = (program: string, args: readonly string[], cwd: string, 
 describe('the service, by the requests that schemathesis derives from the OpenAPI document', () => {
   it('answers as the document says', { timeout: 240_000 }, async () => {
     const python = await installPinnedPythonPackage('schemathesis', REQUIREMENTS);
-    const folder = await mkdtemp(join(tmpdir(), 'reelay-schemathesis-'));
+    const folder = await temporaryFolder();
     const args = [
       ...['--config-file', resolve(FOLDER, 'schemathesis.toml'), 'run', '--no-color'],
       ...['--seed', '1', '--max-examples', '40', `${target.baseUrl}/swagger/v1/swagger.json`],
@@ -42,7 +41,6 @@ describe('the service, by the requests that schemathesis derives from the OpenAP
       EXISTING_KEYS: (await existingKeys()).join(),
       EXISTING_LINKS: LINKS.map((link) => target.origin.url(link)).join(),
     });
-    await rm(folder, { recursive: true, force: true });
     expect(isPassed, output).toBe(true);
     const operations = Object.values(target.api.json.paths).flatMap((methods) => Object.values(methods)).length;
     expect(output).toMatch(new RegExp(`Tested: ${operations}\\n`));

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { describe, expect, it } from 'vitest';
+import { startOrigin } from '../origin/server.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, startOwnService, useTarget } from './target.ts';
@@ -130,18 +129,9 @@ describe.skipIf(isRemote)('production with CORS for any origin', () => {
 });
 
 describe.skipIf(isRemote)('restart', () => {
-  let origin: Origin;
-  let dataDir = '';
-  beforeAll(async () => {
-    origin = await startOrigin();
-    dataDir = await mkdtemp(join(tmpdir(), 'reelay-restart-'));
-  });
-  afterAll(async () => {
-    await origin.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
-
   it('keeps the request count and the keys', async () => {
+    const origin = closeAfterwards(await startOrigin());
+    const dataDir = await temporaryFolder();
     const link = encodeURIComponent(origin.url('/files/clip.mp4'));
     const first = await startOwnService(origin, { dataDir });
     const resource = JSON.parse(

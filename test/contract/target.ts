@@ -8,9 +8,11 @@ import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
 import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
 import type { ServiceOptions } from '../../local/service.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { type Origin, type OriginOptions, startOrigin } from '../origin/server.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { usesSharedService } from '../support/leftovers.ts';
 import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
 import { createPacedRequests, type Pace } from './paced-requests.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from './target-settings.ts';
@@ -174,7 +176,14 @@ export async function startOwnService(
   return service;
 }
 
-/** The same with a temporary data folder. */
+/** The same with a temporary data folder and an origin of its own, until the tests of the file have ended. */
+export async function openOwnService({ mounts, settings }: Pick<OriginOptions, 'mounts'> & TargetOptions) {
+  const origin = closeAfterwards(await startOrigin({ mounts }));
+  const service = await startOwnService(origin, { dataDir: await temporaryFolder(), ...settings });
+  return { origin, service: closeAfterwards(service) };
+}
+
+/** The service with a temporary data folder. */
 async function ownService(originHost: string, changes?: Partial<Settings>) {
   const dataDir = await mkdtemp(join(tmpdir(), 'reelay-contract-'));
   const service = await startOwnService({ host: originHost }, { dataDir, ...changes });

@@ -11,7 +11,7 @@ import { createStreamService } from '../../stream-service/create-stream-service.
 import type { SourceLimits } from '../../stream-service/source/limits.ts';
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { createPairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';
+import { usePairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';
@@ -38,7 +38,7 @@ export interface ServiceFixture {
 }
 
 export async function startServiceFixture(): Promise<ServiceFixture> {
-  const media = await createPairMedia();
+  const media = await usePairMedia();
   const site = createFaultSite(media.pathOf);
   const origin = await startOrigin({ mounts: site.mounts });
   const table = await openTemporaryState();
@@ -90,7 +90,6 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
       await egress.close();
       await table.close();
       await origin.close();
-      await media.close();
     },
   };
 }

@@ -1,25 +1,19 @@
-import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildPage } from '../../local/page/build-page.ts';
-import { loadPageFiles, type PageFile } from '../../local/page/page-files.ts';
+import { loadPageFiles } from '../../local/page/page-files.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Budget of a first visit: transferred bytes and requests. */
 const BUDGET = { bytes: 60_000, requests: 7 };
 
-let folder = '';
-let outDir = '';
-let files: ReadonlyMap<string, PageFile>;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-build-'));
-  outDir = join(folder, 'web');
-  // That of the service, which other tests need too.
-  await cp(await buildPage(), outDir, { recursive: true });
-  files = await loadPageFiles(outDir);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder();
+const outDir = join(folder, 'web');
+// That of the service, which other tests need too.
+await cp(await buildPage(), outDir, { recursive: true });
+const files = await loadPageFiles(outDir);
 
 const textOf = (path: string): string => files.get(path)?.plain.body.toString() ?? expect.fail(`No ${path}`);
 const sent = (path: string): number => {

@@ -1,29 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LOCAL = resolve(import.meta.dirname, '../../local');
 const TIMEOUT_MS = 60_000;
 
-let folder = '';
 let child: ChildProcess | undefined;
 afterEach(async () => {
   if (child?.exitCode === null) {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 describe('npm run dev', () => {
   it('serves the page with live reload and the API, restarts on a change, and leaves no process', async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-dev-'));
+    const folder = await temporaryFolder();
     const port = await freePort();
     const started = spawn(process.execPath, [join(LOCAL, 'dev.ts')], {
       cwd: folder,

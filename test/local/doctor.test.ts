@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkCookies, checkMemory, checkMetricsPort, checkPlugins, checkPort } from '../../local/doctor/machine.ts';
@@ -11,7 +11,8 @@ import { checkClock, checkExposure, checkTokenProvider, checkTraces } from '../.
 import { checkNode, checkPython, checkSandboxes, checkYtDlp, describeSandboxes } from '../../local/doctor/programs.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
 import { startService } from '../../local/service.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { startOrigin } from '../origin/server.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { ytDlpWithoutScripts } from '../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -20,11 +21,7 @@ import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
 const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
 const toolsDir = await createToolsFolder(join(root, 'tools'));
-let origin: Origin;
-beforeAll(async () => {
-  origin = await startOrigin();
-});
-afterAll(() => origin.close());
+const origin = closeAfterwards(await startOrigin());
 
 async function listening(server: Server) {
   await once(server.listen(0, '127.0.0.1'), 'listening');

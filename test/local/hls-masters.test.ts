@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
-import { startOwnService } from '../contract/target.ts';
+import { openOwnService } from '../contract/target.ts';
+import type { OriginHandler } from '../origin/handler.ts';
 import { madeBy } from '../origin/media.ts';
 import { send, sendFile, typeOf } from '../origin/respond.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Mean volume of each audio track in dBFS, which identifies it in a stream. Stereo of the same mono track is 3 dB lower. */
 const VOLUMES = { en: -21, fr: -33, ad: -45 } as const;
@@ -156,39 +156,23 @@ const MASTERS: Readonly<Record<string, readonly [text: string, best: 'Combined' 
 /** FFmpeg's own playlists, and the same without CODECS, which FFmpeg leaves out for codecs that it cannot name. */
 const OWN = ['mpegts', 'fmp4'].flatMap((type) => [[type, 'as it is'] as const, [type, 'without CODECS'] as const]);
 
+const playlists = new Map(Object.values(MASTERS).map(([text], index) => [`master-${index}.m3u8`, text]));
+const media = await madeBy([FFMPEG_ARGS, MASTER_ARGS('mpegts'), MASTER_ARGS('fmp4')]);
+for (const type of ['mpegts', 'fmp4']) {
+  const own = await readFile(join(media, `own-${type}.m3u8`), 'utf8');
+  expect(own).toContain('AUDIO="');
+  playlists.set(`${type}-${'as it is'.length}.m3u8`, own);
+  playlists.set(`${type}-${'without CODECS'.length}.m3u8`, own.replaceAll(/,CODECS="[^"]*"/g, ''));
+}
+const sendMade: OriginHandler = async (exchange) => {
+  const { path } = exchange;
+  const file = playlists.get(path) ?? (await readFile(join(media, path)).catch(() => undefined));
+  return file ? send(exchange, typeOf(path), file) : sendFile(exchange, path);
+};
+const folder = await temporaryFolder();
+const { origin, service } = await openOwnService({ mounts: { '/made/': sendMade } });
+
 describe('an HLS multivariant playlist', () => {
-  let media: string;
-  let folder: string;
-  let origin: Origin;
-  let service: Awaited<ReturnType<typeof startOwnService>>;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-hls-'));
-    const playlists = new Map(Object.values(MASTERS).map(([text], index) => [`master-${index}.m3u8`, text]));
-    media = await madeBy([FFMPEG_ARGS, MASTER_ARGS('mpegts'), MASTER_ARGS('fmp4')]);
-    for (const type of ['mpegts', 'fmp4']) {
-      const own = await readFile(join(media, `own-${type}.m3u8`), 'utf8');
-      expect(own).toContain('AUDIO="');
-      playlists.set(`${type}-${'as it is'.length}.m3u8`, own);
-      playlists.set(`${type}-${'without CODECS'.length}.m3u8`, own.replaceAll(/,CODECS="[^"]*"/g, ''));
-    }
-    origin = await startOrigin({
-      mounts: {
-        '/made/': async (exchange) => {
-          const { path } = exchange;
-          const file = playlists.get(path) ?? (await readFile(join(media, path)).catch(() => undefined));
-          return file ? send(exchange, typeOf(path), file) : sendFile(exchange, path);
-        },
-      },
-    });
-    service = await startOwnService(origin, { dataDir: join(folder, 'data') });
-  });
-  afterAll(async () => {
-    await service?.close();
-    await origin?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   const resolve = async (name: string) => {
     const url = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(`/made/${name}`))}`;
     const { status, body } = await sendRequest(url);

@@ -1,25 +1,21 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { onTerminal } from '../support/on-terminal.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
 import { MAIN, Started } from '../support/started.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-main-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder();
 
 let started: Started | undefined;
 const start = (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {

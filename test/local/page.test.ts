@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPage, type Page, type PageOptions } from '../../local/page/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(100)}`;
 const FILES: Readonly<Record<string, string>> = {
@@ -22,8 +22,8 @@ const FILES: Readonly<Record<string, string>> = {
   '.built-from': 'secret',
 };
 
-let folder = '';
-let dir = '';
+const folder = await temporaryFolder();
+const dir = join(folder, 'web');
 const servers: Server[] = [];
 const logged: string[] = [];
 const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void logged.push(message) };
@@ -47,8 +47,6 @@ async function serve(
 let baseUrl = '';
 let port = 0;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-page-'));
-  dir = join(folder, 'web');
   await mkdir(join(dir, 'assets'), { recursive: true });
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(dir, name), content);
   await writeFile(join(folder, 'outside.txt'), 'outside');
@@ -58,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) await new Promise((resolve) => void server.close(resolve));
-  await rm(folder, { recursive: true, force: true });
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

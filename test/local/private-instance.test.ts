@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Playback } from '../../core/api/schemas.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
@@ -14,40 +13,32 @@ import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 
 const KEY = 'first-key-0123456789';
 const OTHER = 'second-key-0123456789';
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
-const origin = await startOrigin();
+const origin = closeAfterwards(await startOrigin());
 const logged: unknown[] = [];
 const log: Log = {
   info: (...line) => logged.push(line),
   warn: (...line) => logged.push(line),
   error: (message, fields) => logged.push(message, fieldsWithoutSecrets(fields ?? {}), String(fields?.error)),
 };
-let folder = '';
-let service: Awaited<ReturnType<typeof startService>>;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-private-'));
-  await writeFile(join(folder, 'keys'), `# of a colleague\n${OTHER}\n\n`);
-  const settings = readSettings({
-    ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
-    ...{ TOOLS_DIR: await createToolsFolder(join(folder, 'tools')), EGRESS_ALLOW: origin.host },
-    ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0', TRUSTED_PROXIES: '1' },
-  });
-  service = await startService({ settings: { ...settings, port: 0 }, log, hasPage: false });
-  await service.ready;
+const folder = await temporaryFolder();
+await writeFile(join(folder, 'keys'), `# of a colleague\n${OTHER}\n\n`);
+const settings = readSettings({
+  ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
+  ...{ TOOLS_DIR: await createToolsFolder(join(folder, 'tools')), EGRESS_ALLOW: origin.host },
+  ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0', TRUSTED_PROXIES: '1' },
 });
-afterAll(async () => {
-  await service.close();
-  await origin.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const service = closeAfterwards(await startService({ settings: { ...settings, port: 0 }, log, hasPage: false }));
+await service.ready;
 
 const bearer = { authorization: `Bearer ${KEY}` };
 const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>

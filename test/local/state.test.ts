@@ -1,23 +1,20 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createShutdownStack, type ShutdownStack } from '../../core/concurrency/shutdown.ts';
 import { silentLog } from '../../core/log/log.ts';
 import { leaveAddress, openState } from '../../local/state.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let dir: string;
 let shutdown: ShutdownStack;
 let logged: string[];
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reelay-data-'));
+  dir = await temporaryFolder();
   shutdown = createShutdownStack();
   logged = [];
 });
-afterEach(async () => {
-  await shutdown.close();
-  await rm(dir, { recursive: true });
-});
+afterEach(() => shutdown.close());
 
 const open = () => {
   const note = (message: string) => void logged.push(message);

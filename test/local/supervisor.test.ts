@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
 
@@ -29,9 +29,8 @@ const PROGRAM = `
   behaviours[behaviour]();
 `;
 
-let folder = '';
+const folder = await temporaryFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-supervisor-'));
   await writeFile(join(folder, 'program.mjs'), PROGRAM);
   await writeFile(
     join(folder, 'start.mjs'),
@@ -48,7 +47,6 @@ beforeAll(async () => {
     JSON.stringify({ private: true, scripts: { start: 'node start.mjs 60000 lives' } }),
   );
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A started command, and the programs that its supervisor has run so far. */
 class Supervised {

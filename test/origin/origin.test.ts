@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { sendRequest } from '../support/request.ts';
-import { type Origin, startOrigin } from './server.ts';
+import { startOrigin } from './server.ts';
 import { STRICT_CHUNK } from './sites/watch-rules.ts';
 
-let origin: Origin;
-beforeAll(async () => {
-  origin = await startOrigin();
-});
-afterAll(() => origin.close());
+const origin = closeAfterwards(await startOrigin());
 
 const get = (path: string, headers: Record<string, string> = {}) => sendRequest(origin.url(path), { headers });
 

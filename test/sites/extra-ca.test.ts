@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import type { YtDlp } from '../../core/tools/tools.ts';
@@ -7,9 +7,10 @@ import { ensureMedia } from '../origin/media.ts';
 import { html, sendFile } from '../origin/respond.ts';
 import { afterFile } from '../support/after-file.ts';
 import { asProblem } from '../support/as-problem.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { ytDlpWithCurlCffi } from '../support/installed-tools.ts';
 import type { Site } from './site.ts';
-import { type RunningSites, startSites } from './start-sites.ts';
+import { startSites } from './start-sites.ts';
 
 const mediaDir = await ensureMedia();
 const ytDlp = await ytDlpWithCurlCffi();
@@ -22,11 +23,7 @@ const site: Site = {
     else await sendFile({ ...exchange, mediaDir }, 'clip.mp4');
   },
 };
-let sites: RunningSites;
-beforeAll(async () => {
-  sites = await startSites([site]);
-});
-afterAll(() => sites.close());
+const sites = closeAfterwards(await startSites([site]));
 
 /** Resolves the page of the site through an outgoing proxy. */
 async function resolvePage({

@@ -7,6 +7,7 @@ import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
 import type { FileSource, OpenSource, Source } from '../../stream-service/source/source.ts';
+import { closeAfterwards, closesOnce } from '../support/close-afterwards.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;
@@ -85,7 +86,7 @@ export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions
 }
 
 /**
- * Starts the service on a free port, with sources by the format id of their track.
+ * Starts the service on a free port, with sources by the format id of their track. It is closed after the test or file.
  * @param resource the only one in its table, or what finds one by its id
  */
 export async function startService(
@@ -129,13 +130,14 @@ export async function startService(
   service.app.server.on('connection', (connection: Socket) => connections.push(connection));
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  return {
+  return closeAfterwards({
     url: `http://127.0.0.1:${port}`,
     ...{ touched, sizes, attachments },
     sentBytes: () => connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
     connections: () => connections.filter(({ destroyed }) => !destroyed).length,
-    ...{ drain: service.drain, close: service.close },
-  };
+    drain: service.drain,
+    close: closesOnce(service.close),
+  });
 }
 
 /** Sends a request and returns the response with its body unread, like a slow client. */

@@ -1,16 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ALL, CONTRADICTION, COOKIE, HEADER } from './cookies-content.ts';
 
-let dir = '';
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reelay-cookies-test-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = await temporaryFolder();
 
 const write = async (content: string | Buffer): Promise<string> => {
   const file = join(dir, 'cookies.txt');
@@ -75,7 +71,7 @@ describe('COOKIES_FILE', () => {
 
 describe('COOKIES_DIR', () => {
   const sitesOf = async (files: Readonly<Record<string, string>>) => {
-    const folder = await mkdtemp(join(dir, 'sites-'));
+    const folder = await temporaryFolder();
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     return { folder, read: () => readSettings({ COOKIES_DIR: folder }).cookiesDir };
   };
@@ -116,7 +112,7 @@ describe('YT_DLP_PLUGINS', () => {
     expect(readSettings({ YT_DLP_PLUGINS: relative(process.cwd(), PLUGINS) }).ytDlpPlugins).toBe(PLUGINS));
 
   it('accepts archives', async () => {
-    const folder = await mkdtemp(join(dir, 'plugins-'));
+    const folder = await temporaryFolder();
     expect(() => readSettings({ YT_DLP_PLUGINS: folder })).toThrow(/^YT_DLP_PLUGINS must be [^\n]+ has none$/);
     await writeFile(join(folder, 'provider.zip'), '');
     expect(readSettings({ YT_DLP_PLUGINS: folder }).ytDlpPlugins).toBe(folder);

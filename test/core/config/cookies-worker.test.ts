@@ -1,15 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { startWorker } from '../../../core/tools/worker/worker-process.ts';
 import { installedTools } from '../../support/installed-tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ALL, CONTRADICTION } from './cookies-content.ts';
 
 it('COOKIES_FILE accepts and rejects what yt-dlp does', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-cookies-test-'));
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  const cookiesFile = join(dir, 'cookies.txt');
+  const cookiesFile = join(await temporaryFolder(), 'cookies.txt');
   const { ytDlp } = await installedTools();
   const startWith = async (content: string) => {
     await writeFile(cookiesFile, content);

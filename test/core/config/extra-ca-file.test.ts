@@ -1,17 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
 import { checkExtraCa } from '../../../local/doctor/network.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { certificateFile } from '../egress/certificate.ts';
 
 const certificate = await readFile(certificateFile, 'utf8');
-let dir = '';
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reelay-ca-test-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = await temporaryFolder();
 
 const read = (file: string) => readSettings({ EXTRA_CA_FILE: file }).extraCaFile;
 const write = async (text: string): Promise<string> => {

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { openSqliteStorage, type SqliteStorage } from '../../../core/state/sqlite/sqlite-storage.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const START = 1_800_000_000;
 export const MIB = 1024 * 1024;
@@ -25,13 +23,10 @@ export function useSqlite() {
     },
   };
   beforeEach(async () => {
-    fixture.dir = await mkdtemp(join(tmpdir(), 'reelay-sqlite-'));
+    fixture.dir = await temporaryFolder();
     fixture.logged = [];
   });
-  afterEach(async () => {
-    fixture.closeAll();
-    await rm(fixture.dir, { recursive: true, force: true });
-  });
+  afterEach(() => fixture.closeAll());
   return fixture;
 }
 

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import { openSqliteStorage } from '../../../core/state/sqlite/sqlite-storage.ts';
 import type { StateStorage } from '../../../core/state/storage.ts';
 import { ensureTable, startDynamoDb } from '../../support/dynamodb.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** An empty table for each call of `open`. */
 export interface StorageFixture {
@@ -27,7 +26,7 @@ export const STORAGES: Readonly<Record<string, () => Promise<StorageFixture>>> =
     };
   },
   async SQLite() {
-    const root = await mkdtemp(join(tmpdir(), 'reelay-sqlite-'));
+    const root = await temporaryFolder();
     const opened: { close(): void }[] = [];
     return {
       async open(now) {
@@ -37,7 +36,6 @@ export const STORAGES: Readonly<Record<string, () => Promise<StorageFixture>>> =
       },
       async close() {
         for (const each of opened) each.close();
-        await rm(root, { recursive: true });
       },
     };
   },

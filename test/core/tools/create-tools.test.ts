@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ToolsOptions } from '../../../core/tools/install/create-tools.ts';
 import { withLock } from '../../../core/tools/install/lock.ts';
 import { type ToolProvider, ToolUnavailable, type YtDlp } from '../../../core/tools/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { useToolsFakes } from './tools-fakes.ts';
 
 const fakes = useToolsFakes();
@@ -244,8 +244,7 @@ describe('the alternative', () => {
 describe('the folder of an image', () => {
   /** A release in a read-only folder beside the folder of the tools. */
   const imageWith = async (version: string) => {
-    const folder = await mkdtemp(join(tmpdir(), 'reelay-image-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder();
     await writeFile(join(folder, 'yt-dlp_linux'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
     return folder;
   };

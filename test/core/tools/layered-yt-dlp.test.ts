@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from '../../../core/tools/yt-dlp/layered-yt-dlp.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let layer: string;
 let staging: string;
@@ -11,8 +11,7 @@ let staging: string;
 const PROGRAM = '#!/bin/sh\nread -r version < "$(/usr/bin/dirname "$0")/_internal/version"\necho "$version"\n';
 
 beforeEach(async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-layer-'));
-  onTestFinished(() => rm(dir, { recursive: true }));
+  const dir = await temporaryFolder();
   [layer, staging] = [join(dir, 'opt'), join(dir, 'staged')];
   await mkdir(join(layer, '_internal'), { recursive: true });
 });

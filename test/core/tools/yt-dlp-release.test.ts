@@ -1,4 +1,4 @@
-import { access, mkdtemp, readdir } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readKey } from 'openpgp';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ const release = (asset: string | undefined = ASSET) =>
     download: (url, options) => egress.request(url, options),
   });
 const fetch = async (signal = new AbortController().signal, onBytes: FetchOptions['onBytes'] = () => undefined) => {
-  const folder = await mkdtemp(join(root, 'folder-'));
+  const folder = await temporaryFolder();
   return { folder, locate: await release().fetch(folder, { signal, onBytes }) };
 };
 

@@ -1,20 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planCommand } from '../../../infra/cli/cli-plan.ts';
 import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 
-let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reelay-cli-'));
-});
-afterEach(() => rm(dir, { recursive: true }));
+const dir = await temporaryFolder();
 
 /** Output and exit code of the command. A bundle would be built in `dir`. */
 const run = (args: readonly string[], env: Record<string, string> = {}) =>

@@ -72,7 +72,6 @@ describe('the edge cache', () => {
   });
   afterAll(async () => {
     await cache.close();
-    await service.close();
   });
   beforeEach(() => {
     Object.assign(calls, { resources: 0, sources: 0, reads: 0, ffmpeg: 0 });

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused } from '../../bundled/invoke-api.ts';
-import { type InvokeFixture, startInvokeFixture } from '../invoke-fakes.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { startInvokeFixture } from '../invoke-fakes.ts';
 
-let invokeApi: InvokeFixture;
-beforeAll(async () => {
-  invokeApi = await startInvokeFixture();
-});
-afterAll(() => invokeApi.close());
+const invokeApi = closeAfterwards(await startInvokeFixture());
 
 let events: unknown[];
 const forEver = new Promise<never>(() => undefined);

@@ -1,30 +1,22 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bundle } from '../../../infra/build/bundle.ts';
 import { mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventOf } from '../fakes.ts';
-import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
+import { startOnDemandFixture } from './on-demand-fixture.ts';
 
 const run = promisify(execFile);
 const FUNCTIONS = ['wake', 'register', 'stop-tasks', 'origin-secret'];
 const RUNNER = join(import.meta.dirname, 'run-function.mjs');
 
-let fixture: OnDemandFixture;
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
-  await bundle({ outDir: dir, only: FUNCTIONS });
-  fixture = await startOnDemandFixture();
-  await fixture.state.putResource(resourceOf([videoTrack()]));
-});
-afterAll(async () => {
-  await fixture.close();
-  await rm(dir, { recursive: true });
-});
+const dir = await temporaryFolder();
+await bundle({ outDir: dir, only: FUNCTIONS });
+const fixture = closeAfterwards(await startOnDemandFixture());
+await fixture.state.putResource(resourceOf([videoTrack()]));
 
 /** Runs a deployed bundle with the environment variables of the stack. */
 async function invoke(name: string, event: unknown, change: Readonly<Record<string, string>> = {}) {

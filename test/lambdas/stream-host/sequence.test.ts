@@ -39,7 +39,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const host of processes) await host.close();
   await fixture.close();
-  await upstream.close();
 });
 
 const view = (headers: Record<string, string> = {}) => distribution.view(MEDIA, { headers });

@@ -2,19 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { describe, expect, it } from 'vitest';
+import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { sendRequest } from '../../support/request.ts';
 import { failingSource, openResponse, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(200_000);
-let loopback: FfmpegInputServer;
-beforeAll(async () => {
-  loopback = await createFfmpegInputServer();
-});
-afterAll(() => loopback.close());
+const loopback = closeAfterwards(await createFfmpegInputServer());
 
 describe('createFfmpegInputServer', () => {
   it('serves a file by range at an unguessable path', async () => {

@@ -1,23 +1,15 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { mediaKey, renditionOf, resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const source = () => fileSource(Buffer.from('some media'));
-let service: Service;
-let media: string;
-beforeAll(async () => {
-  service = await startService(
-    resourceOf([trackOf('file')]),
-    { file: source() },
-    { corsAllowedOrigins: ['https://page.example'] },
-  );
-  media = `/api/Stream/Media/${mediaKey('file')}`;
-});
-afterAll(() => service.close());
+const options = { corsAllowedOrigins: ['https://page.example'] };
+const service = await startService(resourceOf([trackOf('file')]), { file: source() }, options);
+const media = `/api/Stream/Media/${mediaKey('file')}`;
 
 const at = (path: string, method = 'GET') => sendRequest(service.url + path, { method });
 
@@ -104,7 +96,6 @@ describe('an unavailable state table', () => {
       title: 'Fetch Failed',
       status: 502,
     });
-    await broken.close();
   });
 
   it('sends the stream when extending the expiry fails', async () => {
@@ -113,7 +104,6 @@ describe('an unavailable state table', () => {
     const state = { touchResource: throttle, putExactSize: throttle, putAttachment: throttle };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
-    await throttled.close();
   });
 });
 
@@ -129,6 +119,5 @@ describe('an internal error', () => {
       title: 'Internal Server Error',
       status: 500,
     });
-    await faulty.close();
   });
 });

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mp4Tags } from '../../../core/media/mp4-tags/mp4-tags.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { madeFile } from '../../origin/media.ts';
@@ -70,10 +70,6 @@ describe('?format=', () => {
     service = await startService({ ...resource, renditions }, { ...sources, cover: fileSource(cover) }, options);
     live = await startService({ ...resource, isLive: true, durationSeconds: undefined }, sources);
   }, 120_000);
-  afterAll(async () => {
-    await service?.close();
-    await live?.close();
-  });
 
   const get = (formatId: string, query: string, headers: Record<string, string> = {}) =>
     sendRequest(`${service.url}/api/Stream/Media/${mediaKey(formatId)}?${query}`, { headers });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
@@ -22,11 +22,8 @@ import {
 } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
-let media: string;
+const media = await ensureMedia();
 let service: Service | undefined;
-beforeAll(async () => {
-  media = await ensureMedia();
-});
 afterEach(async () => {
   await service?.close();
   service = undefined;
@@ -148,7 +145,6 @@ describe('Combined', () => {
     const sources = { video: await load('ladder/h264-360.mp4'), audio: await load('ladder/aac-128.m4a') };
     service = await startService(resource, sources, { ffmpeg: () => undefined });
     expect((await sendRequest(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
-    await service.close();
     const webm = { video: await load('ladder/vp9-360.webm'), audio: await load('ladder/opus-96.webm') };
     service = await startService(resource, webm, { ffmpeg: () => undefined });
     expect((await sendRequest(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);

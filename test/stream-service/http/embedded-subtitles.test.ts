@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { itInChromium } from '../../support/chromium.ts';
@@ -145,7 +145,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     service = await start(undefined, frozen);
     url = service.url + pathOf('subtitles=de');
   }, 120_000);
-  afterAll(() => service?.close());
 
   it('has a length, and the same bytes for any range', async () => {
     const before = await sendRequest(url, { method: 'HEAD' });
@@ -207,7 +206,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     const changed = await sendRequest(other.url + pathOf('subtitles=pt-BR'));
     expect(changed.status).toBe(200);
     expect(changed.body.includes('Third part')).toBe(true);
-    await other.close();
   });
 
   it('can have tags too', async () => {
@@ -232,7 +230,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     const flooded = await start(flood);
     const { status, body } = await sendRequest(flooded.url + pathOf('subtitles=de'));
     expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The subtitles are too large to embed.']);
-    await flooded.close();
   });
 
   it('has the subtitles of a clip, from its start on', async () => {
@@ -254,7 +251,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     const faulty = await start(text);
     expect((await sendRequest(faulty.url + pathOf('subtitles=de'))).status).toBe(502);
     expect((await sendRequest(faulty.url + pathOf(''))).status).toBe(200);
-    await faulty.close();
   });
 });
 
@@ -314,7 +310,6 @@ describe('?subtitles= of other renditions', () => {
     files.set('webm-file', files.get('webm-video') ?? Buffer.alloc(0));
     service = await start();
   }, 120_000);
-  afterAll(() => service?.close());
 
   it.each(['file', 'fragmented-file'])(
     'embeds them in a single %s with length, ranges, ETag and HEAD',
@@ -416,7 +411,6 @@ describe('?subtitles= of other renditions', () => {
       415,
       'Subtitles cannot be embedded in a live stream.',
     ]);
-    await live.close();
   });
 
   it.each([mediaKey('file'), mediaKey('unindexed-file'), combinedKey(...pairs[0]), combinedKey(...pairs[1])])(
@@ -425,7 +419,6 @@ describe('?subtitles= of other renditions', () => {
       const flooded = await start({ text: fileSource(Buffer.from(`WEBVTT\n\n${overlapping()}`)) });
       const { status, body } = await sendRequest(`${flooded.url}/api/Stream/Media/${key}?subtitles=de`);
       expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The subtitles are too large to embed.']);
-      await flooded.close();
     },
   );
 });

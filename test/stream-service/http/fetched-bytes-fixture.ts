@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { packFragments } from '../../../core/media/dash/index.ts';
 import { archiveKey, keyOf, subtitleId } from '../../../core/state/keys.ts';
 import type { ArchivedList, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
@@ -116,10 +115,6 @@ export async function startCounted(durationSeconds: number) {
       },
     },
   );
-  onTestFinished(async () => {
-    await service.close();
-    await upstream.close();
-  });
 
   return {
     url: `${service.url}/api/Stream`,

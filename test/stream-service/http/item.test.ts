@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAccessControl } from '../../../core/http/client.ts';
 import { keyOf, subtitleId } from '../../../core/state/keys.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
 
 const HASH = createHash('sha256').update('an-access-key').digest('hex');
 const french = { language: 'fr', isAutomatic: false };
@@ -23,11 +23,7 @@ const ITEM = {
   subtitles: [{ key: subtitleKey, language: 'fr', name: null, isAutomatic: false }],
 };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService(resource, {}, { corsAllowedOrigins: ['https://page.example'] });
-});
-afterAll(() => service.close());
+const service = await startService(resource, {}, { corsAllowedOrigins: ['https://page.example'] });
 const get = (key: string, init: RequestInit = {}) => fetch(`${service.url}/api/Stream/Item/${key}`, init);
 
 describe('GET /api/Stream/Item/{key}', () => {

@@ -1,17 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 const SIZE = 100_000_000;
 const CHUNK_BYTES = 65_536;
-let service: Service | undefined;
-afterEach(async () => {
-  await service?.close();
-  service = undefined;
-});
+let service: Service;
 
 /** A large file that counts its open reads and the requested bytes. */
 function countedSource() {
@@ -160,7 +156,7 @@ describe('drain', () => {
     const { source } = countedSource();
     const url = await start(source);
     const answer = await openResponse(url);
-    const drained = service?.drain();
+    const drained = service.drain();
     expect((await sendRequest(url)).status).toBe(503);
     expect(await outcome(answer)).toBe('complete');
     await drained;
@@ -172,10 +168,10 @@ describe('drain', () => {
       const url = await start({ ...source, size }, { drainSeconds: 0 });
       const answer = await openResponse(url);
       const end = outcome(answer);
-      await service?.drain();
+      await service.drain();
       expect(await end).toBe('broken');
       await until(() => counts.open === 0);
-      await service?.close();
+      await service.close();
     }
   });
 });

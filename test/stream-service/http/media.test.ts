@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { Resource } from '../../../core/state/resource.ts';
@@ -32,7 +32,6 @@ describe('a direct file', () => {
     service = await startService(resourceOf([track]), { file: source });
     url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
   });
-  afterAll(() => service.close());
 
   it('is sent as an attachment with its name', async () => {
     expect((await sendRequest(url)).headers['content-disposition']).toBe(
@@ -107,7 +106,6 @@ describe('the size of a file that resolving does not tell', () => {
     const service = await startService(resourceOf(tracks), { audio: fileSource(bytes) });
     const { status } = await sendRequest(`${service.url}/api/Stream/Media/${combinedKey()}?format=m4a`);
     expect([status, service.sizes.size]).toEqual([200, 0]);
-    await service.close();
   });
 });
 
@@ -123,7 +121,6 @@ describe('a failing or incomplete source', () => {
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.body.toString())).toEqual({ type: `/problems/${name}`, title, status });
     expect(answer.headers['cache-control']).toBe('no-store');
-    await service.close();
   });
 
   it.each([
@@ -132,7 +129,6 @@ describe('a failing or incomplete source', () => {
   ])('breaks the connection when it fails midway, %s', async (_name, source) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: source });
     await expect(sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
-    await service.close();
   });
 
   it('is opened with the range that the client requests', async () => {
@@ -145,7 +141,6 @@ describe('a failing or incomplete source', () => {
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
     for (const range of ['bytes=1000-1009', 'bytes=1000-', 'bytes=-5']) await sendRequest(url, { headers: { range } });
     expect(asked).toEqual([{ first: 1000, last: 1009 }, { first: 1000 }, { first: 0 }]);
-    await service.close();
   });
 
   it('is sent whole, without length and ranges, when its size is unknown', async () => {
@@ -160,7 +155,6 @@ describe('a failing or incomplete source', () => {
     const head = await sendRequest(url, { method: 'HEAD' });
     expect(head.status).toBe(200);
     expect(head.headers).not.toHaveProperty('content-length');
-    await service.close();
   });
 
   it('has a different ETag for a different size or validator', async () => {
@@ -172,7 +166,6 @@ describe('a failing or incomplete source', () => {
     ]) {
       const service = await startService(resourceOf([trackOf('file')]), { file: source });
       etags.add((await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).headers.etag);
-      await service.close();
     }
     expect(etags.size).toBe(3);
   });
@@ -195,7 +188,6 @@ describe('a conversion while FFmpeg is missing', () => {
     expect(headers['retry-after']).toBe('5');
     expect(JSON.parse(body.toString())).toMatchObject({ title, status: 503 });
     expect(open).not.toHaveBeenCalled();
-    await service.close();
   });
 
   it('answers HEAD with what the table knows', async () => {
@@ -213,7 +205,6 @@ describe('a conversion while FFmpeg is missing', () => {
       'content-length': String(43 * 576),
       'accept-ranges': 'bytes',
     });
-    await service.close();
   });
 });
 
@@ -231,7 +222,6 @@ describe('HEAD with a source that can be inspected', () => {
       const get = await sendRequest(url);
       expect(head.map((name) => [name, headers[name]])).toEqual(head.map((name) => [name, get.headers[name]]));
     }
-    await service.close();
   });
 
   it.each<[string, OpenSource, number]>([
@@ -245,6 +235,5 @@ describe('HEAD with a source that can be inspected', () => {
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'bytes' });
     expect(headers).not.toHaveProperty('content-length');
-    await service.close();
   });
 });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { deflateSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3Frames } from '../../../core/conversions/mp3.ts';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 import { id3Tag } from '../../../core/media/id3/id3-tag.ts';
@@ -86,7 +86,6 @@ describe('an MP3 conversion with ?tags=true', () => {
     });
     url = service.url + pathOf();
   });
-  afterAll(() => service?.close());
 
   it('announces its exact length before the cover is known, and its ETag from then on', async () => {
     const before = await sendRequest(url, { method: 'HEAD' });
@@ -157,7 +156,6 @@ describe('an MP3 conversion with ?tags=true', () => {
       start(fileSource(png(300, 100)), { durationSeconds: SHORT_SECONDS }, frozen),
     ]);
     const [a, b] = await Promise.all([one, other].map(({ url: base }) => sendRequest(base + pathOf())));
-    await Promise.all([one.close(), other.close()]);
     expect(a?.headers.etag).toBe(b?.headers.etag);
     expect(a?.body.equals(b?.body ?? Buffer.alloc(0))).toBe(true);
   });
@@ -193,7 +191,6 @@ describe('an MP3 conversion with ?tags=true', () => {
     expect([status, body.length, headers['content-length']]).toEqual([200, SHORT_BYTES, String(SHORT_BYTES)]);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
     expect(body.subarray(TAG_BYTES).equals(whole.subarray(TAG_BYTES, SHORT_BYTES))).toBe(true);
-    await faulty.close();
   });
 
   it('has no cover when the item has none', async () => {
@@ -202,7 +199,6 @@ describe('an MP3 conversion with ?tags=true', () => {
     const { body } = await sendRequest(bare.url + pathOf());
     expect(body.length).toBe(SHORT_BYTES);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
-    await bare.close();
   });
 
   it.each(['tags=yes', 'tags=1', 'tags=true&tags=true'])('answers %s with 400', async (query) => {

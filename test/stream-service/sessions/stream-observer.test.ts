@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { StreamObserver } from '../../../stream-service/sessions/stream-sessions.ts';
 import { sendRequest } from '../../support/request.ts';
 import {
@@ -41,7 +41,6 @@ beforeEach(async () => {
     { observer, ffmpeg: () => ({ ...ffmpeg, path: '/bin/false' }) },
   );
 });
-afterEach(() => service.close());
 const url = (key: string, type = 'Media') => `${service.url}/api/Stream/${type}/${key}`;
 
 describe('StreamObserver', () => {

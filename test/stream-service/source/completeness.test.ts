@@ -1,8 +1,7 @@
 import { createCipheriv } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CompletenessCheck,
   createLengthCheck,
@@ -11,6 +10,7 @@ import {
   type MediaCheckOptions,
 } from '../../../stream-service/source/completeness.ts';
 import { runProgram } from '../../support/media-tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { bytesOf } from './upstream.ts';
 
 /** The result of a check of bytes in chunks of a length. */
@@ -29,18 +29,14 @@ const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=4'];
 const SOUND = ['-f', 'lavfi', '-i', 'sine=440:d=4'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '50'];
 const AAC = ['-c:a', 'aac'];
+const folder = await temporaryFolder();
 
 describe('createMediaCheck', () => {
-  let folder: string;
   const make = async (name: string, ...args: string[]) => {
     const file = join(folder, name);
     await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, file]);
     return readFile(file);
   };
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-audit-'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** Lengths at which a file may be cut: all over it, and one byte off each end. */
   const cuts = (bytes: Buffer) => [1, 100, ...Array.from({ length: 23 }, (_, n) => n * (bytes.length / 23)), -1];

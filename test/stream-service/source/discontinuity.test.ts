@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFragments } from '../../../core/media/dash/index.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { madeBy } from '../../origin/media.ts';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
 import { melody, packetTimes } from '../tones.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startUpstream } from './upstream.ts';
 
 /** Six seconds of a picture and a tone. */
 const coded = (picture: string, tone: number, ...more: string[]): string[] => [
@@ -24,26 +24,19 @@ const recording = (name: string, ...[picture, tone, ...more]: Parameters<typeof 
 const broadcast = (name: string, tone: number, seconds: number): string[] =>
   coded('64x48', tone, '-output_ts_offset', String(seconds), '-f', 'mpegts', `${name}.ts`);
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-beforeAll(async () => {
-  folder = await madeBy([
-    recording('low', '64x48', 400),
-    recording('high', '64x48', 800),
-    recording('wide', '96x48', 800),
-    broadcast('early', 400, 0),
-    broadcast('late', 800, 14),
-    recording('slow', '64x48', 800, '-ar', '44100'),
-  ]);
-  upstream = await startUpstream();
-  upstream.use(async (request, response) => {
-    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
-    response.end(path.endsWith('.list') ? lists.get(path) : await readFile(join(folder, path)));
-  });
+const folder = await madeBy([
+  recording('low', '64x48', 400),
+  recording('high', '64x48', 800),
+  recording('wide', '96x48', 800),
+  broadcast('early', 400, 0),
+  broadcast('late', 800, 14),
+  recording('slow', '64x48', 800, '-ar', '44100'),
+]);
+const upstream = await startUpstream();
+upstream.use(async (request, response) => {
+  const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+  response.end(path.endsWith('.list') ? lists.get(path) : await readFile(join(folder, path)));
 });
-afterEach(() => service?.close());
-afterAll(() => upstream.close());
 
 const lists = new Map<string, string>();
 const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;
@@ -61,7 +54,7 @@ function hls(lines: readonly string[]): Promise<string> {
 
 async function serve(traits: Partial<Track>, durationSeconds: number): Promise<string> {
   const resource = resourceOf([trackOf('f', traits)], { durationSeconds });
-  service = await startService(resource, { f: upstream.reader() });
+  const service = await startService(resource, { f: upstream.reader() });
   return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
 }
 

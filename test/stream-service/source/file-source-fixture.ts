@@ -4,7 +4,6 @@ import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { FileSource, Source } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
-import { afterFile } from '../../support/after-file.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 
 export const MiB = 1024 * 1024;
@@ -14,7 +13,6 @@ export const bytes = bytesOf(3 * MiB + 12_345);
 /** An upstream for the tests of one file, with its readers. */
 export async function startFileUpstream() {
   const upstream = await startUpstream();
-  afterFile(upstream.close);
 
   const fault = (fault?: Fault, more: Partial<FaultOptions> = {}) => {
     const handler = createFaultHandler({ bytes, ...(fault && { fault }), ...more });

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFragments } from '../../../core/media/dash/index.ts';
 import { createFlvParts } from '../../../stream-service/source/segmented/flv-parts.ts';
 import { madeFiles } from '../../origin/media.ts';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
 import { melody, packetTimes } from '../tones.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startUpstream } from './upstream.ts';
 
 const SECONDS = 6;
 const part = (tone: number, ...codecs: string[]): string[] => [
@@ -16,24 +16,17 @@ const part = (tone: number, ...codecs: string[]): string[] => [
 ];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-c:a', 'aac'];
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-beforeAll(async () => {
-  folder = await madeFiles({
-    'low.flv': part(400, ...H264),
-    'high.flv': part(800, ...H264),
-    'other.flv': part(800, ...H264, '-s', '96x48'),
-    'old.flv': part(400, '-c:v', 'flv', '-c:a', 'libmp3lame'),
-    'mp3.flv': part(400, ...H264, '-c:a', 'libmp3lame'),
-  });
-  upstream = await startUpstream();
-  upstream.use(async (request, response) => {
-    response.end(await readFile(join(folder, (request.url ?? '').slice(1))));
-  });
+const folder = await madeFiles({
+  'low.flv': part(400, ...H264),
+  'high.flv': part(800, ...H264),
+  'other.flv': part(800, ...H264, '-s', '96x48'),
+  'old.flv': part(400, '-c:v', 'flv', '-c:a', 'libmp3lame'),
+  'mp3.flv': part(400, ...H264, '-c:a', 'libmp3lame'),
 });
-afterEach(() => service?.close());
-afterAll(() => upstream.close());
+const upstream = await startUpstream();
+upstream.use(async (request, response) => {
+  response.end(await readFile(join(folder, (request.url ?? '').slice(1))));
+});
 
 /** The address of a rendition in parts. */
 async function serve(...names: readonly string[]): Promise<string> {
@@ -43,7 +36,7 @@ async function serve(...names: readonly string[]): Promise<string> {
     ...{ video: {}, audio: {} },
   });
   const resource = resourceOf([track], { durationSeconds: names.length * SECONDS });
-  service = await startService(resource, { f: upstream.reader() });
+  const service = await startService(resource, { f: upstream.reader() });
   return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
 }
 

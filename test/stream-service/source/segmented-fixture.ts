@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { SegmentedSource } from '../../../stream-service/source/source.ts';
@@ -22,7 +22,6 @@ export function useSegmentedSite() {
   beforeAll(async () => {
     upstream = await startUpstream();
   });
-  afterAll(() => upstream.close());
   return {
     get origin() {
       return upstream.origin;

@@ -13,10 +13,11 @@ import {
 } from '../../../stream-service/source/open-source.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
 import type { Fault } from '../../origin/faults.ts';
+import { closeAfterwards, closesOnce } from '../../support/close-afterwards.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An HTTP upstream on a free port, and an egress that may reach it. */
+/** An HTTP upstream on a free port, and an egress that may reach it. It is closed after the test or file. */
 export interface Upstream {
   readonly origin: string;
   readonly egress: Egress;
@@ -53,7 +54,7 @@ export async function startUpstream(): Promise<Upstream> {
         ...options.limits,
       },
     });
-  return {
+  return closeAfterwards({
     origin: `http://127.0.0.1:${port}`,
     egress,
     openers,
@@ -61,13 +62,13 @@ export async function startUpstream(): Promise<Upstream> {
       handler = next;
     },
     reader: (options) => openers(options).openSource,
-    async close() {
+    close: closesOnce(async () => {
       await egress.close();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-    },
-  };
+    }),
+  });
 }
 
 /** Limits at which a source that stalls is noticed soon. */

@@ -1,4 +1,4 @@
-import { access, mkdtemp } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ beforeEach(() => {
 const { signal } = new AbortController();
 const open = () => createToolsPointer({ s3, bucket: BUCKET });
 const fetch = async (source = open()) => {
-  const folder = await mkdtemp(join(root, 'folder-'));
+  const folder = await temporaryFolder();
   return { folder, locate: await source.fetch(folder, { signal, onBytes: () => undefined }) };
 };
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { hasChromium, itInChromium as it } from '../../../support/chromium.ts';
 import { startMedia } from './clip-fixture.ts';
-import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { type PairMedia, usePairMedia } from './pair-fixture.ts';
 import { playerBrowser } from './player.ts';
 
 let media: PairMedia;
@@ -12,10 +12,9 @@ let browser: Browser;
 let page: Page;
 beforeAll(async () => {
   if (!hasChromium) return;
-  media = await createPairMedia();
+  media = await usePairMedia();
   browser = await playerBrowser();
 }, 60_000);
-afterAll(() => media?.close());
 afterEach(() => page?.close());
 
 /** Plays the video of the page for a moment at each position. Returns the duration and whether it played from there. */

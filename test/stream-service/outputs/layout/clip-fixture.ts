@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
 import type { Resource } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
@@ -24,12 +23,10 @@ export async function startMedia(
   if (second && first) {
     const resource = resourceOf([videoTrack(), audioTrack()], traits);
     const service = await startService(resource, { video: first, audio: second }, options);
-    onTestFinished(service.close);
     return { service, url: `${service.url}/api/Stream/Media/${combinedKey()}`, sources: [first, second] };
   }
   if (!first) throw new Error('No file');
   const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
-  onTestFinished(service.close);
   return { service, url: `${service.url}/api/Stream/Media/${mediaKey('both')}`, sources: [first] };
 }
 

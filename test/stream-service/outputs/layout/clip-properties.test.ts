@@ -1,19 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/index.ts';
 import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { read, sized } from './layouts-in-memory.ts';
-import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { usePairMedia } from './pair-fixture.ts';
 
 const never = new AbortController().signal;
-let media: PairMedia;
-beforeAll(async () => {
-  media = await createPairMedia();
-}, 60_000);
-afterAll(() => media.close());
+const media = await usePairMedia();
 
 const load = {
   clip: (files: readonly SizedFile[], start: number, end: number) =>

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkPlaylist, type Range } from '../../../support/hls-checker.ts';
 import { complaintsOf, probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
@@ -137,7 +137,6 @@ describe('the HLS presentation', () => {
     ['in segments', trackOf('x', { delivery: 'hls' }), {}, /^There (is|are) /],
   ] as const)('of media that is %s is 415 with the reason', async (_name, track, traits, detail) => {
     const service = await startService(resourceOf([track], traits), {});
-    onTestFinished(service.close);
     const { status, body } = await sendRequest(`${service.url}/api/stream/hls/${mediaKey('x')}/master.m3u8`);
     expect([status, JSON.parse(body.toString())]).toEqual([
       415,

@@ -2,17 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
 import { LayoutStream, type SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { layOut, read, sized } from './layouts-in-memory.ts';
-import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { usePairMedia } from './pair-fixture.ts';
 
-let media: PairMedia;
-beforeAll(async () => {
-  media = await createPairMedia();
-});
-afterAll(() => media.close());
+const media = await usePairMedia();
 
 const PAIRS = [
   ['bframes.mp4', 'ladder/aac-128.m4a'],

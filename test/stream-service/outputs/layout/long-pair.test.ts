@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
@@ -25,7 +25,7 @@ async function startLongPair(isMovieLast: boolean) {
     audio: repeatSamples(audio, { kind: 'soun', times: TIMES, isMovieLast }),
   };
   const service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 36_000 }), sources);
-  return { ...sources, close: service.close, url: `${service.url}/api/Stream/Media/${combinedKey()}` };
+  return { ...sources, url: `${service.url}/api/Stream/Media/${combinedKey()}` };
 }
 
 /** Sizes and digests without times. */
@@ -39,7 +39,6 @@ describe.each([
   beforeAll(async () => {
     pair = await startLongPair(isMovieLast);
   });
-  afterAll(() => pair.close());
 
   it('has a compact layout', async () => {
     const { url, video, audio } = pair;

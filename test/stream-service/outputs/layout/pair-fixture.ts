@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
-import { afterFile } from '../../../support/after-file.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
 const run = promisify(execFile);
@@ -59,25 +58,17 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
 /** Changed recipes create new files in another folder. */
 const STAMP = createHash('sha256').update(JSON.stringify(RECIPES)).digest('hex').slice(0, 12);
 
-/** The files of `RECIPES`, which are kept between runs, and a temporary folder for what a test writes. */
-export async function createPairMedia() {
+/** The files of `RECIPES`, which are kept between runs, and a temporary folder for what the tests of a file write. */
+export async function usePairMedia() {
   const media = await ensureMedia();
   const made = await ensureFolder(`${media}-pairs-${STAMP}`, (draft) => makeFiles(draft, media));
-  const folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
+  const folder = await temporaryFolder();
   const pathOf = (file: string) => join(file in RECIPES ? made : media, file);
   return {
     folder,
     pathOf,
     load: async (file: string) => countingSource(await readFile(pathOf(file))),
-    close: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-/** The media of one test file. */
-export async function usePairMedia(): Promise<PairMedia> {
-  const media = await createPairMedia();
-  afterFile(media.close);
-  return media;
 }
 
 async function makeFiles(folder: string, media: string): Promise<void> {
@@ -92,7 +83,7 @@ async function makeFiles(folder: string, media: string): Promise<void> {
   await writeFile(partial, shortenIndex(await readFile(partial), 3));
 }
 
-export type PairMedia = Awaited<ReturnType<typeof createPairMedia>>;
+export type PairMedia = Awaited<ReturnType<typeof usePairMedia>>;
 
 /** A file in memory that records the ranges it was read by. */
 export function countingSource(bytes: Buffer) {

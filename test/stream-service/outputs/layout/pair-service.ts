@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../../fixture.ts';
-import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { beforeAll } from 'vitest';
+import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
+import { type PairMedia, usePairMedia } from './pair-fixture.ts';
 
 /** Each five minutes long: both fragmented, both progressive, one of each. */
 export const PAIRS_TO_PLAY = [
@@ -15,19 +15,16 @@ export const PAIRS_TO_PLAY = [
  */
 export function usePairService(isNeeded: boolean) {
   let media: PairMedia | undefined;
-  let service: Service | undefined;
   beforeAll(async () => {
-    if (isNeeded) media = await createPairMedia();
+    if (isNeeded) media = await usePairMedia();
   });
-  afterEach(() => service?.close());
-  afterAll(() => media?.close());
 
   return {
     /** Serves a pair. Returns the URL of its file with ranges. */
     async start(video: string, audio: string): Promise<string> {
       if (!media) throw new Error('The media is made before the tests run');
       const sources = { video: await media.load(video), audio: await media.load(audio) };
-      service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 300 }), sources);
+      const service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 300 }), sources);
       return `${service.url}/api/Stream/Media/${combinedKey()}`;
     },
   };

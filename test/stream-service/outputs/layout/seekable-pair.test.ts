@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { probe } from '../../../support/media-tools.ts';
@@ -17,7 +17,6 @@ const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeB
 
 async function start(video: Source | OpenSource, audio: Source | OpenSource) {
   const service = await startService(resource, { video, audio }, { peekSource: undefined });
-  onTestFinished(service.close);
   return {
     sizes: service.sizes,
     media: `${service.url}/api/Stream/Media/${combinedKey()}`,

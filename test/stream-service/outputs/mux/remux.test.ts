@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../../../core/state/resource.ts';
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
@@ -10,11 +10,8 @@ import { sendRequest } from '../../../support/request.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
 import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
 
-let media: string;
+const media = await ensureMedia();
 let service: Service | undefined;
-beforeAll(async () => {
-  media = await ensureMedia();
-});
 afterEach(async () => {
   await service?.close();
   service = undefined;

@@ -1,16 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MP3_BITRATES_KBPS, mp3FrameBytes, mp3Frames } from '../../../../../core/conversions/mp3.ts';
 import { id3Tag } from '../../../../../core/media/id3/id3-tag.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { probe } from '../../../../support/media-tools.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { randomFrom } from './coded-sound.ts';
 import { fastLame, fileSource, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
 
 /** With the boundary of two segments at 24 s. */
 const SECONDS = 30;
+const source = await readFile(join(await ensureMedia(), 'long-audio.m4a'));
+const folder = await temporaryFolder();
+const mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
 const tagBytes = id3Tag({ title: 'Title', artist: 'Artist' }).length;
 
 describe('mp3FrameBytes', () => {
@@ -24,19 +27,6 @@ describe('mp3FrameBytes', () => {
 
 describe('an MP3 conversion with a bit rate', () => {
   const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
-  let source: Buffer;
-  let folder: string;
-  let mp3: Awaited<ReturnType<typeof startMp3>>;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-bitrate-'));
-    source = await readFile(join(await ensureMedia(), 'long-audio.m4a'));
-    mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
-  }, 120_000);
-  afterAll(async () => {
-    await mp3.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   const open = (
     bitrateKbps?: (typeof MP3_BITRATES_KBPS)[number],
     clip?: { startSeconds: number; endSeconds: number },

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { InvalidParameter } from '../../../../../core/errors/errors.ts';
 import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { mp3Encoding } from '../../../../../stream-service/outputs/encode/mp3.ts';
@@ -21,7 +21,6 @@ describe('a clip of an MP3 conversion', () => {
     mp3 = await startMp3({}, fastLame);
     whole = await readRange(await mp3.open(resource, track, fileSource(source)), 0);
   }, 120_000);
-  afterAll(() => mp3.close());
 
   const open = (startSeconds: number, endSeconds = Number.POSITIVE_INFINITY, from = resource) =>
     mp3.open(from, track, fileSource(source), { startSeconds, endSeconds });

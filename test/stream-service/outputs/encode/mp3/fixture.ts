@@ -23,6 +23,7 @@ import {
   noopObserver,
 } from '../../../../../stream-service/sessions/stream-sessions.ts';
 import type { FileSource, SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
+import { closeAfterwards } from '../../../../support/close-afterwards.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
 
@@ -45,7 +46,7 @@ export async function startMp3(
   options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
   change: (encoding: FrameEncoding) => FrameEncoding = (encoding) => encoding,
 ) {
-  const inputServer = await createFfmpegInputServer();
+  const inputServer = closeAfterwards(await createFfmpegInputServer());
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
   const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
@@ -56,7 +57,7 @@ export async function startMp3(
   };
   const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: EncodeChoice) =>
     encode('mp3', { resource, track, source, ffmpeg, client: 'client' }, { clip, ...chosen }, changed);
-  return { open, admission, close: () => inputServer.close() };
+  return { open, admission };
 }
 
 /** A file in memory. Reading fails at offset `cutAt`; `sized: false` hides its size. */

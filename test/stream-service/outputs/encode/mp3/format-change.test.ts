@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FfmpegFailed } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { madeBy } from '../../../../origin/media.ts';
 import { melody } from '../../../tones.ts';
@@ -10,13 +10,12 @@ const tone = (name: string, height: number, rate: number, channels: number): str
   ...['-f', 'lavfi', '-i', `sine=${height}:r=${rate}:d=8`, '-ac', String(channels), '-c:a', 'aac', `${name}.aac`],
 ];
 
-let folder: string;
-let mp3: Awaited<ReturnType<typeof startMp3>>;
-beforeAll(async () => {
-  folder = await madeBy([tone('first', 400, 44_100, 2), tone('rate', 800, 48_000, 2), tone('mono', 800, 44_100, 1)]);
-  mp3 = await startMp3();
-});
-afterAll(() => mp3.close());
+const folder = await madeBy([
+  tone('first', 400, 44_100, 2),
+  tone('rate', 800, 48_000, 2),
+  tone('mono', 800, 44_100, 1),
+]);
+const mp3 = await startMp3();
 
 const joined = async (name: string) =>
   Buffer.concat(await Promise.all(['first', name].map((each) => readFile(join(folder, `${each}.aac`)))));

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { probe } from '../../../../support/media-tools.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, randomFrom } from './coded-sound.ts';
 import { encodedSounds } from './encoded-sound.ts';
 import {
@@ -48,10 +48,10 @@ const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 
 /** Starts a converter with short segments and the fastest algorithm, on which nothing here depends. */
 const start = (options: Parameters<typeof startMp3>[0] = {}) =>
   startMp3(options, (encoding) => fastLame(shortSegments(encoding)));
+const folder = await temporaryFolder();
 
 describe('encode', () => {
   const original = codedSound(SECONDS);
-  let folder: string;
   let encodes: string;
   let webm: Buffer;
   /** The first `SHORT_SECONDS` of the sound. */
@@ -60,16 +60,11 @@ describe('encode', () => {
   let mp3: Awaited<ReturnType<typeof start>>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-mp3-'));
     encodes = await encodedSounds(SECONDS, ENCODES);
     webm = await readFile(join(encodes, 'o.webm'));
     short = await readFile(join(encodes, 'short.webm'));
     mp3 = await start();
     whole = await readRange(await open(), 0);
-  });
-  afterAll(async () => {
-    await mp3.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const open = (source = fileSource(webm), from = resource) => mp3.open(from, track, source);
@@ -118,7 +113,6 @@ describe('encode', () => {
         readRange(await open(), 1_000_000),
         readRange(await single.open(resource, track, fileSource(webm)), 0),
       ]);
-      await single.close();
       expect(again.equals(whole)).toBe(true);
       expect(another.equals(whole.subarray(1_000_000))).toBe(true);
       expect(slow.equals(whole)).toBe(true);
@@ -146,7 +140,6 @@ describe('encode', () => {
         mp3.open(resource, { ...track, formatId: 'another' }, fileSource(webm)).then(({ etag }) => etag),
         other.open(resource, track, fileSource(webm)).then(({ etag }) => etag),
       ]);
-      await other.close();
       expect(new Set(etags).size).toBe(etags.length);
       expect((await open()).etag).toBe(etags[0]);
     });
@@ -293,7 +286,6 @@ describe('encode', () => {
       await expect(problemOf(readRange(unknown, 0))).resolves.toMatchObject({ details: { status: 503 } });
       release();
       expect((await readRange(known, 0, 999)).equals(whole.subarray(0, 1000))).toBe(true);
-      await busy.close();
     });
   });
 

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Source } from '../../../../../stream-service/source/source.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
 import { encodedSounds } from './encoded-sound.ts';
 import {
@@ -33,21 +33,11 @@ const ENCODES = {
 } as const;
 /** Matroska has timestamps in milliseconds. */
 const MILLISECOND = RATE / 1000;
+const folder = await temporaryFolder();
+const mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
 
 describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);
-  let folder: string;
-  let mp3: Awaited<ReturnType<typeof startMp3>>;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
-    mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
-  });
-  afterAll(async () => {
-    await mp3.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
 
   /** Differences between the delays of all moments, in samples. */
