@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
 import { createEncodedUnits } from '../../../../../stream-service/outputs/encode/frames/encoded-units.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
@@ -17,6 +17,9 @@ const frames = (from: number, end: number) =>
   Buffer.concat(Array.from({ length: end - from }, (_, index) => frame(from + index)));
 
 it('splits the last segment between concurrent encoders and sends it in order', async () => {
+  // A client that pauses, as this one would on a busy machine, counts as slow.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const pieces: FrameRange[] = [];
   async function* encode(piece: FrameRange) {
     pieces.push(piece);
