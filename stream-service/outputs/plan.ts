@@ -26,7 +26,7 @@ import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
-import { planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
+import { isOfStoryboard, planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
 import { followFromStart, type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
@@ -113,7 +113,7 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
 
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
 function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery, { route: 'Hls' }>): RenditionPlan {
-  if (/\.(?:vtt|jpg)$/i.test(file.name)) return planStoryboard(found, file.name);
+  if (isOfStoryboard(file.name)) return planStoryboard(found, file.name);
   if (found.resource.isLive) {
     if (audio !== undefined) throw new UnsupportedRendition('The audio of a live presentation cannot be chosen.');
     return planLive(found, file.name);

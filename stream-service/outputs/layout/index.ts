@@ -3,6 +3,8 @@ export { type LayoutDependencies, openLayout } from './open.ts';
 export {
   type LayoutPlan,
   NoSuchFile,
+  PICTURES_NAME,
+  PLAYLIST_TYPE,
   type PresentationFile,
   planAudioAlone,
   planClip,
