@@ -11,7 +11,7 @@ const theme = stored('reelay.theme');
 if (theme) root.dataset.theme = theme;
 
 const language = [stored('reelay.language'), ...navigator.languages]
-  .map((tag) => /^(?:en|de|fr|es|pt|ja|ar)(?![a-z])/i.exec(tag)?.[0].toLowerCase())
+  .map((tag) => /^(?:en|de|fr|es|pt|ja|zh|ar)(?![a-z])/i.exec(tag)?.[0].toLowerCase())
   .find(Boolean);
 if (language && language !== 'en') root.classList.add('translating');
 if (language === 'ar') root.dir = 'rtl';
