@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { SECONDS } from '../../origin/recipes.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { runProgram } from '../../support/media-tools.ts';
-import { eventually, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -335,6 +335,11 @@ describe('player', () => {
     expect(all.suggestedFilename()).toMatch(/\.zip$/);
     const { output } = await runProgram('unzip', ['-l', await all.path()]);
     expect(output.match(/\.mp4$/gm)).toHaveLength(2);
+    await menuOf(page, 'Video or sound').selectOption('Sound');
+    await selectFormat(page, /^192 kbps/);
+    await menuOf(page, 'Tags').selectOption('without tags');
+    const untagged = await download('Download each chapter (ZIP)');
+    expect(new URL(untagged.url()).search).toBe('?quality=mp3&format=zip');
   });
 
   it('shows a picture above a finger within a narrow window', async () => {

@@ -118,14 +118,17 @@ describe('an entry that must wait', () => {
 });
 
 describe('downloads of a playlist', () => {
-  it('are the ZIP of all of it, where all is selected', async () => {
-    const { page } = await seeList('whole', 2);
+  it('are the ZIP of all of it, where all is selected, with the tags that were selected last', async () => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
+    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"mp3","isLevelled":true}'));
+    await seeList('whole', 2, { visitor });
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
     const started = page.waitForEvent('download');
     await button(page, 'Download all (2)').click();
     const download = await started;
     expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
-    expect(new URL(download.url()).search).toContain('quality=mp3');
+    expect(new URL(download.url()).search).toBe('?quality=mp3&tags=true&loudness=ebu&format=zip');
     const content = await readFile(await download.path());
     for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
   });

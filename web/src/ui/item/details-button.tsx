@@ -33,6 +33,8 @@ export const DetailsButton = ({ item, choice, ...props }: DetailsButtonProps) =>
       ...{ quality: apiQualityOf(preferenceOf(one)), format: 'zip', split: 'chapters' },
       ...(one.bitrateKbps && { bitrate: String(one.bitrateKbps) }),
       ...(one.audio && { audio: one.audio }),
+      ...(one.hasTags === false && { tags: 'false' }),
+      ...(one.isLevelled && { loudness: 'ebu' }),
     }),
     fileName: fileNameOf({ title: item.title, author: item.author }, '.zip'),
   });

@@ -35,7 +35,10 @@ export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions):
   const chosen: Record<string, string> = quality === 'highest' ? { codec: 'any' } : { quality };
   const conversion: Record<string, string> = {};
   const { bitrateKbps = 0 } = preference ?? {};
-  if (quality === 'mp3' && offers?.hasTags && preference?.hasTags !== false) conversion.tags = 'true';
+  if (quality === 'mp3' && offers?.hasTags && preference?.hasTags !== false) {
+    conversion.tags = 'true';
+    if (offers.hasLoudness && preference?.isLevelled) conversion.loudness = 'ebu';
+  }
   if (quality === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
   const selected: Record<string, string> = numbers ? { entries: formatNumbers(numbers) } : {};
   const files = { ...chosen, ...conversion, ...selected };
