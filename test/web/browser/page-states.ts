@@ -157,7 +157,7 @@ export const STATES: readonly PageState[] = [
     path: link('plain'),
     shows: 'Untitled',
     act: async (page) => {
-      await menuOf(page, 'Clip').selectOption('as a clip');
+      await menuOf(page, 'Parts').selectOption('as a clip');
       await page.getByRole('slider', { name: 'End' }).waitFor();
       await page.getByRole('textbox', { name: 'End' }).fill('x');
       await page.getByText('Enter times such as').waitFor();

@@ -46,7 +46,7 @@ describe('the sentence', () => {
     const { key: original } = await download(page);
     await menuOf(page, 'Sound language').selectOption('German (dubbed)');
     await menuOf(page, 'Format').selectOption('MP3 320');
-    await menuOf(page, 'Tags').selectOption('with tags and loudness');
+    await menuOf(page, 'Tags').selectOption('with tags and volume leveling');
     expect((await download(page)).query).toBe('format=mp3&bitrate=320&tags=true&loudness=ebu');
     await menuOf(page, 'Tags').selectOption('without tags');
     const sentence = 'Sound as MP3 320, German (dubbed), without tags, in full';
@@ -85,7 +85,7 @@ describe('the sentence', () => {
 
   it('leaves out what viewers have reported, and remembers it', async () => {
     const { page } = await open(`${instance.baseUrl}/?url=https://video.example/video`);
-    const part = menuOf(page, 'Clip');
+    const part = menuOf(page, 'Parts');
     await eventually(() => part.locator('option').allTextContents()).toEqual([
       'in full',
       'without sponsors',
@@ -93,7 +93,7 @@ describe('the sentence', () => {
       'without reminders to subscribe',
       'without intro',
       'without sponsors, self-promotion, reminders to subscribe, and intro',
-      'in full, segments as chapters',
+      'in full, sponsors, self-promotion, reminders to subscribe, and intro as chapters',
       'as a clip',
     ]);
     await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
@@ -107,7 +107,7 @@ describe('the sentence', () => {
     expect(new URL((await asked).url()).searchParams.get('skip')).toBe('sponsor,selfpromo,interaction,intro');
     await page.reload();
     await says(page).toMatch(/, without sponsors, self-promotion, reminders to subscribe, and intro$/);
-    await part.selectOption('in full, segments as chapters');
+    await part.selectOption('in full, sponsors, self-promotion, reminders to subscribe, and intro as chapters');
     await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
     const marked = page.waitForRequest(/mark=/);
     await page.getByRole('button', { name: /^Download ./ }).click();
@@ -117,7 +117,7 @@ describe('the sentence', () => {
       false,
     ]);
     await page.reload();
-    await says(page).toMatch(/, in full, segments as chapters$/);
+    await says(page).toMatch(/, in full, sponsors, .* and intro as chapters$/);
     await part.selectOption('in full');
     await says(page).toMatch(/ in full$/);
   });

@@ -18,7 +18,7 @@ async function trim(path: string, name: RegExp) {
   const opened = await open(service.baseUrl + service.pageFor(path));
   const { page } = opened;
   await selectFormat(page, name);
-  await menuOf(page, 'Clip').selectOption('as a clip');
+  await menuOf(page, 'Parts').selectOption('as a clip');
   await handle(page, 'End').waitFor();
   return opened;
 }
@@ -106,7 +106,7 @@ describe('the trimmer', () => {
   it('ends with its button, with the menu and with the player', async () => {
     const { page } = await trim('/site/combined/ended', /^360p/);
     await time(page, 'End').fill('4');
-    await menuOf(page, 'Clip').selectOption('in full');
+    await menuOf(page, 'Parts').selectOption('in full');
     await handle(page, 'End').waitFor({ state: 'detached' });
     await trimmer(page).click();
     await selects(page).toMatch(/, 0:00–0:08$/);
@@ -123,6 +123,6 @@ describe('the trimmer', () => {
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.locator('video').waitFor();
     expect(await trimmer(page).count()).toBe(0);
-    expect(await menuOf(page, 'Clip').count()).toBe(0);
+    expect(await menuOf(page, 'Parts').count()).toBe(0);
   });
 });

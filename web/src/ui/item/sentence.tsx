@@ -155,6 +155,8 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
   }
   if (onClip) {
     const list = new Intl.ListFormat(texts.locale);
+    const listOf = (categories: readonly SegmentCategory[]) =>
+      list.format(categories.map((one) => t(`segment.${one}`)));
     const partOf = (text: string, skip: readonly SegmentCategory[], marks = false) => {
       const isWished = skip.join() === skipped.join() && marks === isMarked;
       return option(text, !clip && isWished, () => {
@@ -167,9 +169,9 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
       options: [
         partOf(t('part.whole'), []),
         ...withoutRepeats([...segments.map((one) => [one]), segments, skipped]).map((skip) =>
-          partOf(t('part.without', { what: list.format(skip.map((one) => t(`segment.${one}`))) }), skip),
+          partOf(t('part.without', { what: listOf(skip) }), skip),
         ),
-        ...(segments.length > 0 ? [partOf(t('part.marked'), [], true)] : []),
+        ...(segments.length > 0 ? [partOf(t('part.marked', { what: listOf(segments) }), [], true)] : []),
         option(clip ? clipName(clip) : t('part.clip'), Boolean(clip), () => onClip(true)),
       ],
     };
