@@ -1,4 +1,9 @@
-import { createRetries, type Retries, type RetryOptions } from '../../../clients/reelay-client/src/index.ts';
+import {
+  createRetries,
+  type Retries,
+  type RetryOptions,
+  withRetries,
+} from '../../../clients/reelay-client/src/index.ts';
 import type { Api, ResolveOptions, ToolProgress } from './api.ts';
 import { ApiFailure, type TemporaryKind } from './failure.ts';
 import type { ResolvedLink } from './playlist-counts.ts';
@@ -35,7 +40,7 @@ export async function resolveWhenAvailable(
   link: string,
   options: WaitOptions & ResolveOptions = {},
 ): Promise<ResolvedLink> {
-  const retries = retriesFor(options);
+  const retries = createRetries(retryOptions(options));
   for (;;) {
     try {
       return await api.resolve(link, options.signal, options);
@@ -50,30 +55,19 @@ export async function resolveWhenAvailable(
  * Settles once a stream responds to a one-byte range. Media elements do not report why loading failed; this does.
  * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
-export async function untilStreamable(url: string, options: WaitOptions = {}): Promise<void> {
-  const retries = retriesFor(options);
-  for (;;) {
-    try {
-      return await probeStream(url, options);
-    } catch (error) {
-      await retries.next(error);
-    }
-  }
-}
+export const untilStreamable = (url: string, options: WaitOptions = {}): Promise<void> =>
+  withRetries(() => probeStream(url, options), retryOptions(options));
 
 const isMaintenance = (error: unknown): error is ApiFailure =>
   error instanceof ApiFailure && error.kind === 'maintenance';
 
-const retriesFor = ({ signal, sleep, onWaiting, maxWaitSeconds = MAX_WAIT_SECONDS }: WaitOptions): Retries =>
-  createRetries({
-    ...{ signal, sleep, maxWaitSeconds },
-    onWaiting: ({ failure, seconds }) =>
-      onWaiting?.({
-        reason: (failure as ApiFailure).kind as TemporaryKind,
-        retrySeconds: Math.ceil(seconds),
-        ...((failure as ApiFailure).progress && { progress: (failure as ApiFailure).progress }),
-      }),
-  });
+const retryOptions = ({ signal, sleep, onWaiting, maxWaitSeconds = MAX_WAIT_SECONDS }: WaitOptions): RetryOptions => ({
+  ...{ signal, sleep, maxWaitSeconds },
+  onWaiting({ failure, seconds }) {
+    const { kind, progress } = failure as ApiFailure;
+    onWaiting?.({ reason: kind as TemporaryKind, retrySeconds: Math.ceil(seconds), ...(progress && { progress }) });
+  },
+});
 
 /** Polls the instance until its maintenance ends and reports its progress. */
 async function untilMaintenanceEnds(

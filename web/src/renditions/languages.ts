@@ -1,10 +1,9 @@
+import { languageName } from '../lib/index.ts';
 import type { AudioVersion, Choice, DetailedAudio } from './choice.ts';
 import { withSuffix } from './file-name.ts';
 
 /** The version of a file that has each language as a track. */
 export const ALL_LANGUAGES = 'all';
-
-const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 /**
  * Videos with the audio of each other language of their item, and with all of them, as the service puts it into MP4.
@@ -30,7 +29,7 @@ function inLanguage(video: Choice, version: AudioVersion): Choice {
   const { sizeBytes, ...rest } = video;
   const language = version.language ?? ALL_LANGUAGES;
   const isAll = language === ALL_LANGUAGES;
-  const name = withSuffix(video.fileName, isAll ? 'all languages' : nameOf(language));
+  const name = withSuffix(video.fileName, isAll ? 'all languages' : languageName(language, 'en'));
   return {
     ...rest,
     ...(!isAll && sizeBytes !== undefined && { sizeBytes }),
@@ -42,13 +41,4 @@ function inLanguage(video: Choice, version: AudioVersion): Choice {
     isMuxed: true,
     isSizeEstimate: true,
   };
-}
-
-function nameOf(language: string): string {
-  try {
-    return NAMES.of(language) ?? language;
-  } catch {
-    // Sources name languages freely.
-    return language;
-  }
 }

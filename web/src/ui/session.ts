@@ -1,6 +1,6 @@
 import { type Api, ApiFailure, type ResolvedLink, resolveWhenAvailable } from '../api/index.ts';
 import { createSubject, createTtlCache, type History, type Observable } from '../lib/index.ts';
-import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
+import { batchOf, type Outcome } from './app-state.ts';
 
 /** Resolves one link at a time: opening another aborts the previous one. */
 export interface Session {
@@ -34,43 +34,43 @@ export function createSession({ api, history, now = () => performance.now() }: S
   let running = new AbortController();
 
   async function resolve(link: string, { signal }: AbortController): Promise<void> {
-    const tell = (event: OutcomeEvent) => {
-      if (!signal.aborted) outcome.set(reduce(outcome.get(), event));
+    const tell = (next: Outcome) => {
+      if (!signal.aborted) outcome.set(next);
     };
     try {
       const resource = await resolveWhenAvailable(api, link, {
         signal,
         maxEntryWaitSeconds: FIRST_ENTRY_WAIT_SECONDS,
-        onWaiting: (waiting) => tell({ type: 'waits', waiting }),
+        onWaiting: (waiting) => tell({ phase: 'resolving', link, waiting }),
       });
       if (!signal.aborted) history.add({ link, ...summaryOf(resource) });
-      tell({ type: 'found', resource });
+      tell({ phase: 'resolved', link, resource });
     } catch (error) {
-      tell({ type: 'failed', failure: toFailure(error) });
+      tell({ phase: 'failed', link, failure: toFailure(error) });
     }
   }
 
-  function restart(event: OutcomeEvent): AbortController {
+  /** Aborts what is being resolved. */
+  function restart(next: Outcome): AbortController {
     const left = outcome.get();
     if (left.phase === 'resolved') recent.put(left.link, left.resource);
     running.abort();
     running = new AbortController();
-    outcome.set(reduce(outcome.get(), event));
+    outcome.set(next);
     return running;
   }
 
-  const open = (link: string) => void resolve(link, restart({ type: 'opened', link }));
+  const open = (link: string) => void resolve(link, restart({ phase: 'resolving', link }));
   return {
     outcome,
     open,
-    openAll: (links) => void restart({ type: 'batch', links }),
+    openAll: (links) => void restart(batchOf(links)),
     reopen(link) {
       const resource = recent.get(link);
-      if (!resource) return open(link);
-      restart({ type: 'opened', link });
-      outcome.set(reduce(outcome.get(), { type: 'found', resource }));
+      if (resource) restart({ phase: 'resolved', link, resource });
+      else open(link);
     },
-    close: (text) => void restart({ type: 'closed', text }),
+    close: (text) => void restart({ phase: 'idle', text }),
   };
 }
 

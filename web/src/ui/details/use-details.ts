@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Api, ApiFailure } from '../../api/index.ts';
-import { createTtlCache, type Texts } from '../../lib/index.ts';
+import { createTtlCache, languageName, type Texts } from '../../lib/index.ts';
 import { ALL_LANGUAGES, type AudioVersion, type Segment } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { useLoaded } from '../controls/index.ts';
@@ -52,16 +52,6 @@ export function useSegments({ segmentsKey }: Partial<LoadedDetails> = {}): reado
 export function subtitleName({ language, name, isAutomatic }: SubtitleInformation, { t, locale }: Texts): string {
   const text = name ?? languageName(language, locale);
   return isAutomatic ? t('details.automatic', { language: text }) : text;
-}
-
-/** In the visitor's language; the tag itself where it names none. */
-export function languageName(language: string, locale: string): string {
-  try {
-    return new Intl.DisplayNames(locale, { type: 'language' }).of(language) ?? language;
-  } catch {
-    // Sources name languages freely.
-    return language;
-  }
 }
 
 /** `original sound`, `German (dubbed)`, `all languages`. @param hasDubs what is not dubbed is the original, then */
