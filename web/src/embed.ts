@@ -4,7 +4,7 @@
  * requests repeat.
  */
 import './embed.css';
-import { loadPictures, type Picture, pictureStyle, pointedSeconds } from './lib/index.ts';
+import { languageName, loadPictures, type Picture, pictureStyle, pointedSeconds } from './lib/index.ts';
 
 /** What is used of `GET /api/Stream/Item/{key}`. */
 interface Item {
@@ -67,7 +67,7 @@ function show({ title, durationSeconds, hasCover, hasStoryboard, subtitles }: It
   video.preload = hasCover ? 'none' : 'metadata';
   for (const subtitle of subtitles.toSorted((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic))) {
     const { key: subtitleKey, language: srclang, name } = subtitle;
-    const label = name ?? languageName(srclang);
+    const label = name ?? languageName(srclang, language);
     video.append(create('track', { kind: 'subtitles', src: pathOf('Subtitle', subtitleKey), srclang, label }));
   }
   // A position such as `#t=90` is the browser's to read (Media Fragments).
@@ -84,7 +84,7 @@ function createSeekBar(maxSeconds: number): HTMLElement {
     value: '0',
     ariaLabel: words[2],
   });
-  const picture = create('span', { hidden: true });
+  const picture = create('span', { className: 'seek-picture', hidden: true });
   let loading: Promise<readonly Picture[]> | undefined;
   let pointed: number | undefined;
   const point = async (seconds: number | undefined) => {
@@ -114,15 +114,6 @@ function createSeekBar(maxSeconds: number): HTMLElement {
   const row = create('div', { className: 'seek', dir: 'ltr' });
   row.append(bar, picture);
   return row;
-}
-
-function languageName(tag: string): string {
-  try {
-    return new Intl.DisplayNames(language, { type: 'language' }).of(tag) ?? tag;
-  } catch {
-    // Sources name languages freely.
-    return tag;
-  }
 }
 
 function fail(): void {

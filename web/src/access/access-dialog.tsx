@@ -58,7 +58,7 @@ const AccessDialog = ({ texts: { t }, host, check, onEnd }: AccessDialogProps) =
           </label>
         </p>
         <p role="alert">{state === 'wrong' && t('access.wrong')}</p>
-        <div class="notice-actions">
+        <div class="row notice-actions">
           <button type="submit" class="button" disabled={state === 'checking'}>
             {t('access.submit')}
           </button>

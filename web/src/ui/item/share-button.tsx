@@ -39,7 +39,7 @@ export const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
         <Icon name="share" />
         {t('action.share')}
       </button>
-      <div id={id} class="share-panel" hidden={!isOpen}>
+      <div id={id} class="row share-panel" hidden={!isOpen}>
         {isOpen && base === null && <p role="status">{t('share.none')}</p>}
         {isOpen && base && (
           <>

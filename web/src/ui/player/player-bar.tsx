@@ -43,7 +43,7 @@ export const PlayerBar = (props: PlayerBarProps) => {
   const hasControls = canSeek && !isMini;
   const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
   return (
-    <div class="player-bar">
+    <div class="row player-bar">
       {hasControls && (hasChapters || storyboardKey) && <SeekBar {...{ media, state, chapters, storyboardKey }} />}
       {!hasControls && (
         <>

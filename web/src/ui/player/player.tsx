@@ -161,7 +161,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
           {problem && <span class="error-text">{t('player.stopped')}</span>}
         </p>
       )}
-      <div class="player-tools">
+      <div class="row player-tools">
         <PlayerBar {...{ playback, media, state, isVideo, canSeek, isMini }} onHelp={help} onVersion={speak} />
         {!isMini && mayGoBack && (
           <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>

@@ -101,6 +101,7 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
                   {t(NAMES[end])}
                   <input
                     type="text"
+                    class="text-field figures"
                     dir="ltr"
                     autocomplete="off"
                     spellcheck={false}

@@ -31,7 +31,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const size = sizeBytes && !isOpening ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
   const isReady = pickedCount > 0 && !isOpening;
   return (
-    <div class="toolbar" ref={bar}>
+    <div class="row toolbar" ref={bar}>
       <label class="all">
         <input
           type="checkbox"
@@ -89,7 +89,7 @@ export const PlaylistFilter = ({ filter, onFilter }: PlaylistFilterProps) => {
   return (
     <input
       type="search"
-      class="filter"
+      class="text-field filter"
       value={filter}
       placeholder={t('list.filter')}
       aria-label={t('list.filter')}

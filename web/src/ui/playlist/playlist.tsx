@@ -85,7 +85,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
-      <div class="playlist-tools">
+      <div class="row playlist-tools">
         {count >= MIN_FILTERED_ENTRIES && <PlaylistFilter filter={filter} onFilter={setFilter} />}
         {link && count > 0 && <PlaylistLinks {...urls} />}
       </div>

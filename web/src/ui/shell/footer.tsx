@@ -20,8 +20,8 @@ export const Footer = ({ children, settings }: FooterProps) => {
   return (
     <footer class="footer">
       <div class="wrap">
-        <div class="footer-row">
-          <nav class="footer-links" aria-label={t('footer.links')}>
+        <div class="row footer-row">
+          <nav class="row footer-links" aria-label={t('footer.links')}>
             {children}
             <a href={`${api.base}/swagger/v1/swagger.json`}>{t('footer.api')}</a>
             <InstallButton />

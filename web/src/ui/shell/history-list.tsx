@@ -22,7 +22,7 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
   if (entries.length === 0) return cleared.length > 0 ? <Cleared onUndo={undo} /> : null;
   return (
     <section class="section" aria-labelledby="history" ref={section}>
-      <div class="section-head">
+      <div class="row section-head">
         <div>
           <h2 id="history">{t('history.title')}</h2>
           <p class="muted section-note">{t('history.note')}</p>

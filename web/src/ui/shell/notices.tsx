@@ -48,7 +48,7 @@ export const FailureNotice = ({ failure, link, onRetry }: FailureNoticeProps) =>
     <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
       <p>{what}</p>
       {isWorthRetrying(failure) && (
-        <div class="notice-actions">
+        <div class="row notice-actions">
           <button type="button" class="button" onClick={onRetry}>
             <Icon name="retry" />
             {texts.t('action.retry')}
@@ -80,7 +80,7 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
         max={progress?.totalBytes}
         value={progress?.totalBytes && progress.receivedBytes}
       />
-      <div class="notice-actions">
+      <div class="row notice-actions">
         <button type="button" class="button" onClick={onStop}>
           {t('waiting.stop')}
         </button>

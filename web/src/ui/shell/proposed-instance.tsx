@@ -15,7 +15,7 @@ export const ProposedInstance = ({ host }: { readonly host: string }) => {
         </div>
         <Notice look="waiting" icon="lock" title={t('proposal.title', { host })}>
           <p>{t('proposal.what')}</p>
-          <div class="notice-actions">
+          <div class="row notice-actions">
             <button type="button" class="button" onClick={() => answerProposal('no')}>
               {t('proposal.no')}
             </button>

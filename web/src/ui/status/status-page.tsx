@@ -58,7 +58,7 @@ export const StatusPage = () => {
             </div>
           ))}
         </dl>
-        <div class="status-recheck">
+        <div class="row status-recheck">
           {/* aria-disabled: a disabled button would lose the focus at every check. */}
           <button type="button" class="button" aria-disabled={isChecking} onClick={check}>
             <Icon name="retry" />
