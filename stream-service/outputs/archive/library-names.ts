@@ -13,8 +13,7 @@ const PLAIN_ID = /^[\w-]{1,24}$/;
 const DIGEST_CHARACTERS = 10;
 
 /** The folder of a library. Jellyfin takes folders called Trailers, Shorts, Clips and so on for extras of the folder above. */
-export const libraryFolder = (list: Naming): string =>
-  withoutExclusions(fileName(list, ' (library)', MAX_FOLDER_BYTES));
+export const libraryFolder = (list: Naming): string => fileName(withoutSigns(list), ' (library)', MAX_FOLDER_BYTES);
 
 /**
  * `Artist - Title [id]`: the name of the folder of an item and of its files. The id keeps it the same when the list changes, and
@@ -29,9 +28,31 @@ export function libraryName(
   const isOwnId = origin.extractor.toLowerCase() !== 'generic' && PLAIN_ID.test(origin.entryId);
   const label = isOwnId ? origin.entryId : id.slice(0, DIGEST_CHARACTERS);
   const suffix = ` [${label}]${copy > 1 ? ` (${copy})` : ''}`;
-  return withoutExclusions(fileName({ title, author }, suffix, MAX_ITEM_BYTES));
+  return fileName(withoutSigns({ title, author }), suffix, MAX_ITEM_BYTES);
 }
 
-/** Kodi scans no path with `-trailer`, or with `sample` as a word (`excludefromscan` of its advanced settings). */
-const withoutExclusions = (name: string): string =>
-  name.replace(/-(?=trailer)/gi, '- ').replace(/(?<=^|[!-._ ])sample(?=[-._ ])/gi, '($&)');
+/** Words by which Jellyfin and Kodi leave a file out (`sample`), or take its picture for two beside or above each other. */
+const SIGNS = /(?<![\p{L}\p{N}])(?:sample|[fh]?sbs(?:3d)?|[fh]?tab|mvc)(?![\p{L}\p{N}])/giu;
+
+/** Titles without what is a sign to Jellyfin or Kodi: such words, `-trailer`, and the brackets of kinds of folders. */
+function withoutSigns({ title, author }: Naming): Naming {
+  const clean = (text: string | null) =>
+    text
+      ?.replace(SIGNS, (word) => `${word.slice(0, 2)}-${word.slice(2)}`)
+      .replace(/-(?=trailer)/gi, '- ')
+      .replace(/\[(playlist|boxset)\]/gi, '($1)') ?? null;
+  return { title: clean(title), author: clean(author) };
+}
+
+/** The languages with a region or script that Jellyfin knows. */
+const KNOWN_VARIANTS = /^(?:es-419|fr-ca|pt-(?:br|pt)|zh-(?:cn|tw|hk|hans|hant))$/i;
+/** Codes that sites still use, and what ISO 639 calls them now. */
+const RENAMED: Readonly<Record<string, string>> = { iw: 'he', in: 'id', jw: 'jv' };
+
+/** A language in the name of a file of subtitles. One that Jellyfin knows follows where it would find none: `en-US.en`. */
+export function languageLabel(language: string): string {
+  const [, primary] = /^([a-z]{2,3})(?:[-_]|$)/.exec(language.toLowerCase()) ?? [];
+  if (primary === undefined || KNOWN_VARIANTS.test(language)) return language;
+  const known = RENAMED[primary] ?? primary;
+  return known === language.toLowerCase() ? language : `${language}.${known}`;
+}

@@ -10,6 +10,7 @@ import type { Outputs } from '../representation.ts';
 import { planSubtitle, selectSubtitle, type TextPlan } from '../text/index.ts';
 import type { ArchiveRequest } from './choose-entry.ts';
 import { isAtLimit } from './entry-feed.ts';
+import { languageLabel } from './library-names.ts';
 
 /** A file of an item of a library. */
 export interface LibraryFile {
@@ -112,7 +113,7 @@ async function subtitleFiles(
       const selected = selectSubtitle(resource, language);
       const key = keyOf(resource.id, selected.subtitle.id);
       const opened = await outputs.open(planSubtitle({ key, resource, ...selected }, 'srt'), session, { first: 0 });
-      return { path: `${path}.${language}.srt`, bytes: await buffer(opened.read(0)) };
+      return { path: `${path}.${languageLabel(language)}.srt`, bytes: await buffer(opened.read(0)) };
     } catch (error) {
       session.signal.throwIfAborted();
       if (isAtLimit(error)) throw error;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ACCESS_HEADER, createAccessControl } from '../../../core/http/client.ts';
 import type { Resource, Subtitle } from '../../../core/state/resource.ts';
-import { libraryFolder, libraryName } from '../../../stream-service/outputs/archive/library-names.ts';
+import { languageLabel, libraryFolder, libraryName } from '../../../stream-service/outputs/archive/library-names.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { resourceOf, trackOf } from '../fixture.ts';
@@ -164,36 +164,32 @@ describe('the names of a library', () => {
     expect(links.map((path) => path.includes('] (2)/'))).toEqual([true, false]);
   });
 
-  // As the settings of Kodi have them (`excludefromscan`), for whole paths.
-  const EXCLUDED_BY_KODI = [/-trailer/i, /[!-._ \\/]sample[-._ \\/]/i, /[\\/](proof|subs)[\\/]/i];
-  // As Jellyfin documents extras: by the end of a file, or by its folder.
-  const EXTRAS = [
-    'trailer',
-    'sample',
-    'scene',
-    'clip',
-    'interview',
-    'behindthescenes',
-    'deleted',
-    'featurette',
-    'short',
+  // What Kodi excludes (`excludefromscan`), what Jellyfin ignores, takes for a picture in 3D or for another kind of folder, and its extras.
+  const SIGNS = [
+    ...[/-trailer/i, /[!-._ \\/]sample[-._ \\/]/i, /[\\/](proof|subs)[\\/]/i, /\bsample\b/i, /\[(playlist|boxset)\]/i],
+    /[-._ ()[\]]([fh]?sbs|[fh]?tab|sbs3d|mvc)[-._ ()[\]]/i,
+    /[-._ ](trailer|sample|scene|clip|interview|behindthescenes|deleted|deletedscene|featurette|short|extra|other)[./]/i,
+    /\/(behind the scenes|deleted scenes|interviews|scenes|samples|shorts|featurettes|clips|other|extras|trailers)\//i,
+    /\/[. ]|[. ](\/|\.strm$)|[<>:"\\|?*%]/,
   ];
-  const EXTRAS_BY_END = new RegExp(`[-._ ](${[...EXTRAS, 'deletedscene', 'extra', 'other'].join('|')})$`, 'i');
-  const FOLDERS = ['behind the scenes', 'deleted scenes', 'interviews', 'scenes', 'samples', 'shorts', 'featurettes'];
-  const EXTRA_FOLDERS = new RegExp(`^(${[...FOLDERS, 'clips', 'other', 'extras', 'trailers'].join('|')})$`, 'i');
 
   it.each([
     ...['Trailer', 'Dune - Trailer', 'Dune-trailer', 'Sample', 'Free sample pack', 'a.sample.b', 'Subs', 'x -clip'],
     ...['Shorts', 'Trailers', 'Behind the Scenes', 'Extras', 'é'.repeat(300), '🎵'.repeat(90), ' . ', '-sample-'],
-  ])('of %s are taken for no extra by Jellyfin and Kodi, and are short', (title) => {
-    const [folder, name] = [libraryFolder({ title, author: null }), nameOf(title)];
-    const path = `/media/${folder}/${name}/${name}`;
-    for (const excluded of EXCLUDED_BY_KODI) expect(`${path}.strm`).not.toMatch(excluded);
-    for (const part of [folder, name]) {
-      expect(part).not.toMatch(EXTRA_FOLDERS);
-      expect(part).not.toMatch(EXTRAS_BY_END);
-      expect(part).not.toMatch(/^[. ]|[. ]$|[<>:"/\\|?*%]/);
-    }
-    expect(Buffer.byteLength(`${path}.zh-Hans-CN.srt`)).toBeLessThan(240);
+    ...['[SBS] News', 'Guitar tab', 'mvc', '3D HSBS', '[Playlist] Calm', 'samples', 'table of subs'],
+  ])('of %s are no sign to Jellyfin or Kodi, and are short', (title) => {
+    const path = `/media/${libraryFolder({ title, author: null })}/${nameOf(title)}/${nameOf(title)}`;
+    expect(SIGNS.filter((sign) => sign.test(`${path}.strm`))).toEqual([]);
+    expect(Buffer.byteLength(`${path}.zh-Hans-CN.zh.srt`)).toBeLessThan(240);
   });
+
+  it.each([
+    ...['en', 'pt-BR', 'zh-Hans', 'fil', 'live_chat', 'English'].map((language) => [language, language]),
+    ...[
+      ['en-US', 'en-US.en'],
+      ['sr-Latn', 'sr-Latn.sr'],
+      ['en_GB', 'en_GB.en'],
+      ['iw', 'iw.he'],
+    ],
+  ])('have a language that Jellyfin knows: %s as %s', (language, label) => expect(languageLabel(language)).toBe(label));
 });
