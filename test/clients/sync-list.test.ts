@@ -1,11 +1,11 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
 import { reportSync } from '../../clients/reelay-client/src/cli/run-sync.ts';
 import { type SyncOptions, syncList } from '../../clients/reelay-client/src/folder/index.ts';
-import { type Client, createClient } from '../../clients/reelay-client/src/index.ts';
+import { type Client, createClient, ReelayError } from '../../clients/reelay-client/src/index.ts';
 import { useTarget } from '../contract/target.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -85,6 +85,8 @@ describe('a folder', () => {
     }
     await writeFile(join(folder, 'own.txt'), '');
     playlist = 'listed=1';
+    // Those of another list belong to it.
+    expect((await sync({ deletes: true, link: `${LINK}other` })).stderr).toBe(summary(0, 1));
     expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${join(folder, 'One.mp4')}\n${summary(0, 1)}`);
     expect(await files()).toEqual(['Two.mp4', 'own.txt']);
   });
@@ -120,7 +122,10 @@ describe('a folder', () => {
   it.each([
     ['cut off', '{"version":1,"files":[{"url"'],
     ['of another form', '{"version":2,"files":{}}'],
-    ['with a path', '{"version":1,"files":[{"url":"https://a.example","selection":"","file":"../../x.mp4"}]}'],
+    [
+      'with a path',
+      '{"version":1,"files":[{"list":"https://b.example","url":"https://a.example","selection":"","file":"../../x.mp4"}]}',
+    ],
   ])('whose state is %s is rebuilt from its files', async (_, text) => {
     await sync();
     await writeFile(join(folder, '.reelay.json'), text);
@@ -134,19 +139,25 @@ describe('a folder', () => {
 
 describe('an entry that fails', () => {
   it('is reported and does not stop the others; the exit code tells', async () => {
-    items = [entry('Gone', 'nowhere.mp4'), entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
+    const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
+    items = [entry('Gone', 'nowhere.mp4'), live, entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
     const { code, stdout, stderr } = await sync();
     expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, 'One.mp4')}\n`]);
     expect(stderr).toMatch(
-      /^\[1\/3\] Gone: .+\n\[2\/3\] One: .+\n\[3\/3\] Shared: It has no link of its own.*\n1 fetched/,
+      /^\[1\/4\] Gone: .+\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: It has no link of its own.*\n1 f/,
     );
     items = [entry('One', 'clip.mp4'), { title: 'Broken', requestedUrl: target.origin.url('/site/bug/x') }];
-    expect((await sync()).code).toBe(EXIT_CODES.temporary);
+    const waits: number[] = [];
+    const sleep = async (milliseconds: number) => void waits.push(milliseconds);
+    expect((await sync({ sleep, maxWaitSeconds: 180 })).code).toBe(EXIT_CODES.temporary);
+    expect(waits).toEqual([500, 1000, 2000, 4000]);
   });
 
   it('ends the run when the others would fail too', async () => {
     const instance = `http://127.0.0.1:${await freePort()}`;
     await expect(sync({}, clientOf(instance))).rejects.toMatchObject({ code: 'unreachable' });
+    const getDetails = () => Promise.reject(new ReelayError('maintenance', { status: 503 }));
+    await expect(sync({}, { ...clientOf(), getDetails })).rejects.toMatchObject({ code: 'maintenance' });
     expect(await readdir(folder)).toEqual([]);
   });
 });
@@ -177,6 +188,11 @@ describe('a folder that cannot be used', () => {
       await writeFile(lock, JSON.stringify(content));
       await expect(sync()).rejects.toMatchObject(inUse);
     }
+    // Of a process that was killed before it had written what it is; it may also be about to.
+    await writeFile(lock, '');
+    await expect(sync()).rejects.toMatchObject(inUse);
+    await utimes(lock, 0, 0);
+    expect((await sync()).code).toBe(0);
     await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
     expect((await sync()).code).toBe(0);
     expect(await readdir(folder)).toEqual(['.reelay.json', 'One.mp4', 'Two.mp4']);

@@ -14,6 +14,8 @@ export type LocalFailure =
   | 'folder-in-use'
   /** An entry of a list that comes with the page of the list. */
   | 'no-link'
+  /** An entry of a list that is live. */
+  | 'live'
   /** The file cannot be written: no space, no permission, no such folder. */
   | 'not-writable';
 

@@ -10,6 +10,8 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
   /** Temporary failures are waited out for so long in all, by `Retry-After` where the instance sends it. @default 0: not at all */
   readonly maxWaitSeconds?: number | undefined;
+  /** Those of the site of a link (502), which another link may not have. @default maxWaitSeconds */
+  readonly maxSiteWaitSeconds?: number | undefined;
   /** Called before each wait. */
   readonly onWaiting?: ((waiting: Waiting) => void) | undefined;
   /** Settles after a delay; rejects with the reason of the signal. For tests. */
@@ -28,20 +30,21 @@ export interface Retries {
   reset(): void;
 }
 
-export function createRetries({ signal, maxWaitSeconds = 0, onWaiting, sleep = pause }: RetryOptions): Retries {
-  let left = maxWaitSeconds;
+export function createRetries(options: RetryOptions): Retries {
+  const { signal, maxWaitSeconds = 0, maxSiteWaitSeconds = maxWaitSeconds, onWaiting, sleep = pause } = options;
+  let waitedSeconds = 0;
   let failures = 0;
   return {
     async next(error) {
       if (!(error instanceof ReelayError) || !error.isTemporary) throw error;
       const seconds = error.retryAfterSeconds ?? Math.min(FIRST_DELAY_SECONDS * 2 ** failures++, MAX_DELAY_SECONDS);
-      left -= seconds;
-      if (left < 0) throw error;
+      waitedSeconds += seconds;
+      if (waitedSeconds > (error.status === 502 ? maxSiteWaitSeconds : maxWaitSeconds)) throw error;
       onWaiting?.({ failure: error, seconds });
       await sleep(seconds * 1000, signal);
     },
     reset() {
-      left = maxWaitSeconds;
+      waitedSeconds = 0;
       failures = 0;
     },
   };

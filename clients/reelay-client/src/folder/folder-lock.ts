@@ -1,10 +1,12 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ReelayError } from '../failure.ts';
 import { requireWritable } from '../files/index.ts';
 
 const LOCK_FILE = '.reelay.lock';
+/** Writing a lock takes less. */
+const WRITING_MS = 10_000;
 
 /**
  * Keeps other processes from updating a folder. The lock of a process of this machine that has ended is taken over.
@@ -25,14 +27,19 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   };
   if (!(await take())) {
     const held = await readFile(path, 'utf8').catch(() => '');
-    if (hasEnded(held)) await removeStale(path, held);
-    if (!hasEnded(held) || !(await take()))
+    const isStale = held === '' ? await isOld(path) : hasEnded(held);
+    if (isStale) await removeStale(path, held);
+    if (!isStale || !(await take()))
       throw new ReelayError('folder-in-use', {
         message: `Another reelay updates ${folder}; if that is not so, remove ${path}`,
       });
   }
   return () => rm(path, { force: true });
 }
+
+/** Whether a lock without content is not that of a process which is about to write it: its process, or the machine, has ended. */
+const isOld = async (path: string): Promise<boolean> =>
+  Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? 0) > WRITING_MS;
 
 /** Removes a lock, unless another process has replaced it in the meantime. */
 async function removeStale(path: string, stale: string): Promise<void> {

@@ -6,6 +6,8 @@ const STATE_FILE = '.reelay.json';
 
 /** A file of the folder, which may be unfinished. */
 export interface FolderFile {
+  /** The link of the list that it was fetched for. */
+  readonly list: string;
   /** Of the entry. */
   readonly url: string;
   /** The parameters by which it was selected, as a query. */
@@ -19,7 +21,7 @@ export interface FolderState {
   /** It was missing or damaged: files that are there are found by name and size. */
   readonly isRebuilt: boolean;
   readonly isDamaged: boolean;
-  find(entry: Omit<FolderFile, 'file'>): FolderFile | undefined;
+  find(entry: Pick<FolderFile, 'url' | 'selection'>): FolderFile | undefined;
   /** Chooses the name of a new file, and stores it before anything is written. @throws ReelayError `not-writable` */
   add(entry: Omit<FolderFile, 'file'>, suggested: SuggestedFile): Promise<string>;
   /** @throws ReelayError `not-writable` */
@@ -78,8 +80,10 @@ function parseState(text: string): readonly FolderFile[] | undefined {
     const { version, files } = Object(JSON.parse(text)) as { version?: unknown; files?: unknown };
     if (version !== 1 || !Array.isArray(files)) return undefined;
     const isFile = (one: unknown): one is FolderFile => {
-      const { url, selection, file } = Object(one) as Record<string, unknown>;
-      return [url, selection, file].every((text) => typeof text === 'string') && safeFileName(String(file)) === file;
+      const { list, url, selection, file } = Object(one) as Record<string, unknown>;
+      return (
+        [list, url, selection, file].every((text) => typeof text === 'string') && safeFileName(String(file)) === file
+      );
     };
     return files.every(isFile) ? files : undefined;
   } catch {

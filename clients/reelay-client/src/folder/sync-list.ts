@@ -5,7 +5,7 @@ import { ReelayError } from '../failure.ts';
 import { type Download, type DownloadProgress, download, requireWritable, sizeOf } from '../files/index.ts';
 import type { RetryOptions } from '../retry.ts';
 import { lockFolder } from './folder-lock.ts';
-import { type FolderState, openFolderState } from './folder-state.ts';
+import { type FolderFile, type FolderState, openFolderState } from './folder-state.ts';
 
 export interface SyncOptions extends RetryOptions {
   readonly link: string;
@@ -38,8 +38,11 @@ export interface SyncSummary {
   readonly isRebuilt: boolean;
 }
 
-/** Other entries would fail as this one has. */
-const FINAL_FAILURES = ['not-writable', 'unreachable', 'unauthorized'];
+/** Other entries would fail as this one has: what is temporary of these has been waited out. */
+const FINAL_FAILURES = ['not-writable', 'unreachable', 'unauthorized', 'maintenance', 'starting', 'busy', 'too-many'];
+
+/** An entry whose site fails for longer is left to the next run. */
+const MAX_SITE_WAIT_SECONDS = 15;
 
 /**
  * Keeps a folder in step with a list. What is there is not fetched again, whatever its title is by now; what was cut continues. An
@@ -48,11 +51,12 @@ const FINAL_FAILURES = ['not-writable', 'unreachable', 'unauthorized'];
  * respond; or the reason of the signal
  */
 export async function syncList(client: Client, options: SyncOptions): Promise<SyncSummary> {
-  const { link, folder, selection, deletes, overwrites, onEntry, onProgress, ...retry } = options;
+  const { link, folder, selection, deletes, overwrites, onEntry, onProgress, ...waiting } = options;
+  const retry = { ...waiting, maxSiteWaitSeconds: MAX_SITE_WAIT_SECONDS };
   await requireWritable(folder, mkdir(folder, { recursive: true }));
   const release = await lockFolder(folder);
   try {
-    const { items, isIncomplete } = await readList(client, link, retry);
+    const { items, isIncomplete } = await readList(client, link, waiting);
     const state = await openFolderState(folder);
     const query = new URLSearchParams(selection).toString();
 
@@ -60,10 +64,12 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       const url = requestedUrl ?? link;
       if (url === link && items.length > 1)
         throw new ReelayError('no-link', { message: 'It has no link of its own; --format zip has it' });
-      const entry = { url, selection: query };
+      const entry = { list: link, url, selection: query };
       const known = state.find(entry);
       const file = known && join(folder, known.file);
       if (file !== undefined && !overwrites && (await sizeOf(file)) !== undefined) return undefined;
+      const { isLive } = await client.getDetails(url, retry);
+      if (isLive) throw new ReelayError('live', { message: 'It is live, and has no end yet' });
       const stream = new URL(await client.locate(url, selection, retry));
       // As the list names it: at the link itself, an episode may be called as its file.
       const name = title && author && !title.includes(author) ? `${author} - ${title}` : title;
@@ -95,7 +101,8 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       onEntry?.(entry);
     }
     const urls = new Set(items.map(({ requestedUrl }) => requestedUrl ?? link));
-    const deletedFiles = deletes && !isIncomplete ? await deleteOthers(folder, state, urls) : [];
+    const removed = state.files.filter(({ list, url }) => list === link && !urls.has(url));
+    const deletedFiles = deletes && !isIncomplete ? await deleteFiles(folder, state, removed) : [];
     return { entries, deletedFiles, isIncomplete, isRebuilt: state.isDamaged };
   } finally {
     await release();
@@ -116,8 +123,7 @@ async function readList(client: Client, link: string, retry: RetryOptions) {
   return { items: mediaItems ?? [], isIncomplete: /\b(?:cut|unavailable)\b/.test(playlist) };
 }
 
-async function deleteOthers(folder: string, state: FolderState, urls: ReadonlySet<string>): Promise<string[]> {
-  const removed = state.files.filter(({ url }) => !urls.has(url));
+async function deleteFiles(folder: string, state: FolderState, removed: readonly FolderFile[]): Promise<string[]> {
   for (const entry of removed) {
     const path = join(folder, entry.file);
     for (const file of [path, `${path}.part`, `${path}.part.json`])
