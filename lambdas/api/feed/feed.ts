@@ -73,11 +73,7 @@ export interface FeedOptions extends EntryEncoding {
  * The feed of a resolved link; a single item is a list of one.
  * @param items what `feedItems` yields
  */
-export function toFeed(
-  resolved: Resolved,
-  options: FeedOptions,
-  items: Iterable<FeedItem | undefined> = feedItems(resolved, options),
-): Feed {
+export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable<FeedItem | undefined>): Feed {
   const { link, baseUrl } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
@@ -127,7 +123,9 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
   const { hasOwnLink } = place;
   const media = mediaOf(item, place, options);
   if (!media) return undefined;
-  const { details, durationSeconds, isLive = false } = resource ?? {};
+  const { details, durationSeconds, subtitles, isLive = false } = resource ?? {};
+  // Times of what is skipped are not those of the file, which has its own chapters.
+  const chapters = options.skip ? undefined : details?.chapters;
   const urlInFormat = (format: string) => (hasOwnLink ? urlOf('Feed', { ...options, link: url, format }) : undefined);
   return {
     id: hasOwnLink || !resource ? url : `${url}#${resource.id}`,
@@ -136,13 +134,13 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
     link: url,
     description: details?.description,
     uploadDate: details?.uploadDate,
-    durationSeconds,
+    durationSeconds: options.skip ? undefined : durationSeconds,
     imageUrl: resource?.coverUrl ?? entry.coverUrl,
     isLive,
     media,
-    chapters: details?.chapters,
-    chaptersUrl: details?.chapters && urlInFormat('chapters'),
-    transcriptUrl: resource?.subtitles && urlInFormat('transcript'),
+    chapters,
+    chaptersUrl: chapters && urlInFormat('chapters'),
+    transcriptUrl: options.skip ? undefined : subtitles && urlInFormat('transcript'),
   };
 }
 
@@ -190,11 +188,8 @@ const urlOf = (
   { signing, ...options }: FeedOptions & { readonly format?: string },
 ): string => linkUrl(operationId, { ...options, access: signing?.link?.(options.link) });
 
-function streamUrl(
-  key: string,
-  format: ConversionName | undefined,
-  { baseUrl = '', bitrateKbps, hasTags, audio, skip, mark, loudness }: FeedOptions,
-): string {
-  const query = mediaQuery({ format, bitrateKbps: format && bitrateKbps, hasTags, audio, skip, mark, loudness });
+function streamUrl(key: string, format: ConversionName | undefined, options: FeedOptions): string {
+  const { baseUrl = '', bitrateKbps } = options;
+  const query = mediaQuery({ ...options, format, bitrateKbps: format && bitrateKbps });
   return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

@@ -34,12 +34,10 @@ export function writeMetalink(feed: Feed): string {
     }),
   );
   const metalink = element('metalink', textElement('generator', 'Reelay') + files.join(''), {
-    xmlns: METALINK_NAMESPACE,
+    xmlns: 'urn:ietf:params:xml:ns:metalink',
   });
   return `${XML_DECLARATION}${metalink}\n`;
 }
-
-const METALINK_NAMESPACE = 'urn:ietf:params:xml:ns:metalink';
 
 /** The addresses of the files of a list, one per line, as `wget -i` and `aria2c -i` read them. */
 export const writeUrls = (feed: Feed): string =>

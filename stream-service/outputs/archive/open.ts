@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
-import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import { firstBytes } from '../../source/index.ts';
 import type { RenditionPlan } from '../plan.ts';
@@ -30,11 +29,10 @@ import { zipArchive } from './zip-archive.ts';
 
 export interface ArchivesDependencies
   extends ChooseEntryDependencies,
-    Pick<EntryFeedOptions, 'wait'>,
-    Pick<LibraryDependencies, 'covers'> {
+    LibraryDependencies,
+    Pick<EntryFeedOptions, 'wait'> {
   readonly outputs: Outputs<RenditionPlan | TextPlan>;
   readonly archiveJobs: Pick<ArchiveJobs, 'start'>;
-  readonly log: Log;
 }
 
 /** Streams the entries of lists as archives. */
@@ -72,7 +70,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
         (await readStored(entry, dependencies)) ?? (await resolveEntry(entry, list, session, dependencies));
       const { plan, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
       if (request.parameters.format === 'strm') {
-        const [{ path, bytes }, ...beside] = await libraryFiles({ number, resource }, request, session, dependencies);
+        const [{ path, bytes }, ...beside] = await libraryFiles({ number, resource }, request, dependencies, session);
         const size = bytes.length;
         if (planned) requirePlanned(planned, { path, size, beside });
         return { number, path, modifiedAt, size, body: Readable.from([bytes]), beside, close: session.close };

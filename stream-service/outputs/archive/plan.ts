@@ -17,7 +17,7 @@ import {
 } from './choose-entry.ts';
 import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
 import { isFinal } from './entry-feed.ts';
-import { knownLibraryFiles, type LibraryDependencies, type LibraryFile } from './library.ts';
+import { type LibraryDependencies, type LibraryFile, libraryFiles } from './library.ts';
 
 /** The entries of a list as one file. */
 export interface PlannedArchive extends PlannedOutput {
@@ -48,17 +48,14 @@ export const planArchive = (
   };
 };
 
-const TYPES = {
-  zip: { mimeType: 'application/zip', fileExtension: '.zip' },
-  tar: { mimeType: 'application/x-tar', fileExtension: '.tar' },
-  strm: { mimeType: 'application/zip', fileExtension: '.zip' },
-} as const;
+const ZIP = { mimeType: 'application/zip', fileExtension: '.zip' };
+const TAR = { mimeType: 'application/x-tar', fileExtension: '.tar' };
 
 /** @param plan absent: the archive has no length, or nobody knows yet */
 export function archiveHead(format: ArchiveFormat, plan?: ArchivePlan): RepresentationHead {
   const rangesOfTar = plan && (plan.isRanged ? 'bytes' : 'none');
   return {
-    ...TYPES[format],
+    ...(format === 'tar' ? TAR : ZIP),
     size: plan?.size,
     etag: plan?.etag,
     acceptRanges: format === 'tar' ? rangesOfTar : 'none',
@@ -111,8 +108,8 @@ const MAX_PLANS = 32;
 type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
 type Missing = Extract<EntryResult, { reason: string }>;
 
-export interface ArchivePlansDependencies extends ChooseEntryDependencies, Pick<LibraryDependencies, 'covers'> {
-  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'>;
+export interface ArchivePlansDependencies extends ChooseEntryDependencies, LibraryDependencies {
+  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'> & LibraryDependencies['outputs'];
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
@@ -139,7 +136,7 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     if ('reason' in chosen) return chosen;
     const { plan, modifiedAt, ...naming } = chosen;
     if (parameters.format === 'strm') {
-      const [link, ...beside] = await knownLibraryFiles({ number, resource }, request, dependencies);
+      const [link, ...beside] = await libraryFiles({ number, resource }, request, dependencies);
       const describe = ({ path, bytes }: LibraryFile) => ({ path, size: bytes.length, modifiedAt });
       return { number, ...describe(link), beside: beside.map(describe), isRanged: false };
     }
@@ -212,9 +209,7 @@ function assemblePlan(
       ? all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES)
       : zipBytes(all);
   const hasEtags = files.every(({ etag }) => etag !== undefined);
-  const etag = hasEtags ? entityTag([LAYOUTS[format], files, index.text]) : undefined;
+  // The layout is named: a change of the bytes that the same files make is a new name.
+  const etag = hasEtags ? entityTag([format === 'tar' ? 'tar' : 'zip, stored blocks', files, index.text]) : undefined;
   return { files, index, size, etag, isRanged: files.every(({ isRanged }) => isRanged) };
 }
-
-/** Name the bytes that an archive of the same files has: a change of them is a new name. */
-const LAYOUTS = { zip: 'zip, stored blocks', tar: 'tar', strm: 'zip, stored blocks' } as const;

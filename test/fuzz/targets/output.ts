@@ -3,7 +3,7 @@ import { describeError } from '../../../core/log/log.ts';
 import { tarHeader } from '../../../core/media/tar/index.ts';
 import { localHeader } from '../../../core/media/zip/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import { toFeed } from '../../../lambdas/api/feed/feed.ts';
+import { feedItems, toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
 import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
@@ -52,17 +52,13 @@ export const output: FuzzTargets = {
   feed: {
     run(input) {
       const text = input.toString().slice(0, 2000);
-      const feedOf = (title: string) =>
-        toFeed(
-          { type: 'PlayList', title, author: title, coverUrl: null, items: [{ entry: feedEntry(title) }] },
-          {
-            link: 'https://a.example/',
-            baseUrl: 'https://b.example',
-            quality: 'mp3',
-            codec: 'compatible',
-            hasTags: false,
-          },
-        );
+      const options = { link: 'https://a.example/', baseUrl: 'https://b.example' };
+      const wanted = { ...options, quality: 'mp3', codec: 'compatible', hasTags: false } as const;
+      const feedOf = (title: string) => {
+        const items = [{ entry: feedEntry(title) }];
+        const resolved = { type: 'PlayList', title, author: title, coverUrl: null, items } as const;
+        return toFeed(resolved, wanted, feedItems(resolved, wanted));
+      };
       const rss = writeRss(feedOf(text));
       check(!/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(rss), 'A character that XML excludes');
       const tagsOf = (document: string) => document.match(/<[^<>]*>/g)?.map((tag) => tag.split(' ', 1)[0]);

@@ -65,16 +65,19 @@ describe('GET /api/Feed as RSS', () => {
     expect((await read({ format: 'transcript' })).statusCode).toBe(400);
   });
 
-  it('has its entries in another quality when asked for', async () => {
-    const { body = '' } = await read({ quality: '720p', codec: 'any' });
-    expect(body).toContain('quality=720p&amp;codec=any" type="video/mp4" length="0"/>');
-    const audio = await read({ quality: 'audio' });
-    expect(audio.body).toContain('quality=audio" type="audio/mp4" length="0"/>');
+  it.each([
+    [{ quality: '720p', codec: 'any' }, 'quality=720p&amp;codec=any" type="video/mp4" length="0"/>'],
+    // Its stream has told it.
+    [{ quality: 'audio' }, 'quality=audio" type="audio/mp4" length="4321"/>'],
+  ])('has its entries as %j selects them, with lengths that are known', async (more, end) => {
+    fakes.outcome = listOf([{ resource: itemOf('One', { exactSizes: { 'audio-1': 4321 } }) }, {}]);
+    expect((await read(more)).body).toContain(end);
   });
 
-  it('has the length of a file that its stream has told', async () => {
-    fakes.outcome = listOf([{ resource: itemOf('One', { exactSizes: { 'audio-1': 4321 } }) }, {}]);
-    expect((await read({ quality: 'audio' })).body).toContain('quality=audio" type="audio/mp4" length="4321"/>');
+  it('has no times of files that lack segments', async () => {
+    const { body } = await read({ quality: 'mp3', skip: 'sponsor' });
+    expect(body).toContain('&amp;skip=sponsor" type="audio/mpeg" length="0"/>');
+    expect(body).not.toMatch(/<psc:|<podcast:[ct]|<itunes:duration/);
   });
 
   it('leaves out what has no such rendition, and what is live', async () => {
