@@ -51,17 +51,7 @@ const failure: unknown = await client.locate('https://example.com', { bitrate: '
 console.log(bytes, failure instanceof ReelayError && failure.code === wanted);
 `,
   );
-  const options = [
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--lib',
-    'es2022',
-    '--skipLibCheck',
-    'false',
-  ];
+  const options = '--strict --module nodenext --target es2022 --lib es2022 --skipLibCheck false'.split(' ');
   const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await runCommand(process.execPath, [tsc, ...options, ...types, 'main.ts'], project).catch(async (error: Error) => {
@@ -74,15 +64,8 @@ console.log(bytes, failure instanceof ReelayError && failure.code === wanted);
 });
 
 it.each(['reelay', 'reelay-client'])('npx %s downloads a link', async (command) => {
-  const args = [
-    '--offline',
-    command,
-    target.origin.url('/files/clip.mp4'),
-    '-o',
-    `${command}.mp4`,
-    '-i',
-    target.baseUrl,
-  ];
+  const link = target.origin.url('/files/clip.mp4');
+  const args = ['--offline', command, link, '-o', `${command}.mp4`, '-i', target.baseUrl];
   expect(await runCommand('npx', args, project)).toBe(`${command}.mp4\n`);
   const file = await readFile(join(project, `${command}.mp4`));
   expect(file.equals(await readFile(join(target.origin.mediaDir, 'clip.mp4')))).toBe(true);

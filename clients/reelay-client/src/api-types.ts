@@ -433,8 +433,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["AppInfo"];
-          "text/json": components["schemas"]["AppInfo"];
-          "text/plain": components["schemas"]["AppInfo"];
         };
       };
     };
@@ -446,8 +444,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["RequestCount"];
-          "text/json": components["schemas"]["RequestCount"];
-          "text/plain": components["schemas"]["RequestCount"];
         };
       };
     };
@@ -469,48 +465,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["ResourceInformation"];
-          "text/json": components["schemas"]["ResourceInformation"];
-          "text/plain": components["schemas"]["ResourceInformation"];
-        };
-      };
-      /** @description The url parameter is missing or malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The link did not resolve to anything */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Protected, refused by the source, or a shape of link that is not handled; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Extraction failed for another reason */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -528,48 +482,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["MediaDetails"];
-          "text/json": components["schemas"]["MediaDetails"];
-          "text/plain": components["schemas"]["MediaDetails"];
-        };
-      };
-      /** @description The url parameter is missing or malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The link did not resolve to anything */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Extraction failed for another reason */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -587,48 +499,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["Playback"];
-          "text/json": components["schemas"]["Playback"];
-          "text/plain": components["schemas"]["Playback"];
-        };
-      };
-      /** @description The url parameter is missing or malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The link did not resolve to anything */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Extraction failed for another reason */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -677,46 +547,6 @@ export interface operations {
       /** @description Location is the stream */
       302: {
         content: {
-        };
-      };
-      /** @description A parameter is missing or malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The link did not resolve to anything, or has no such rendition */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Extraction failed for another reason */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -770,46 +600,6 @@ export interface operations {
         content: {
         };
       };
-      /** @description A parameter is missing or malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The link did not resolve to anything */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Protected, refused by the source, or a shape of link that is not handled; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Extraction failed for another reason */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** The Model Context Protocol (streamable HTTP, stateless): tools for assistants */
@@ -837,46 +627,6 @@ export interface operations {
         content: {
         };
       };
-      /** @description Malformed JSON, or no message of the protocol */
-      400: {
-        content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
-        };
-      };
-      /** @description The page that sends the request has an origin that is not allowed */
-      403: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Accept lacks application/json or text/event-stream */
-      406: {
-        content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
-        };
-      };
-      /** @description The message is too large */
-      413: {
-        content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
-        };
-      };
-      /** @description The message is not application/json */
-      415: {
-        content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
-        };
-      };
     };
   };
   /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
@@ -892,56 +642,6 @@ export interface operations {
       202: {
         content: {
           "application/json": components["schemas"]["DeliveryStart"];
-          "text/json": components["schemas"]["DeliveryStart"];
-          "text/plain": components["schemas"]["DeliveryStart"];
-        };
-      };
-      /** @description The body is malformed, or a parameter is invalid; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is not private, or makes no deliveries */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The body is larger than 16 KB */
-      413: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The body is not application/json */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The access key has reached its share of deliveries */
-      429: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The queue of deliveries is full */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -961,14 +661,6 @@ export interface operations {
           "text/event-stream": unknown;
         };
       };
-      /** @description The access key has no such delivery */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** Ends a delivery, and removes what is stored of an unfinished file */
@@ -983,14 +675,6 @@ export interface operations {
       /** @description The delivery ends, or has ended before */
       204: {
         content: {
-        };
-      };
-      /** @description The access key has no such delivery */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1053,46 +737,6 @@ export interface operations {
         content: {
         };
       };
-      /** @description A parameter is invalid, or the rendition cannot be clipped; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The rendition cannot be sent in the requested format; detail says why */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read, or the segments to leave out */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js */
@@ -1118,38 +762,6 @@ export interface operations {
       206: {
         content: {
           "application/vnd.apple.mpegurl": string;
-        };
-      };
-      /** @description audio is malformed, or there is none in this language; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The rendition cannot be sent by byte ranges of MP4; detail says why */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1195,38 +807,6 @@ export interface operations {
           "image/*": string;
         };
       };
-      /** @description audio is malformed, or there is none in this language; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key or file, its source is gone, or the media is of another version */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The rendition cannot be sent by byte ranges of MP4; detail says why */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** A subtitle file, converted to the requested format */
@@ -1258,38 +838,6 @@ export interface operations {
           "text/plain": string;
         };
       };
-      /** @description The format is unknown */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read, or is not a subtitle file */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** The cover of the item that a rendition belongs to, as the source has it */
@@ -1313,30 +861,6 @@ export interface operations {
           "image/*": string;
         };
       };
-      /** @description No such key, the item has no cover, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read, or is not a picture */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it */
@@ -1358,38 +882,6 @@ export interface operations {
       206: {
         content: {
           "text/vtt": string;
-        };
-      };
-      /** @description No such key, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The item has no pictures, and none can be made of it; detail says why */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1417,38 +909,6 @@ export interface operations {
           "image/*": string;
         };
       };
-      /** @description No such key or sheet, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The item has no pictures, and none can be made of it; detail says why */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read, or is not a picture */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** The item that a rendition belongs to, for players that know the key alone */
@@ -1464,16 +924,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["StreamedItem"];
-          "text/json": components["schemas"]["StreamedItem"];
-          "text/plain": components["schemas"]["StreamedItem"];
-        };
-      };
-      /** @description No such key */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1491,24 +941,6 @@ export interface operations {
       200: {
         content: {
           "application/json": components["schemas"]["ItemSegments"];
-          "text/json": components["schemas"]["ItemSegments"];
-          "text/plain": components["schemas"]["ItemSegments"];
-        };
-      };
-      /** @description No such key */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The segments cannot be read */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1529,30 +961,6 @@ export interface operations {
         content: {
         };
       };
-      /** @description A parameter is missing or malformed, or the link is a single item; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The list cannot be read; type and detail say why */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The instance is updating its tools and is briefly unavailable */
-      503: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** Reports how far an archive is, as server-sent events */
@@ -1568,14 +976,6 @@ export interface operations {
       200: {
         content: {
           "text/event-stream": unknown;
-        };
-      };
-      /** @description The id is malformed */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
@@ -1626,46 +1026,6 @@ export interface operations {
           "application/x-tar": string;
         };
       };
-      /** @description A parameter is malformed, or the list has no entry of that number; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key, or no entry of the list can be found */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No entry can be delivered, or none has a length known in advance, which TAR requires; detail says which */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The range cannot be satisfied */
-      416: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description None of the entries can be read */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
     };
   };
   /** Muxes separate video and audio into MP4 while sending */
@@ -1696,38 +1056,6 @@ export interface operations {
         content: {
           "video/*": string;
           "audio/*": string;
-        };
-      };
-      /** @description A parameter is invalid, or the rendition cannot be sought in; detail says which */
-      400: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description No such key, or its source is gone */
-      404: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description Subtitles or audio of this language cannot be part of the rendition, or segments of it not left out */
-      415: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
-        };
-      };
-      /** @description The source cannot be read, or the segments to leave out */
-      502: {
-        content: {
-          "application/json": components["schemas"]["ProblemDetails"];
-          "text/json": components["schemas"]["ProblemDetails"];
-          "text/plain": components["schemas"]["ProblemDetails"];
         };
       };
     };
