@@ -62,6 +62,11 @@ describe('packLanguage', () => {
   it.each([
     ['en', 'eng'],
     ['pt-BR', 'por'],
+    ['es-419', 'spa'],
+    ['zh-Hant', 'zho'],
+    ['ml', 'mal'],
+    ['iw', 'heb'],
+    ['fil', 'fil'],
     ['en-orig', 'eng'],
     ['gsw', 'gsw'],
     ['xx', 'und'],
