@@ -199,31 +199,15 @@ interface ExtentTable {
 }
 
 /** What a layout consists of, without its functions. */
-export const packLayout = ({
-  size,
-  tracks,
-  sourceCount,
-  own,
-  mediaStart,
-  fingerprint,
-  table,
-}: LayoutData): LayoutData => ({
-  size,
-  tracks,
-  sourceCount,
-  own,
-  mediaStart,
-  fingerprint,
-  table,
-});
+export function packLayout(layout: LayoutData): LayoutData {
+  const { size, tracks, sourceCount, own, mediaStart, fingerprint, table } = layout;
+  return { size, tracks, sourceCount, own, mediaStart, fingerprint, table };
+}
 
 /** The layout that some data describes. */
 export function unpackLayout(data: LayoutData): Layout {
-  const {
-    size,
-    own,
-    table: { starts, sourceOffsets, kinds, sources, headers },
-  } = data;
+  const { size, own, table } = data;
+  const { starts, sourceOffsets, kinds, sources, headers } = table;
   const count = starts.length;
 
   const extent = (index: number): Extent => {

@@ -6,7 +6,7 @@ import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.
 import type { Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';
-import { type ExtrasDependencies, type LoadedExtras, loadExtras, refuseLargeText } from '../extras.ts';
+import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
@@ -55,23 +55,14 @@ export async function openLayout(
   const extras = await loadExtras(found.resource, plan.extras, opening, dependencies);
   if (isForHead && extras.isTextUnknown) return { ...plan.head, read: unread };
   const request = { id: id + extras.id, sources, extras };
+  const wanted = { found, opening, request };
   const opened =
     plan.of === 'pair'
-      ? await openMedia(plan, { found, opening, cache: layouts.pairs, request }, dependencies)
-      : await openMedia(plan, { found, opening, cache: layouts.parts, request: partOf(plan, request) }, dependencies);
+      ? await openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
+      : await openMedia(plan, { ...wanted, request: { ...plan, ...request }, cache: layouts.parts }, dependencies);
   // Tags have the same length with any cover and loudness, but not the same bytes.
   return 'read' in opened && isForHead && extras.areTagsUnknown ? { ...opened, etag: undefined } : opened;
 }
-
-const partOf = (
-  { times, audioAs, isFromKeyframe }: PartPlan,
-  request: LayoutRequest & { readonly extras: LoadedExtras },
-) => ({
-  ...request,
-  times,
-  audioAs,
-  isFromKeyframe,
-});
 
 async function openMedia<Request extends LayoutRequest, L extends Layout>(
   plan: LayoutPlan,

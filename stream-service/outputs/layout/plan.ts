@@ -72,23 +72,16 @@ export const planPair = (found: KeyedRendition, extras: PlannedExtras, instead: 
 });
 
 /** A whole MP4 file with extras. */
-export const planExtended = (found: KeyedRendition, extras: PlannedExtras, instead: RemuxPlan): PartPlan => ({
-  ...{ kind: 'layout', of: 'part', found, extras, instead, id: `${found.key} whole`, answersHead: false },
-  times: WHOLE,
-  head: { ...typeOf(COMBINED), ...UNKNOWN },
-});
+export const planExtended = (found: KeyedRendition, extras: PlannedExtras, instead: RemuxPlan): PartPlan =>
+  planPart(found, extras, { instead, times: WHOLE, id: `${found.key} whole`, head: headOf(found, COMBINED) });
 
 /** @throws InvalidParameter for a live stream, and for files other than MP4 */
 export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan {
   const { key, resource, rendition, tracks } = found;
   if (resource.isLive) throw new InvalidParameter('A live stream cannot be clipped.');
   if (!tracks.every(isMp4File)) throw cannotClip(clip, 'Only MP4 files and conversions can be clipped.');
-  const type = tracks.length > 1 ? COMBINED : rendition;
-  return {
-    ...{ kind: 'layout', of: 'part', found, extras, id: `${key} ${timesId(clip)}`, answersHead: false },
-    times: clip,
-    head: { ...typeOf(type), ...UNKNOWN, clip: isWhole(clip) ? undefined : nameClip(clip, resource.durationSeconds) },
-  };
+  const head = headOf(found, tracks.length > 1 ? COMBINED : rendition, clip);
+  return planPart(found, extras, { times: clip, id: `${key} ${timesId(clip)}`, head });
 }
 
 /** From the last keyframe at or before a time on, without a wait for the frames in between. @throws as `planClip` */
@@ -101,7 +94,7 @@ export const planFromKeyframe = (found: KeyedRendition, extras: PlannedExtras, c
 export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
   readonly type: FileType;
   readonly audioAs: CopiedFormat;
-  /** Absent: the whole. */
+  /** @default the whole */
   readonly clip?: ClipTimes;
 }
 
@@ -109,28 +102,23 @@ export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
 export function planAudioAlone(
   found: KeyedRendition,
   extras: PlannedExtras,
-  { type, audioAs, clip, instead }: AudioAlone,
+  { type, audioAs, clip: times = WHOLE, instead }: AudioAlone,
 ): PartPlan {
-  const times = clip ?? WHOLE;
-  return {
-    ...{
-      kind: 'layout',
-      of: 'part',
-      found,
-      extras,
-      instead,
-      id: `${found.key} ${audioAs.container} ${timesId(times)}`,
-    },
-    ...{ times, audioAs, answersHead: false },
-    head: {
-      ...typeOf(type),
-      ...UNKNOWN,
-      clip: clip && !isWhole(clip) ? nameClip(clip, found.resource.durationSeconds) : undefined,
-    },
-  };
+  const id = `${found.key} ${audioAs.container} ${timesId(times)}`;
+  return planPart(found, extras, { instead, times, audioAs, id, head: headOf(found, type, times) });
 }
 
-const typeOf = ({ mimeType, fileExtension }: FileType): FileType => ({ mimeType, fileExtension });
+const planPart = (
+  found: KeyedRendition,
+  extras: PlannedExtras,
+  part: Omit<PartPlan, 'kind' | 'of' | 'found' | 'extras' | 'answersHead'>,
+): PartPlan => ({ kind: 'layout', of: 'part', found, extras, answersHead: false, ...part });
+
+const headOf = ({ resource }: KeyedRendition, { mimeType, fileExtension }: FileType, times = WHOLE) => ({
+  ...{ mimeType, fileExtension, ...UNKNOWN },
+  clip: isWhole(times) ? undefined : nameClip(times, resource.durationSeconds),
+});
+
 const timesId = ({ startSeconds, endSeconds, skipped = [] }: ClipTimes): string =>
   [`${startSeconds}-${endSeconds}`, ...skipped.map(timesId)].join(' without ');
 
