@@ -63,7 +63,7 @@ describe('a library', () => {
         },
       },
     );
-    const { headers, files } = await getLibrary(url('?format=strm&quality=1080p'));
+    const { headers, files } = await getLibrary(url('?format=strm&quality=1080p&audio=all'));
     const { 'content-type': type, 'content-length': length, 'accept-ranges': ranges } = headers;
     expect([type, length, ranges]).toEqual(['application/zip', undefined, 'none']);
     expect(headers['content-disposition']).toContain('filename="A list.zip"');
@@ -78,7 +78,7 @@ describe('a library', () => {
       ].toSorted(),
     );
     expect(textOf(files, `${first}/${name}.strm`)).toBe(
-      'https://reelay.example/api/Get?url=https%3A%2F%2Fsite.example%2F0&quality=1080p\n',
+      'https://reelay.example/api/Get?url=https%3A%2F%2Fsite.example%2F0&quality=1080p&audio=all\n',
     );
     expect(textOf(files, `${first}/${name}.en.srt`)).toContain('Hello');
     expect(files.get(`${first}/folder.jpg`)?.toString('hex', 0, 3)).toBe('ffd8ff');

@@ -69,6 +69,7 @@ describe('GET /api/Feed as RSS', () => {
     [{ quality: '720p', codec: 'any' }, 'quality=720p&amp;codec=any" type="video/mp4" length="0"/>'],
     // Its stream has told it.
     [{ quality: 'audio' }, 'quality=audio" type="audio/mp4" length="4321"/>'],
+    [{ quality: 'audio', audio: 'de' }, 'quality=audio&amp;audio=de" type="audio/mp4" length="0"/>'],
   ])('has its entries as %j selects them, with lengths that are known', async (more, end) => {
     fakes.outcome = listOf([{ resource: itemOf('One', { exactSizes: { 'audio-1': 4321 } }) }, {}]);
     expect((await read(more)).body).toContain(end);
