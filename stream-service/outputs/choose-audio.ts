@@ -39,13 +39,18 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
 }
 
 /**
- * The audio of an HLS presentation: every language that is a file, of the codec that the rendition has. Players refuse a variant
- * of which they cannot decode every codec. Undefined: no other language.
+ * The audio of an HLS presentation: of every language that is accepted, and in the codec that the rendition has unless any is
+ * wanted. Players refuse a variant of which they cannot decode every codec. Undefined: no other language.
  */
-export function chooseAllFiles(found: KeyedRendition, isFile: (track: Track) => boolean): ChosenAudio | undefined {
+export function chooseAllFiles(
+  found: KeyedRendition,
+  isAnyCodec: boolean,
+  isFile: (track: Track) => boolean,
+): ChosenAudio | undefined {
   const familyOf = ({ audio }: Track) => audioFamily(audio?.codec ?? 'aac');
   const own = found.tracks.find(({ audio }) => audio);
-  const accepts = (track: Track) => isFile(track) && familyOf(track) === (own ? familyOf(own) : 'aac');
+  const ownFamily = own ? familyOf(own) : 'aac';
+  const accepts = (track: Track) => isFile(track) && (isAnyCodec || familyOf(track) === ownFamily);
   const chosen = withSounds(found, listSounds(found, accepts), ALL);
   return chosen.sounds && chosen;
 }

@@ -119,7 +119,7 @@ function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery,
     return planLive(found, file.name);
   }
   const isAll = audio === undefined ? found.tracks.length > 1 : audio.toLowerCase() === 'all';
-  const all = isAll ? chooseAllFiles(found, isMp4File) : undefined;
+  const all = isAll ? chooseAllFiles(found, audio !== undefined, isMp4File) : undefined;
   if (all) return planPresentation(all.found, { ...file, audio, sounds: all.sounds }, found);
   const chosen = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
   return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds });

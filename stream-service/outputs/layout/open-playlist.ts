@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { toQuery } from '../../../core/api/index.ts';
+import { deadlineSignal } from '../../../core/concurrency/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
@@ -69,7 +70,9 @@ const streamsOf = ({ place, sound }: PresentationPlan, { streams }: Pick<HlsLayo
 
 /** Files whose headers are read at a time. */
 const PARALLEL_DUBS = 4;
-/** Listed in place of audio whose source fails: its own playlist says why, and the rest plays. */
+/** Nothing plays before the master playlist is there. */
+const MAX_WAIT_MS = 3000;
+/** Listed in place of audio whose source fails or takes longer: its own playlist says why, and the rest plays. */
 const UNREAD: HlsStream = {
   ...{ kind: 'audio', codecs: [], segments: [], isIndependent: true },
   init: { offset: 0, bytes: 0 },
@@ -77,22 +80,25 @@ const UNREAD: HlsStream = {
 
 /**
  * The audio in further languages. A player refuses a variant stream, and so all of it, when it cannot decode one of its codecs:
- * other codecs are left out, and files without a layout.
+ * other codecs are left out unless they are asked for, and files without a layout.
  */
 async function readDubs(
-  { dubs = [] }: PresentationPlan,
+  { dubs = [], audio }: PresentationPlan,
   streams: readonly HlsStream[],
   { opening, cache }: WantedPresentation,
 ): Promise<readonly HlsStream[]> {
-  const own = streams.find(({ kind }) => kind === 'audio');
+  const own = audio === undefined ? streams.find(({ kind }) => kind === 'audio') : undefined;
   const limit = pLimit(PARALLEL_DUBS);
+  const { session } = opening;
+  const signal = deadlineSignal({ deadline: Date.now() + MAX_WAIT_MS, signal: session.signal });
+  const bounded = { ...opening, session: { ...session, signal } };
   const read = async (dub: PresentationPlan): Promise<readonly HlsStream[]> => {
     try {
-      const known = await loadLayout(presentationOf(dub, opening, cache));
+      const known = await loadLayout(presentationOf(dub, bounded, cache));
       if (known instanceof Error) return [];
       return streamsOf(dub, known.layout).filter((stream) => !own || codecOf(stream) === codecOf(own));
     } catch {
-      opening.session.signal.throwIfAborted();
+      session.signal.throwIfAborted();
       return streamsOf(dub, { streams: [UNREAD] });
     }
   };

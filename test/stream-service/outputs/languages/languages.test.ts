@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
-import type { Resource, Track } from '../../../../core/state/resource.ts';
+import type { Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
+import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { itInChromium } from '../../../support/chromium.ts';
+import { itWith } from '../../../support/clients.ts';
 import { checkPlaylist } from '../../../support/hls-checker.ts';
 import { probe, runProgram } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
@@ -17,8 +17,8 @@ import { fileSource } from '../encode/mp3/fixture.ts';
 import { decodedPackets, packetDigests, usePairMedia } from '../layout/pair-fixture.ts';
 import { playerBrowser, playUrl } from '../layout/player.ts';
 import { type Dub, itemOf } from './fixture.ts';
+import { startVlc } from './vlc.ts';
 
-const run = promisify(execFile);
 const media = await usePairMedia();
 
 /** By language: each file has another codec, and 8 seconds. */
@@ -47,38 +47,31 @@ const DUBS = LANGUAGES.map((language, index): Dub => {
   return { language, track: { audio: { codec: FILES[language]?.[1] } }, rendition: { versions: [...versions] } };
 });
 
-interface Started {
-  readonly media: string;
-  readonly combined: string;
-  readonly hls: string;
-}
-
 const SUBTITLE = { id: 'text', formatId: 'text', language: 'en', isAutomatic: false };
 const VTT = fileSource(Buffer.from('WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n'));
-
-/** The service with a video of 8 seconds in five languages. */
-async function start(
-  video: string,
-  { dubs = DUBS, of = {}, traits = {}, options }: Partial<Item> = {},
-): Promise<Started> {
-  const load = async (language: string) =>
-    [language, await media.load(FILES[language]?.[0] ?? AAC_FILES[language] ?? '')] as const;
-  const sources = Object.fromEntries(await Promise.all(dubs.map(({ language }) => load(language))));
-  const item = itemOf(dubs, videoTrack(of), traits);
-  const text = trackOf('text', { container: 'vtt', video: null, audio: null });
-  const resource = { ...item, tracks: [...item.tracks, text], subtitles: [SUBTITLE] };
-  const service = await startService(resource, { ...sources, text: VTT, video: await media.load(video) }, options);
-  onTestFinished(service.close);
-  const url = (operation: string) =>
-    `${service.url}/api/Stream/${operation}/${combinedKey('video', dubs[0]?.language)}`;
-  return { media: url('Media'), combined: url('Combined'), hls: `${url('Hls')}/` };
-}
 
 interface Item {
   readonly dubs: readonly Dub[];
   readonly of: Partial<Track>;
-  readonly traits: Partial<Resource>;
   readonly options: Partial<StreamServiceOptions>;
+  /** In place of the files, by language. */
+  readonly sources: Readonly<Record<string, Source | OpenSource>>;
+}
+
+/** The service with a video of 8 seconds in five languages. */
+async function start(video: string, { dubs = DUBS, of = {}, options, sources }: Partial<Item> = {}) {
+  const load = async ({ language }: Dub) =>
+    [language, await media.load(FILES[language]?.[0] ?? AAC_FILES[language] ?? '')] as const;
+  const loaded = Object.fromEntries(await Promise.all(dubs.map(load)));
+  const item = itemOf(dubs, videoTrack(of));
+  const text = trackOf('text', { container: 'vtt', video: null, audio: null });
+  const resource = { ...item, tracks: [...item.tracks, text], subtitles: [SUBTITLE] };
+  const all = { ...loaded, text: VTT, video: await media.load(video), ...sources };
+  const service = await startService(resource, all, options);
+  onTestFinished(service.close);
+  const url = (operation: string) =>
+    `${service.url}/api/Stream/${operation}/${combinedKey('video', dubs[0]?.language)}`;
+  return { media: url('Media'), combined: url('Combined'), hls: `${url('Hls')}/` };
 }
 
 async function save(body: Buffer): Promise<string> {
@@ -95,17 +88,18 @@ interface Stream {
 }
 
 async function audioStreams(file: string): Promise<readonly Stream[]> {
-  const { stdout } = await run('ffprobe', [
-    '-v',
-    'error',
-    '-of',
-    'json',
-    '-show_streams',
-    '-select_streams',
-    'a',
-    file,
-  ]);
-  return JSON.parse(stdout).streams;
+  const args = '-v error -of json -show_streams -select_streams a'.split(' ');
+  return JSON.parse((await runProgram('ffprobe', [...args, file])).output).streams;
+}
+
+/** Expects the tracks of five languages, of which the first plays by itself. */
+async function expectLanguages(file: string): Promise<readonly Stream[]> {
+  const streams = await audioStreams(file);
+  expect(streams.map(({ tags }) => [tags.language, tags.handler_name])).toEqual(
+    CODES.map((code, at) => [code, NAMES[at]]),
+  );
+  expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+  return streams;
 }
 
 const inputsOf = (video: string) =>
@@ -114,23 +108,22 @@ const MAPS = ['-map', '0:v:0', ...LANGUAGES.flatMap((_, index) => ['-map', `${in
 
 describe('audio=all', () => {
   it.each([
-    ['progressive', 'bframes.mp4'],
-    ['fragmented', 'chained-short.mp4'],
-    ['with audio of its own', 'ladder/both-720.mp4'],
-  ])('is one file with the length and ranges of a %s video and five languages', async (_name, video) => {
-    const { media: url, combined } = await start(video);
+    ['progressive', 'bframes.mp4', 'ladder/aac-128.m4a'],
+    ['fragmented', 'chained-short.mp4', 'short-indexed.m4a'],
+    ['muxed', 'ladder/both-720.mp4', 'short-indexed.m4a'],
+  ])('is one file with the length and ranges of a %s video and five languages', async (kind, video, original) => {
+    const { media: url, combined } = await start(video, { sources: { en: await media.load(original) } });
     const { body, headers } = await expectSeekable(`${url}?audio=all`);
     expect(headers['content-disposition']).toContain('(all languages).mp4');
+    expect(body.includes('moof')).toBe(kind !== 'progressive');
     const file = await save(body);
     const { packets, complaints } = await decodedPackets(file);
     expect(complaints).toBe('');
     expect(packets).toEqual(await packetDigests([...inputsOf(video), ...MAPS]));
-    const streams = await audioStreams(file);
-    expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
-    expect(streams.map(({ tags }) => tags.handler_name)).toEqual(NAMES);
-    expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+    const streams = await expectLanguages(file);
     expect(streams.map(({ codec_name }) => codec_name)).toEqual(['aac', 'ac3', 'mp3', 'opus', 'flac']);
-    for (const { duration } of streams) expect(Number(duration)).toBeCloseTo(8, 0);
+    const last = kind === 'progressive' ? 6 : 8;
+    expect(streams.map(({ duration }) => Math.round(Number(duration)))).toEqual([8, 8, 8, 8, last]);
     expect(body.includes('pt-BR\0', 0, 'latin1')).toBe(true);
 
     const fromStart = await sendRequest(`${combined}?audio=all`);
@@ -139,20 +132,8 @@ describe('audio=all', () => {
     const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--aid=4', '--length=0.1', file]);
     expect([mpv.code, mpv.output]).toEqual([0, expect.stringMatching(/\(\+\) +Audio +--aid=4 +--alang=por/)]);
     const fetched = join(media.folder, 'fetched.mp4');
-    const args = [
-      '-q',
-      '--no-conf',
-      '-x',
-      '4',
-      '-k',
-      '1M',
-      '--allow-overwrite',
-      '-d',
-      media.folder,
-      '-o',
-      'fetched.mp4',
-    ];
-    expect((await runProgram('aria2c', [...args, `${url}?audio=all`])).code).toBe(0);
+    const args = '-q --no-conf -x 8 -k 1M --allow-overwrite -o fetched.mp4 -d'.split(' ');
+    expect((await runProgram('aria2c', [...args, media.folder, `${url}?audio=all`])).code).toBe(0);
     expect((await readFile(fetched)).equals(body)).toBe(true);
   });
 
@@ -167,30 +148,20 @@ describe('audio=all', () => {
       expect(found).toMatchObject({ title: 'A clip', artist: 'Someone' });
       const clip = await expectSeekable(`${url}?audio=all&start=2&end=5`);
       expect(clip.headers['content-disposition']).toContain('(all languages) (0-02');
-      const streams = await audioStreams(await save(clip.body));
-      expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
-      expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
-      for (const { duration } of streams) expect(Number(duration)).toBeCloseTo(3, 0);
+      for (const { duration } of await expectLanguages(await save(clip.body)))
+        expect(Number(duration)).toBeCloseTo(3, 0);
     },
   );
 
   it.each([
-    ['chained.mp4', /^video\/mp4$/],
-    ['ladder/vp9-360.webm', /^video\/mp4$/],
-  ])('muxes every language from the beginning where %s has no layout', async (video, type) => {
-    const { media: url } = await start(video, {
-      of: video.endsWith('webm') ? { container: 'webm', video: { codec: 'vp9' } } : {},
-    });
+    ['chained.mp4', {}],
+    ['ladder/vp9-360.webm', { container: 'webm', video: { codec: 'vp9' } }],
+  ])('muxes every language from the beginning where %s has no layout', async (video, of) => {
+    const { media: url } = await start(video, { of });
     const { status, headers, body } = await sendRequest(`${url}?audio=all`);
-    expect([status, headers['content-type'], headers['content-length']]).toEqual([
-      200,
-      expect.stringMatching(type),
-      undefined,
-    ]);
-    const streams = await audioStreams(await save(body));
-    expect(streams.map(({ tags }) => tags.language)).toEqual(CODES);
-    expect(streams.map(({ tags }) => tags.handler_name)).toEqual(NAMES);
-    expect(streams.map(({ disposition }) => disposition.default)).toEqual([1, 0, 0, 0, 0]);
+    const { 'content-type': type, 'content-length': length } = headers;
+    expect([status, type, length]).toEqual([200, 'video/mp4', undefined]);
+    await expectLanguages(await save(body));
   });
 
   itInChromium.each(['bframes.mp4', 'chained-short.mp4'])('of %s plays and seeks in Chromium', async (video) => {
@@ -204,12 +175,7 @@ describe('audio=LANG', () => {
   it('is the pair of the video and that language, by its prefix and in any case too', async () => {
     const { media: url } = await start('bframes.mp4');
     const etags = new Map<string, string | undefined>();
-    for (const [wanted, index] of [
-      ['de', 1],
-      ['DEU', 1],
-      ['pt', 3],
-      ['pt-br', 3],
-    ] as const) {
+    for (const [wanted, index] of Object.entries({ de: 1, DEU: 1, pt: 3, 'pt-br': 3 })) {
       const { body, headers } = await expectSeekable(`${url}?audio=${wanted}`);
       const file = await save(body);
       const streams = await audioStreams(file);
@@ -233,10 +199,8 @@ describe('audio=LANG', () => {
     const { media: url } = await start('bframes.mp4');
     const plain = await sendRequest(`${url}?format=mp3`);
     const { headers, body } = await sendRequest(`${url}?format=mp3&audio=fr`);
-    expect([headers['content-type'], headers['content-disposition']]).toEqual([
-      'audio/mpeg',
-      expect.stringContaining('(French).mp3'),
-    ]);
+    expect(headers['content-type']).toBe('audio/mpeg');
+    expect(headers['content-disposition']).toContain('(French).mp3');
     expect([body.length, body.equals(plain.body)]).toEqual([plain.body.length, false]);
     const clip = await sendRequest(`${url}?audio=ja&start=1&end=3`);
     expect((await audioStreams(await save(clip.body))).map(({ tags }) => tags.language)).toEqual(['jpn']);
@@ -263,14 +227,8 @@ describe('audio=LANG', () => {
 
   it('is laid out again when the file of one language has changed', async () => {
     let german = await media.load('ac3.mp4');
-    const dubs = DUBS.slice(0, 2);
-    const service = await startService(itemOf(dubs), {
-      video: await media.load('chained-short.mp4'),
-      en: await media.load('short-indexed.m4a'),
-      de: async () => german,
-    });
-    onTestFinished(service.close);
-    const url = `${service.url}/api/Stream/Media/${combinedKey('video', 'en')}?audio=all`;
+    const sources = { de: async () => german };
+    const url = `${(await start('chained-short.mp4', { dubs: DUBS.slice(0, 2), sources })).media}?audio=all`;
     const { headers: before } = await expectSeekable(url);
     german = await media.load('mp3.mp4');
     expect((await sendRequest(url, { headers: { range: 'bytes=5000-' } })).status).toBe(502);
@@ -302,11 +260,16 @@ describe('the HLS presentation', () => {
         expect(digests(got)).toEqual(digests(wanted));
       }
       const all = await load(`${hls}master.m3u8?audio=all`);
-      expect(all.media.map(({ URI }) => URI)).toEqual([
-        '"audio.m3u8?audio=all"',
-        '"audio-2.m3u8?audio=all"',
-        '"audio-3.m3u8?audio=all"',
-      ]);
+      expect(all.media.map(({ NAME, URI }) => [NAME, URI])).toEqual(
+        [...NAMES, 'Italian', 'Spanish'].map((name, index) => [
+          `"${name}"`,
+          `"audio${index > 0 ? `-${index + 1}` : ''}.m3u8?audio=all"`,
+        ]),
+      );
+      expect(all.variants[0]?.CODECS).toMatch(/,mp4a\.40\.2,ac-3,mp4a\.6b,Opus,fLaC"$/);
+      expect((await audioStreams(`${hls}master.m3u8?audio=all`)).map(({ codec_name }) => codec_name)).toEqual(
+        'aac ac3 mp3 opus flac aac aac'.split(' '),
+      );
       for (const name of ['audio-3.m3u8', 'audio-2.m3u8?audio=all', 'media.mp4']) await expectSeekable(hls + name);
       const one = await load(`${hls}master.m3u8?audio=de`);
       expect(one.media.map(({ NAME, URI }) => [NAME, URI])).toEqual([['"German"', '"audio.m3u8?audio=de"']]);
@@ -333,20 +296,12 @@ describe('the HLS presentation', () => {
   ])('plays where the source of one language fails, whose playlist alone is %d', async (failed, error) => {
     let isFailing = true;
     const italian = await media.load('ladder/aac-128.m4a');
-    const service = await startService(itemOf([...DUBS.slice(0, 1), ...AAC_DUBS], videoTrack()), {
-      video: await media.load('chained-short.mp4'),
-      en: await media.load('short-indexed.m4a'),
-      it: async () => (isFailing ? Promise.reject(error()) : italian),
-      es: await media.load('chained-short.m4a'),
+    const { hls } = await start('chained-short.mp4', {
+      dubs: [...DUBS.slice(0, 1), ...AAC_DUBS],
+      sources: { it: async () => (isFailing ? Promise.reject(error()) : italian) },
     });
-    onTestFinished(service.close);
-    const hls = `${service.url}/api/Stream/Hls/${combinedKey('video', 'en')}/`;
-    const statuses = () =>
-      Promise.all(
-        ['master', 'video', 'audio', 'audio-2', 'audio-3'].map(
-          async (name) => (await sendRequest(`${hls}${name}.m3u8`)).status,
-        ),
-      );
+    const statusOf = async (name: string) => (await sendRequest(`${hls}${name}.m3u8`)).status;
+    const statuses = () => Promise.all(['master', 'video', 'audio', 'audio-2', 'audio-3'].map(statusOf));
     expect(await statuses()).toEqual([200, 200, 200, failed, 200]);
     const master = checkPlaylist((await sendRequest(`${hls}master.m3u8`)).body.toString());
     expect(master.media.map(({ NAME }) => NAME)).toEqual(['"English"', '"Italian"', '"Spanish"']);
@@ -364,9 +319,19 @@ describe('the HLS presentation', () => {
     await expectSeekable(hls + segments[0]?.uri);
   });
 
-  itInChromium('plays in hls.js, which offers the languages', async () => {
+  it('lists a language whose source does not answer, without waiting for it', async () => {
+    const dubs = [...DUBS.slice(0, 1), ...AAC_DUBS];
+    const { hls } = await start('chained-short.mp4', { dubs, sources: { it: () => new Promise(() => undefined) } });
+    const { media: listed } = checkPlaylist((await sendRequest(`${hls}master.m3u8`)).body.toString());
+    expect(listed.map(({ NAME }) => NAME)).toEqual(['"English"', '"Italian"', '"Spanish"']);
+  });
+
+  itInChromium.each([
+    ['', ['English', 'Italian']],
+    ['?audio=all', ['English', 'Italian', 'Brazilian Portuguese']],
+  ])('%s plays in hls.js, which offers the languages', async (query, names) => {
     const { hls } = await start('chained-short.mp4', {
-      dubs: [...DUBS.slice(0, 1), ...AAC_DUBS],
+      dubs: [...DUBS.slice(0, 1), ...AAC_DUBS.slice(0, 1), ...DUBS.slice(3, 4)],
       options: { corsAllowedOrigins: ['*'] },
     });
     await using page = await (await playerBrowser()).newPage();
@@ -374,14 +339,34 @@ describe('the HLS presentation', () => {
     await page.addScriptTag({ path: createRequire(import.meta.url).resolve('hls.js') });
     const found = await page.evaluate(`new Promise((resolve, reject) => {
       const hls = new Hls();
+      const names = [];
       hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && reject(new Error(details)));
+      hls.on(Hls.Events.AUDIO_TRACK_SWITCHED, (_, { name }) => names.push(name));
       const video = document.querySelector('video');
-      video.addEventListener('timeupdate', () => video.currentTime > 0.3 && resolve({
-        names: hls.audioTracks.map(({ name }) => name), chosen: hls.audioTrack }));
-      hls.loadSource('${hls}master.m3u8');
+      let playedUntil = 0;
+      video.addEventListener('timeupdate', () => {
+        if (video.currentTime < playedUntil + 0.2 || names.length <= hls.audioTrack) return;
+        playedUntil = video.currentTime;
+        if (names.length === hls.audioTracks.length) resolve(names);
+        else hls.audioTrack += 1;
+      });
+      hls.loadSource('${hls}master.m3u8${query}');
       hls.attachMedia(video);
       video.play();
     })`);
-    expect(found).toEqual({ names: ['English', 'Italian', 'Spanish'], chosen: 0 });
+    expect(found).toEqual(names);
+  });
+
+  itWith('vlc').each([
+    ['Media', /1 - English - \[English\] \*\s.*5 - Japanese - \[Japanese\]\s/s, 3, /French - \[French\] \*/],
+    ['Hls', /0 - audio Japanese .*3 - audio German .*audio English - \[English\] \*/s, 0, /audio Japanese .*\*/],
+  ])('of %s is played by VLC, which offers the languages, switches and seeks', async (route, menu, place, chosen) => {
+    const { media: url, hls } = await start('bframes.mp4');
+    await using player = startVlc(`${route === 'Hls' ? `${hls}master.m3u8` : url}?audio=all`);
+    await player.see('atrack', menu);
+    await player.see(`atrack ${place}`, /\S/);
+    await player.see('atrack', chosen);
+    await player.see('seek 5', /\S/);
+    await player.see('get_time', /^(?:> )*[5-8]\s*$/m);
   });
 });
