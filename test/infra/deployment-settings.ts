@@ -30,6 +30,7 @@ const FULL = {
   embedOrigins: 'https://blog.example,https://news.example:8443',
   toolsVersion: '2026.11.20',
   canaryLinks: 'https://site.example/watch',
+  sponsorblockUrl: 'https://segments.example',
   ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
 };
 

@@ -91,7 +91,6 @@ const OF_STREAMS = [
   'MAX_STREAMS',
   'MAX_STREAMS_PER_CLIENT',
   'MAX_DELIVERIES',
-  'SPONSORBLOCK_URL',
   'TRUSTED_PROXIES',
 ];
 /** Values of secrets, or set only for single sites. */
@@ -193,7 +192,6 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       ...TRACES,
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
-      'SPONSORBLOCK_URL',
       ...OF_THE_EDGE,
     ];
     expect(unset.filter((key) => !intended.includes(key))).toEqual([]);
@@ -257,7 +255,7 @@ describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => 
 
   it('are checked by the edge function, which has the store', () => {
     const edge = onlyResource(deployed[profile], 'AWS::CloudFront::Function');
-    expect(edge.FunctionCode).toMatch(/admit\(request/);
+    expect(edge.FunctionCode).toMatch(/await admit\(/);
     expect(edge.FunctionCode).toContain('Contact: mailto:security@media.example');
     expect(edge.FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [expect.anything()] });
     expect(resourcesOfType(deployed[profile], 'Custom::AccessKeys')).toHaveLength(1);

@@ -145,7 +145,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   });
 
   it('is refused at synthesis where settings make it longer than a function may be', () => {
-    const corsAllowedOrigins = Array.from({ length: 60 }, (_, index) => `https://page-${index}.of-some-site.example`);
+    const corsAllowedOrigins = Array.from({ length: 90 }, (_, index) => `https://page-${index}.of-some-site.example`);
     const options = { mode, access: { corsAllowedOrigins }, securityContacts: SECURITY_CONTACTS };
     expect(() => viewerRequestSource(options)).toThrow(SettingError);
     expect(() => viewerRequestSource(options)).toThrow(

@@ -32,7 +32,7 @@ describe('the stack of hobby on Lambda', () => {
     for (const name of ['wake', 'register', 'stop-tasks']) expect(functions).not.toContain(`Reelay ${name}`);
     expect(JSON.stringify(of)).not.toContain('WAKE_FUNCTION');
     const code = onlyResource(of, 'AWS::CloudFront::Function').FunctionCode;
-    expect(String(code)).toContain("const MODE = 'balanced'");
+    expect(String(code)).not.toContain('updateRequestOrigin');
   });
 
   it('runs the stream service within the documented limits', () => {
@@ -112,6 +112,18 @@ describe('the stack of hobby on Lambda', () => {
         },
       },
     ]);
+  });
+
+  it('makes no deliveries of a private instance: it stands still without requests', async () => {
+    const withKeys = await mainTemplate('private lambda, to change');
+    const [revision, code] = [
+      onlyResource(withKeys, 'AWS::Lambda::WebFunctionRevision'),
+      onlyResource(withKeys, 'AWS::CloudFront::Function').FunctionCode,
+    ];
+    expect(JSON.stringify(revision)).not.toContain('ACCESS_KEYS_SECRET');
+    expect(String(code)).not.toContain('/api/Deliver');
+    expect(distribution(withKeys).CacheBehaviors).toHaveLength(distribution(of).CacheBehaviors.length);
+    expect(Object.keys(resourcesByRole(withKeys, 'secretsmanager:GetSecretValue'))).toEqual(['AccessKeysSyncRole']);
   });
 
   it('passes every method to the edge function, which refuses it with problem details', () => {

@@ -87,9 +87,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
 
   it('has the origins that the viewer request function selects', () => {
     const code = edgeSource('on-demand');
-    const chosen = [...code.matchAll(/(?:"?o(?:rigin)?"?: ?|selectRequestOriginById\()['"](\w+)['"]/g)].map(
-      ([, id]) => id,
-    );
+    const chosen = [...code.matchAll(/(?:"?origin"?: ?|selectRequestOriginById\()['"](\w+)['"]/g)].map(([, id]) => id);
     const origins = distribution(of).Origins.map(({ Id }) => Id);
     const wanted = new Set(chosen.filter((id) => id !== 'wake' || name === 'hobby'));
     expect([...wanted].sort()).toEqual(origins.sort());

@@ -10,30 +10,20 @@ import {
 } from '../../../core/api/index.ts';
 import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
+import { deliverySecretOf } from '../shared/index.ts';
 import { API_PREFIX, isDelivery } from './path-prefixes.ts';
 
-interface EdgeRoutes {
-  /** The origin. */
-  readonly o: 'api' | 'stream';
-  /** The methods. */
-  readonly m: string;
-  /** The paths. */
-  readonly p: string[];
-}
-
 /** The paths that the edge function knows, together by origin and methods: the function has little room. */
-function groupRoutes(hasDeliveries: boolean): EdgeRoutes[] {
-  const groups = new Map<string, EdgeRoutes>();
-  for (const { path, methods: supported, servedBy } of operations) {
-    if (isDelivery(path) && !hasDeliveries) continue;
-    const origin = servedBy === 'function' ? 'api' : 'stream';
-    const methods = [...supported, 'OPTIONS'].join(', ');
-    const name = `${origin} ${methods}`;
-    const group = groups.get(name) ?? { o: origin, m: methods, p: [] };
-    group.p.push(path);
-    groups.set(name, group);
-  }
-  return [...groups.values()];
+function groupRoutes(hasDeliveries: boolean) {
+  const routes = operations
+    .filter(({ path }) => hasDeliveries || !isDelivery(path))
+    .map(({ path, methods, servedBy }) => ({
+      path,
+      origin: servedBy === 'function' ? 'api' : 'stream',
+      methods: [...methods, 'OPTIONS'].join(', '),
+    }));
+  const groups = Map.groupBy(routes, ({ origin, methods }) => `${origin} ${methods}`);
+  return [...groups.values()].map((group) => ({ ...group[0], path: undefined, paths: group.map(({ path }) => path) }));
 }
 
 /**
@@ -61,6 +51,8 @@ export interface ViewerRequestOptions {
   readonly mode: 'balanced' | 'on-demand';
   /** Set for a private instance, whose access keys are in the key-value store. */
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
+  /** Whether the host of streams makes deliveries. @default false */
+  readonly hasDeliveries?: boolean;
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];
   /** Whether pages may frame the player. @default false */
@@ -78,16 +70,21 @@ export const MAX_FUNCTION_BYTES = 10_240;
  * The source that a deployment has.
  * @throws SettingError when its settings make it too long
  */
-export const deployedSource = ({ settings, profile }: Pick<Deployment, 'settings' | 'profile'>): string =>
-  viewerRequestSource({
+export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profile'>): string => {
+  const { settings, profile } = deployment;
+  return viewerRequestSource({
     mode: profile.streamHost === 'on-demand' ? 'on-demand' : 'balanced',
     access: settings.accessKeysSecret ? { corsAllowedOrigins: settings.corsAllowedOrigins } : undefined,
+    hasDeliveries: deliverySecretOf(deployment) !== undefined,
     securityContacts: settings.securityContact,
     isEmbeddable: settings.embedOrigins.length > 0,
   });
+};
 
-const ADMIT = `const refusal = await admit(request, route);
-  if (refusal) return refusal;`;
+const ADMIT = `
+  const refusal = await admit(request, route);
+  if (refusal) return refusal;
+`;
 
 /** Answers with the contact, as `securityText` does. Short, because the function has a limit. */
 const sendSecurityText = (contacts: readonly string[]): string => `
@@ -100,32 +97,40 @@ const sendSecurityText = (contacts: readonly string[]): string => `
   }
 `;
 
+const IMPORT_CRYPTO = "import crypto from 'crypto';";
+
+/** Selects an origin that always exists. */
+const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id);';
+
 /**
  * The source of the edge function, with the routes of the API. It has only the code that the instance needs: none for access
  * keys where it is open, none for a contact where it has none.
  * @throws SettingError when settings make it too long
  */
 export function viewerRequestSource(options: ViewerRequestOptions): string {
-  const { mode, access, securityContacts = [], isEmbeddable } = options;
+  const { mode, access, hasDeliveries = false, securityContacts = [], isEmbeddable } = options;
   const documents = [PROBLEM_DOCUMENTS, ...(isEmbeddable ? [EMBED_DOCUMENT] : [])];
   const source = readSource('viewer-request.js')
-    .replace('__MODE__', mode)
     .replace('__DOCUMENTS__', () => documents.join('|'))
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(groupRoutes(access !== undefined && mode === 'balanced')))
+    .replace('__ROUTES__', JSON.stringify(groupRoutes(hasDeliveries)))
+    .replace(/^ *\/\/ __ADMIT__\n/m, access ? ADMIT : '')
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
-  if (!access) return limited(source.replace(/^ *\/\/ __ADMIT__\n/m, ''));
-  const part = readSource('viewer-request-access.js')
-    .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
-    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
-    .replace('__ORIGINS__', access.corsAllowedOrigins.join(','));
-  return limited(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+  const select = mode === 'on-demand' ? readSource('viewer-request-task.js') : SELECT_BY_ID;
+  const parts = access ? [IMPORT_CRYPTO, source, select, accessSource(access.corsAllowedOrigins)] : [source, select];
+  return limited(parts.join('\n'));
 }
 
-/** Without comments and spaces where the source would exceed CloudFront's limit. @throws SettingError when it still does */
+const accessSource = (corsAllowedOrigins: readonly string[]): string =>
+  readSource('viewer-request-access.js')
+    .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
+    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
+    .replace('__ORIGINS__', corsAllowedOrigins.join(','));
+
+/** In short where the source would exceed CloudFront's limit. @throws SettingError when it still does */
 function limited(source: string): string {
   if (Buffer.byteLength(source) <= MAX_FUNCTION_BYTES) return source;
   const short = compact(source);
@@ -138,5 +143,11 @@ function limited(source: string): string {
 
 const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-/** Syntax and names stay: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
-const compact = (source: string): string => transformSync(source, { minifyWhitespace: true, charset: 'utf8' }).code;
+/** Syntax and global names stay: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
+function compact(source: string): string {
+  // A script without imports: the names of a module are renamed.
+  const [imports = '', script] = source.split(/(?<=^import .*\n)(?!import )/m, 2);
+  return (
+    imports + transformSync(script ?? '', { minifyWhitespace: true, minifyIdentifiers: true, charset: 'utf8' }).code
+  );
+}

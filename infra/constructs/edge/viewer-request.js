@@ -1,12 +1,10 @@
 import cf from 'cloudfront';
 
 // The viewer-request function of every behaviour (CloudFront Functions, runtime 2.0: a subset of JavaScript, 10 KB at most).
-// It rewrites paths to their canonical case, rejects other methods, and selects the origin.
+// It rewrites paths to their canonical case, rejects other methods, and selects the origin. `viewer-request-source.ts` adds
+// what else an instance needs.
 
-// Set at deployment. `balanced`: the origin `stream` always exists. `on-demand`: a task that is registered while it runs.
-const MODE = '__MODE__';
-
-// Set at deployment from the table of operations: { o: origin, m: methods, p: paths }, in short because the function has little room. A segment of a path may be a parameter: `…/{key}/…`.
+// Set at deployment from the table of operations: { origin, methods, paths }. A segment of a path may be a parameter: `…/{key}/…`.
 const ROUTES = JSON.parse('__ROUTES__');
 // Set at deployment, in lower case: `/api/`.
 const API_PREFIX = '__API_PREFIX__';
@@ -21,14 +19,8 @@ const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
 // Media ranges read of an Accept header; further ones are ignored.
 const MAX_MEDIA_RANGES = 64;
 
-// A public DNS name of EC2, without a port; addresses are rejected.
-const HOST = /^(?=.*[a-z])[a-z0-9.-]+$/;
-const TASK_PORT = 8080;
 // Set by the cost guard.
 const CLOSED = { title: 'Spending Limit Reached', status: 503 };
-// Seconds. The address of a stopped task accepts no connection: the client waits no longer than this.
-const CONNECT_TIMEOUT_SECONDS = 2;
-const READ_TIMEOUT_SECONDS = 60;
 
 // biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it by this name
 async function handler(event) {
@@ -53,8 +45,7 @@ async function handler(event) {
   const host = request.headers.host;
   if (route.origin === 'api' && host) request.headers['x-forwarded-host'] = { value: host.value };
   if (route.origin === 'stream') request.querystring = canonicalQuery(request.querystring || {});
-  if (route.origin === 'stream' && MODE === 'on-demand') await selectTask();
-  else cf.selectRequestOriginById(route.origin);
+  await selectOrigin(route.origin);
   return request;
 }
 
@@ -74,9 +65,9 @@ function routeOf(uri) {
   const folded = uri.toLowerCase();
   for (let i = 0; i < ROUTES.length; i++) {
     const route = ROUTES[i];
-    for (let j = 0; j < route.p.length; j++) {
-      const path = matchPath(route.p[j], uri, folded);
-      if (path) return { origin: route.o, path: path, methods: route.m, known: true };
+    for (let j = 0; j < route.paths.length; j++) {
+      const path = matchPath(route.paths[j], uri, folded);
+      if (path) return { origin: route.origin, path: path, methods: route.methods, known: true };
     }
   }
   if (folded.startsWith('/swagger')) return { origin: 'api', path: folded, methods: READ, known: true };
@@ -101,24 +92,6 @@ function matchPath(path, uri, folded) {
   return wanted.join('/');
 }
 
-// Selects the registered task, or the wake function without one. A registration expires, because the address of a stopped
-// task may belong to another customer later.
-async function selectTask() {
-  const task = await registeredTask();
-  if (!task) {
-    cf.selectRequestOriginById('wake');
-    return;
-  }
-  // Changes only the first member of the origin group: the second, the wake function, still serves when the task is gone.
-  cf.updateRequestOrigin({
-    domainName: task.host,
-    customHeaders: { 'x-reelay-origin': task.secret },
-    connectionAttempts: 1,
-    timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
-    customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },
-  });
-}
-
 // Seconds for which the cost guard keeps everything closed.
 async function closedSeconds() {
   try {
@@ -128,20 +101,6 @@ async function closedSeconds() {
     // The key does not exist, or the store does not respond.
     return 0;
   }
-}
-
-// Parses `host|secret|expires`, expires in epoch seconds. Undefined: no task is registered.
-async function registeredTask() {
-  let lease;
-  try {
-    lease = await cf.kvs().get('host');
-  } catch (_error) {
-    // The key does not exist, or the store does not respond.
-    return undefined;
-  }
-  const parts = String(lease).split('|');
-  const held = parts.length === 3 && parts[1] !== '' && Number(parts[2]) * 1000 > Date.now();
-  return held && HOST.test(parts[0]) ? { host: parts[0], secret: parts[1] } : undefined;
 }
 
 // ProblemDetails in the format of the API.

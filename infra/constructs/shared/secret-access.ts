@@ -11,11 +11,11 @@ export function secretReadStatements(
 }
 
 /**
- * The secret of the access keys, where deliveries are made: with it the stream service encrypts what it stores of them. Only
- * CloudFront behaviours without an origin group forward orders, which a host that is started on demand has.
+ * The secret of the access keys, where deliveries are made: with it the stream service encrypts what it stores of them. A host
+ * that ends or stands still without requests, as both of `hobby` do, would not send what waits.
  */
 export const deliverySecretOf = ({
   settings,
   profile,
 }: Pick<Deployment, 'settings' | 'profile'>): string | undefined =>
-  profile.streamHost === 'on-demand' ? undefined : settings.accessKeysSecret;
+  profile.streamHost === 'balanced' ? settings.accessKeysSecret : undefined;

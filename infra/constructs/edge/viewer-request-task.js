@@ -1,0 +1,45 @@
+// The part of the viewer-request function that an instance has whose streams come from a task that is registered while it runs.
+
+// A public DNS name of EC2, without a port; addresses are rejected.
+const HOST = /^(?=.*[a-z])[a-z0-9.-]+$/;
+const TASK_PORT = 8080;
+// Seconds. The address of a stopped task accepts no connection: the client waits no longer than this.
+const CONNECT_TIMEOUT_SECONDS = 2;
+const READ_TIMEOUT_SECONDS = 60;
+
+// For streams the registered task, or the wake function without one. A registration expires, because the address of a
+// stopped task may belong to another customer later.
+// biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
+async function selectOrigin(id) {
+  if (id !== 'stream') {
+    cf.selectRequestOriginById(id);
+    return;
+  }
+  const task = await registeredTask();
+  if (!task) {
+    cf.selectRequestOriginById('wake');
+    return;
+  }
+  // Changes only the first member of the origin group: the second, the wake function, still serves when the task is gone.
+  cf.updateRequestOrigin({
+    domainName: task.host,
+    customHeaders: { 'x-reelay-origin': task.secret },
+    connectionAttempts: 1,
+    timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
+    customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },
+  });
+}
+
+// Parses `host|secret|expires`, expires in epoch seconds. Undefined: no task is registered.
+async function registeredTask() {
+  let lease;
+  try {
+    lease = await cf.kvs().get('host');
+  } catch (_error) {
+    // The key does not exist, or the store does not respond.
+    return undefined;
+  }
+  const parts = String(lease).split('|');
+  const held = parts.length === 3 && parts[1] !== '' && Number(parts[2]) * 1000 > Date.now();
+  return held && HOST.test(parts[0]) ? { host: parts[0], secret: parts[1] } : undefined;
+}
