@@ -1,4 +1,4 @@
-import { createCache, createSingleFlight } from '../../core/concurrency/index.ts';
+import { abortable, createCache, createSingleFlight } from '../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Loudness } from '../../core/media/loudness/index.ts';
@@ -37,11 +37,15 @@ export interface LoudnessDependencies {
   readonly log: Log;
   /** Until it has to be measured. @default 600000 */
   readonly timeoutMs?: number;
+  /** How long a client waits until it is measured for the next one if this one leaves. @default 45000 */
+  readonly patienceMs?: number;
 }
 
 const TIMEOUT_MS = 10 * 60_000;
+/** Proxies in between, such as CloudFront, end a request after a minute without a byte: the client asks again. */
+const PATIENCE_MS = 45_000;
 
-/** An hour takes some 8 s of a processor. The client waits for it, and proxies in between wait for a minute. */
+/** An hour takes some 8 s of a processor. */
 const MAX_SECONDS = 4 * 3600;
 const TOO_LONG = `The loudness of more than ${MAX_SECONDS / 3600} hours is not measured.`;
 /** Some bytes each. What is in the table may expire, and be measured again. */
@@ -59,7 +63,7 @@ export function planLoudness({ resource, tracks }: KeyedRendition, isStereo = fa
 }
 
 export function createLoudnessMeter(dependencies: LoudnessDependencies): LoudnessMeter {
-  const { state, requireFfmpeg, admission, timeoutMs = TIMEOUT_MS } = dependencies;
+  const { state, requireFfmpeg, admission, timeoutMs = TIMEOUT_MS, patienceMs = PATIENCE_MS } = dependencies;
   const cache = createCache<string, Buffer>(CACHE_OPTIONS);
   const flights = createSingleFlight<Buffer>();
 
@@ -86,12 +90,25 @@ export function createLoudnessMeter(dependencies: LoudnessDependencies): Loudnes
         }
       };
       const loadOrMeasure = async (shared: AbortSignal) => (await load()) ?? measureAndStore(shared);
-      const bytes = await (isForHead ? load() : flights(key, loadOrMeasure, signal));
+      const flown = () => abortable(flights(key, loadOrMeasure, abortedBefore(signal, patienceMs)), signal);
+      const bytes = await (isForHead ? load() : flown());
       if (!bytes) return undefined;
       cache.set(key, bytes);
       return bytes.length > 0 ? (JSON.parse(bytes.toString()) as Loudness) : null;
     },
   };
+}
+
+/** Aborted by a signal that is aborted within a time from now. */
+function abortedBefore(signal: AbortSignal, ms: number): AbortSignal {
+  if (signal.aborted) return signal;
+  const startedAt = performance.now();
+  const controller = new AbortController();
+  const abort = () => {
+    if (performance.now() - startedAt < ms) controller.abort(signal.reason);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return controller.signal;
 }
 
 interface Measurement {

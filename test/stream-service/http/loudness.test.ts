@@ -10,7 +10,8 @@ import { silentLog } from '../../../core/log/log.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import { createLoudnessMeter } from '../../../stream-service/outputs/loudness.ts';
+import { createLoudnessMeter, type LoudnessDependencies } from '../../../stream-service/outputs/loudness.ts';
+import type { Opening } from '../../../stream-service/outputs/representation.ts';
 import { noopObserver, type StreamSession } from '../../../stream-service/sessions/stream-sessions.ts';
 import { ensureMedia, madeFiles } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
@@ -391,25 +392,53 @@ describe('?loudness=ebu', () => {
     expect((await sendRequest(media('audio'))).status).toBe(200);
   });
 
-  it('is 502 where it takes too long', async () => {
+  /** Measures a track of a source alone. */
+  async function measureAlone(
+    options: Partial<LoudnessDependencies>,
+    openSource: Opening['openSource'],
+    { signal } = new AbortController(),
+  ) {
     const inputServer = await createFfmpegInputServer();
-    const stalled = failingSource(fileSource(readFileSync(join(FOLDER, 'sound.m4a'))), 1000);
+    onTestFinished(() => inputServer.close());
+    const stored = Promise.withResolvers<Buffer>();
+    const putAttachment = async (_id: string, _name: string, bytes: Buffer) => {
+      stored.resolve(bytes);
+      return bytes;
+    };
     const meter = createLoudnessMeter({
-      ...{ inputServer, log: silentLog, observer: noopObserver, timeoutMs: 50 },
-      state: { getAttachment: async () => undefined, putAttachment: () => Promise.reject(new Error('Stored')) },
+      ...{ inputServer, log: silentLog, observer: noopObserver, ...options },
+      state: { getAttachment: async () => undefined, putAttachment },
       requireFfmpeg: async () => ffmpeg,
       admission: { acquireFfmpeg: () => () => undefined },
     });
     const track = trackOf('sound');
-    const session = { client: '', signal: new AbortController().signal } as StreamSession;
-    const opening = { session, isForHead: false, openSource: async () => stalled };
-    const found = meter.find(resourceOf([track]), { track }, opening);
-    expect(toProblem(await found.catch((error) => error)).details).toMatchObject({
+    const session = { client: '', signal } as StreamSession;
+    const found = meter.find(resourceOf([track]), { track }, { session, isForHead: false, openSource });
+    return { found: found.catch((error) => error), stored: stored.promise };
+  }
+
+  it('goes on without a client that has waited for as long as a proxy in between does', async () => {
+    const isOpen = Promise.withResolvers<void>();
+    const openSource = async () => {
+      await isOpen.promise;
+      return fileSource(readFileSync(join(FOLDER, 'sound.m4a')));
+    };
+    const client = new AbortController();
+    const { found, stored } = await measureAlone({ patienceMs: 0 }, openSource, client);
+    client.abort();
+    expect(await found).toBe(client.signal.reason);
+    isOpen.resolve();
+    expect(JSON.parse((await stored).toString())).toMatchObject({ integratedLufs: expect.any(Number) });
+  });
+
+  it('is 502 where it takes too long', async () => {
+    const stalled = failingSource(fileSource(readFileSync(join(FOLDER, 'sound.m4a'))), 1000);
+    const { found } = await measureAlone({ timeoutMs: 50 }, async () => stalled);
+    expect(toProblem(await found).details).toMatchObject({
       status: 502,
       type: '/problems/site-timeout',
     });
     await until(() => runningFfmpegs() === 0);
-    await inputServer.close();
   });
 
   it('is 503 without a process for it, and 415 beyond four hours', async () => {
