@@ -44,9 +44,18 @@ export interface ResponseShape {
 }
 
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
-const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
 
-const LINK: Parameter = { name: 'url', in: 'query', description: 'The media link to resolve' };
+const inQuery = (name: string, description: string, values?: readonly string[]): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  ...(values && { values }),
+});
+const inPath = (name: string, description: string): Parameter => ({ name, in: 'path', required: true, description });
+
+const KEY = inPath('key', 'A key taken from a resolve response');
+const ITEM_KEY = inPath('key', 'The key of any rendition of the item');
+const LINK = inQuery('url', 'The media link to resolve');
 
 const PREFER: Parameter = {
   name: 'Prefer',
@@ -71,241 +80,210 @@ const ITEM_FAILURES = {
   ...RESOLVE_FAILURES,
   415: failure(`Protected, refused by the source, a playlist, ${NOT_HANDLED}`),
 };
+const NO_LINK = failure('The url parameter is missing or malformed');
 
-const BITRATE: Parameter = {
-  name: 'bitrate',
-  in: 'query',
-  description: `kbit/s of MP3: ${MP3_BITRATES_KBPS.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
-  values: MP3_BITRATES_KBPS.map(String),
-};
+const GONE = failure('No such key, or its source is gone');
+const NO_PICTURES = failure('The item has no pictures, and none can be made of it; detail says why');
+const UNREADABLE = failure('The source cannot be read');
+const UNREADABLE_PICTURE = failure('The source cannot be read, or is not a picture');
 
-const TAGS: Parameter = {
-  name: 'tags',
-  in: 'query',
-  description:
-    'true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
-  values: ['true', 'false'],
-};
+/** A file, and parts of it. */
+const ranged = (what: string, media: readonly string[]) => ({
+  200: { description: `The ${what}, whole`, media },
+  206: { description: `The requested part of the ${what}`, media },
+  416: failure('The range cannot be satisfied'),
+});
 
-const EMBEDDED: Parameter = {
-  name: 'subtitles',
-  in: 'query',
-  description: 'Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it',
-};
+const BITRATE = inQuery(
+  'bitrate',
+  `kbit/s of MP3: ${MP3_BITRATES_KBPS.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
+  MP3_BITRATES_KBPS.map(String),
+);
 
-const AUDIO: Parameter = {
-  name: 'audio',
-  in: 'query',
-  description:
-    'Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default',
-};
+const TAGS = inQuery(
+  'tags',
+  'true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
+  ['true', 'false'],
+);
+
+const EMBEDDED = inQuery(
+  'subtitles',
+  'Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it',
+);
+
+const AUDIO = inQuery(
+  'audio',
+  'Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default',
+);
 
 const PRESENTED = 'As for Media; every language of a pair by default, the original first';
 
-const CLIP: readonly Parameter[] = [
-  {
-    name: 'start',
-    in: 'query',
-    description:
-      'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
-  },
-  {
-    name: 'end',
-    in: 'query',
-    description: 'Seconds: only the part up to there. May be later than the end. Of a live stream: as start',
-  },
-  {
-    name: 'chapter',
-    in: 'query',
-    description:
-      'Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title',
-  },
+const CLIP = [
+  inQuery(
+    'start',
+    'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
+  ),
+  inQuery('end', 'Seconds: only the part up to there. May be later than the end. Of a live stream: as start'),
+  inQuery(
+    'chapter',
+    'Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title',
+  ),
 ];
 
-const LIVE_START: Parameter = {
-  name: 'from',
-  in: 'query',
-  description: 'start: a live stream from the oldest media that its source holds, until it ends. HLS only',
-};
+const LIVE_START = inQuery(
+  'from',
+  'start: a live stream from the oldest media that its source holds, until it ends. HLS only',
+);
 
-const LIVE_SEGMENTS: Parameter = {
-  name: 'segments',
-  in: 'query',
-  description:
-    'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
-};
+const LIVE_SEGMENTS = inQuery(
+  'segments',
+  'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
+);
 
-const SKIP: Parameter = {
-  name: 'skip',
-  in: 'query',
-  description: `Segments of a video of YouTube to leave out, by the reports of viewers: ${SEGMENT_CATEGORIES.join(', ')}, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL`,
-};
-
-const MARK: Parameter = {
-  name: 'mark',
-  in: 'query',
-  description: 'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
-};
-
-const LOUDNESS: Parameter = {
-  name: 'loudness',
-  in: 'query',
-  description:
+/** What changes the sound or its tags, of a rendition or of each entry of a list. */
+const SKIP_AND_TAG = [
+  inQuery(
+    'skip',
+    `Segments of a video of YouTube to leave out, by the reports of viewers: ${SEGMENT_CATEGORIES.join(', ')}, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL`,
+  ),
+  inQuery(
+    'mark',
+    'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
+  ),
+  inQuery(
+    'loudness',
     'ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too',
-  values: ['ebu'],
-};
+    ['ebu'],
+  ),
+];
 
-const NAME: Parameter = {
-  name: 'name',
-  in: 'query',
-  description:
-    'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
-};
+/** How one rendition is sent. */
+const OF_A_FILE = [BITRATE, TAGS, EMBEDDED, AUDIO, ...CLIP, LIVE_START];
 
-const JOB: Parameter = {
-  name: 'jobId',
-  in: 'query',
-  description:
-    'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
-};
+/** How each entry of a list is sent. */
+const ofEntries = (quality: string) => [
+  inQuery('quality', quality),
+  inQuery('codec', 'As for Get'),
+  BITRATE,
+  TAGS,
+  inQuery('audio', 'As for Get, of each entry'),
+  ...SKIP_AND_TAG,
+];
+
+const NAME = inQuery(
+  'name',
+  'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
+);
+
+const JOB = inQuery(
+  'jobId',
+  'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
+);
 
 const HLS_TYPES = ['application/vnd.apple.mpegurl', 'video/mp4', 'application/json', 'text/vtt', 'image/*'];
 
-const ENTRIES: Parameter = {
-  name: 'entries',
-  in: 'query',
-  description: 'Numbers of entries of a list, from 1, such as 1-3,7; all by default',
-};
+const ENTRIES = inQuery('entries', 'Numbers of entries of a list, from 1, such as 1-3,7; all by default');
+
+const FUNCTION = { servedBy: 'function', methods: ['GET', 'HEAD'] } as const;
+const RESOLVE = { servedBy: 'function', methods: ['GET'] } as const;
+const STREAM = { servedBy: 'stream-service', methods: ['GET', 'HEAD'] } as const;
 
 const table = [
   {
     operationId: 'GetAppInfo',
-    servedBy: 'function',
+    ...FUNCTION,
     path: '/api/App',
     summary: 'Reports version and health, including why the instance is in maintenance',
     parameters: [],
     responses: { 200: { description: 'The state of the instance', schema: 'AppInfo' } },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'GetRequestCount',
-    servedBy: 'function',
+    ...FUNCTION,
     path: '/api/App/requests',
     summary: 'Reports how many resolve requests this instance has served',
     parameters: [],
     responses: {
       200: { description: 'A badge for shields.io; the number in X-Request-Count', schema: 'RequestCount' },
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'GetResource',
-    servedBy: 'function',
+    ...RESOLVE,
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
     parameters: [LINK, PREFER],
     responses: {
       200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
       ...RESOLVE_FAILURES,
-      400: failure('The url parameter is missing or malformed'),
+      400: NO_LINK,
     },
-    methods: ['GET'],
   },
   {
     operationId: 'GetDetails',
-    servedBy: 'function',
+    ...RESOLVE,
     path: '/api/Fetch/GetDetails',
     summary: 'Resolves a media URL into description, date, chapters, thumbnails and subtitles',
     parameters: [LINK],
     responses: {
       200: { description: 'The details of the item', schema: 'MediaDetails' },
       ...ITEM_FAILURES,
-      400: failure('The url parameter is missing or malformed'),
+      400: NO_LINK,
     },
-    methods: ['GET'],
   },
   {
     operationId: 'GetPlayback',
-    servedBy: 'function',
+    ...RESOLVE,
     path: '/api/Fetch/GetPlayback',
     summary: 'Resolves a media URL into files that a player can seek in, with their codecs',
     parameters: [LINK],
     responses: {
       200: { description: 'The files of the item', schema: 'Playback' },
       ...ITEM_FAILURES,
-      400: failure('The url parameter is missing or malformed'),
+      400: NO_LINK,
     },
-    methods: ['GET'],
   },
   {
     operationId: 'Get',
-    servedBy: 'function',
+    ...FUNCTION,
     path: '/api/Get',
     summary: 'Resolves a media URL and redirects to the stream of one rendition',
     parameters: [
       LINK,
-      {
-        name: 'quality',
-        in: 'query',
-        description: 'best (default), worst, a maximum height such as 1080p, audio, or mp3',
-      },
-      {
-        name: 'codec',
-        in: 'query',
-        description: 'any selects the best of all codecs instead of the best that plays everywhere',
-      },
-      {
-        name: 'format',
-        in: 'query',
-        description: `${conversionNames.join(', ')} converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres`,
-      },
-      BITRATE,
-      TAGS,
-      EMBEDDED,
-      AUDIO,
-      ...CLIP,
-      LIVE_START,
-      SKIP,
-      MARK,
-      LOUDNESS,
-      { ...ENTRIES, description: `Of an archive: ${ENTRIES.description}` },
-      {
-        name: 'split',
-        in: 'query',
-        description:
-          'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
-        values: ['chapters'],
-      },
+      inQuery('quality', 'best (default), worst, a maximum height such as 1080p, audio, or mp3'),
+      inQuery('codec', 'any selects the best of all codecs instead of the best that plays everywhere'),
+      inQuery(
+        'format',
+        `${conversionNames.join(', ')} converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres`,
+      ),
+      ...OF_A_FILE,
+      ...SKIP_AND_TAG,
+      inQuery('entries', `Of an archive: ${ENTRIES.description}`),
+      inQuery(
+        'split',
+        'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
+        ['chapters'],
+      ),
     ],
     responses: {
       302: { description: 'Location is the stream' },
       ...ITEM_FAILURES,
       404: failure('The link did not resolve to anything, or has no such rendition'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Feed',
-    servedBy: 'function',
+    ...FUNCTION,
     path: '/api/Feed',
     summary:
       'Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used',
     parameters: [
       LINK,
-      {
-        name: 'format',
-        in: 'query',
-        description:
-          'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
-      },
-      { name: 'quality', in: 'query', description: 'As for Get, of each entry; mp3 by default with rss, else best' },
-      { name: 'codec', in: 'query', description: 'As for Get' },
-      BITRATE,
-      TAGS,
-      { ...AUDIO, description: 'As for Get, of each entry' },
-      SKIP,
-      MARK,
-      LOUDNESS,
+      inQuery(
+        'format',
+        'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
+      ),
+      ...ofEntries('As for Get, of each entry; mp3 by default with rss, else best'),
       ENTRIES,
     ],
     responses: {
@@ -323,7 +301,6 @@ const table = [
       304: { description: 'If-None-Match has the ETag of the feed' },
       ...RESOLVE_FAILURES,
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Mcp',
@@ -370,7 +347,7 @@ const table = [
     servedBy: 'stream-service',
     path: '/api/Deliver/{id}',
     summary: 'Reports how far a delivery is, as server-sent events',
-    parameters: [{ name: 'id', in: 'path', required: true, description: 'As Deliver has answered' }],
+    parameters: [inPath('id', 'As Deliver has answered')],
     responses: {
       200: {
         description:
@@ -391,7 +368,7 @@ const table = [
   },
   {
     operationId: 'Media',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Media/{key}',
     summary: 'Streams one rendition, whole or by range',
     parameters: [
@@ -402,148 +379,110 @@ const table = [
         description: `${conversionNames.join(', ')} converts the audio`,
         examples: conversionNames,
       },
-      BITRATE,
-      TAGS,
-      EMBEDDED,
-      AUDIO,
-      ...CLIP,
-      LIVE_START,
+      ...OF_A_FILE,
       LIVE_SEGMENTS,
-      SKIP,
-      MARK,
-      LOUDNESS,
+      ...SKIP_AND_TAG,
       NAME,
     ],
     responses: {
-      200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
-      206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
+      ...ranged('media bytes', ['video/*', 'audio/*']),
       302: { description: 'Location is the part of the live stream by its segments' },
       400: failure('A parameter is invalid, or the rendition cannot be clipped; detail says which'),
-      404: failure('No such key, or its source is gone'),
+      404: GONE,
       415: failure('The rendition cannot be sent in the requested format; detail says why'),
-      416: failure('The range cannot be satisfied'),
       502: failure('The source cannot be read, or the segments to leave out'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'HlsMaster',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Hls/{key}/master.m3u8',
     summary:
       'The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js',
-    parameters: [KEY, { ...AUDIO, description: PRESENTED }],
+    parameters: [KEY, inQuery('audio', PRESENTED)],
     responses: {
-      200: { description: 'The playlist', media: ['application/vnd.apple.mpegurl'] },
-      206: { description: 'The requested part of the playlist', media: ['application/vnd.apple.mpegurl'] },
+      ...ranged('playlist', ['application/vnd.apple.mpegurl']),
       400: failure('audio is malformed, or there is none in this language; detail says which'),
-      404: failure('No such key, or its source is gone'),
+      404: GONE,
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
-      416: failure('The range cannot be satisfied'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'HlsFile',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Hls/{key}/{file}',
     summary: 'A file that the HLS master playlist of a rendition refers to',
     parameters: [
       KEY,
-      {
-        name: 'file',
-        in: 'path',
-        required: true,
-        description:
-          'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
-      },
-      { ...AUDIO, description: 'As in the URLs of the master playlist' },
-      {
-        name: 'entity',
-        in: 'query',
-        description: 'The version of the media that the playlist refers to, as in its URLs',
-      },
+      inPath(
+        'file',
+        'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
+      ),
+      inQuery('audio', 'As in the URLs of the master playlist'),
+      inQuery('entity', 'The version of the media that the playlist refers to, as in its URLs'),
     ],
     responses: {
-      200: { description: 'The file, whole', media: HLS_TYPES },
-      206: { description: 'The requested part of the file', media: HLS_TYPES },
+      ...ranged('file', HLS_TYPES),
       400: failure('audio is malformed, or there is none in this language; detail says which'),
       404: failure('No such key or file, its source is gone, or the media is of another version'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
-      416: failure('The range cannot be satisfied'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Subtitle',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Subtitle/{key}',
     summary: 'A subtitle file, converted to the requested format',
-    parameters: [
-      KEY,
-      { name: 'format', in: 'query', description: `${SUBTITLE_FORMATS.join(', ')} (a transcript); vtt by default` },
-    ],
+    parameters: [KEY, inQuery('format', `${SUBTITLE_FORMATS.join(', ')} (a transcript); vtt by default`)],
     responses: {
-      200: { description: 'The file, whole', media: ['text/vtt', 'application/x-subrip', 'text/plain'] },
-      206: { description: 'The requested part of the file', media: ['text/vtt', 'application/x-subrip', 'text/plain'] },
+      ...ranged('file', ['text/vtt', 'application/x-subrip', 'text/plain']),
       400: failure('The format is unknown'),
-      404: failure('No such key, or its source is gone'),
-      416: failure('The range cannot be satisfied'),
+      404: GONE,
       502: failure('The source cannot be read, or is not a subtitle file'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Cover',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Cover/{key}',
     summary: 'The cover of the item that a rendition belongs to, as the source has it',
     parameters: [KEY],
     responses: {
-      200: { description: 'The picture, whole', media: ['image/*'] },
-      206: { description: 'The requested part of the picture', media: ['image/*'] },
+      ...ranged('picture', ['image/*']),
       404: failure('No such key, the item has no cover, or its source is gone'),
-      416: failure('The range cannot be satisfied'),
-      502: failure('The source cannot be read, or is not a picture'),
+      502: UNREADABLE_PICTURE,
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Storyboard',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Storyboard/{key}',
     summary:
       'The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it',
-    parameters: [{ ...KEY, description: 'The key of any rendition of the item' }],
+    parameters: [ITEM_KEY],
     responses: {
-      200: { description: 'The list, whole', media: ['text/vtt'] },
-      206: { description: 'The requested part of the list', media: ['text/vtt'] },
-      404: failure('No such key, or its source is gone'),
-      415: failure('The item has no pictures, and none can be made of it; detail says why'),
-      416: failure('The range cannot be satisfied'),
-      502: failure('The source cannot be read'),
+      ...ranged('list', ['text/vtt']),
+      404: GONE,
+      415: NO_PICTURES,
+      502: UNREADABLE,
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'StoryboardSheet',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Storyboard/{key}/{file}',
     summary: 'A sheet of pictures that the storyboard of an item refers to',
-    parameters: [KEY, { name: 'file', in: 'path', required: true, description: 'As in the storyboard: 0.jpg' }],
+    parameters: [KEY, inPath('file', 'As in the storyboard: 0.jpg')],
     responses: {
-      200: { description: 'The picture, whole', media: ['image/*'] },
-      206: { description: 'The requested part of the picture', media: ['image/*'] },
+      ...ranged('picture', ['image/*']),
       404: failure('No such key or sheet, or its source is gone'),
-      415: failure('The item has no pictures, and none can be made of it; detail says why'),
-      416: failure('The range cannot be satisfied'),
-      502: failure('The source cannot be read, or is not a picture'),
+      415: NO_PICTURES,
+      502: UNREADABLE_PICTURE,
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Item',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Item/{key}',
     summary: 'The item that a rendition belongs to, for players that know the key alone',
     parameters: [KEY],
@@ -551,24 +490,22 @@ const table = [
       200: { description: 'The item', schema: 'StreamedItem' },
       404: failure('No such key'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Segments',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Segments/{key}',
     summary: 'The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL',
-    parameters: [{ ...KEY, description: 'The key of any rendition of the item' }],
+    parameters: [ITEM_KEY],
     responses: {
       200: { description: 'The segments, as the service lists them', schema: 'ItemSegments' },
       404: failure('No such key'),
       502: failure('The segments cannot be read'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'ArchiveList',
-    servedBy: 'function',
+    ...FUNCTION,
     path: '/api/Stream/Archive',
     summary: 'Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio',
     parameters: [LINK, JOB],
@@ -578,14 +515,13 @@ const table = [
       404: failure('The list cannot be read; type and detail say why'),
       503: RESOLVE_FAILURES[503],
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'ArchiveProgress',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Archive/Progress/{jobId}',
     summary: 'Reports how far an archive is, as server-sent events',
-    parameters: [{ ...JOB, in: 'path', required: true }],
+    parameters: [inPath(JOB.name, JOB.description)],
     responses: {
       200: {
         description:
@@ -594,25 +530,17 @@ const table = [
       },
       400: failure('The id is malformed'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Archive',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Archive/{key}',
     summary: 'Streams the entries of a list as one archive, one after another',
     parameters: [
-      { ...KEY, description: 'The key in the location that Get answers for a list with format=zip or tar' },
-      { name: 'quality', in: 'query', description: 'As for Get, of each entry' },
-      { name: 'codec', in: 'query', description: 'As for Get' },
-      BITRATE,
-      TAGS,
-      { ...AUDIO, description: 'As for Get, of each entry' },
-      SKIP,
-      MARK,
-      LOUDNESS,
-      { name: 'format', in: 'query', description: 'zip (default) or tar; strm with the key that Get answers for it' },
-      { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
+      inPath('key', 'The key in the location that Get answers for a list with format=zip or tar'),
+      ...ofEntries('As for Get, of each entry'),
+      inQuery('format', 'zip (default) or tar; strm with the key that Get answers for it'),
+      inQuery('from', 'Number of the first entry, from 1: continues an interrupted archive'),
       JOB,
     ],
     responses: {
@@ -626,26 +554,21 @@ const table = [
       416: failure('The range cannot be satisfied'),
       502: failure('None of the entries can be read'),
     },
-    methods: ['GET', 'HEAD'],
   },
   {
     operationId: 'Combined',
-    servedBy: 'stream-service',
+    ...STREAM,
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
     parameters: [
       KEY,
       EMBEDDED,
       AUDIO,
-      SKIP,
-      MARK,
-      LOUDNESS,
-      {
-        name: 'start',
-        in: 'query',
-        description:
-          'Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe',
-      },
+      ...SKIP_AND_TAG,
+      inQuery(
+        'start',
+        'Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe',
+      ),
     ],
     responses: {
       200: {
@@ -653,13 +576,12 @@ const table = [
         media: ['video/*', 'audio/*'],
       },
       400: failure('A parameter is invalid, or the rendition cannot be sought in; detail says which'),
-      404: failure('No such key, or its source is gone'),
+      404: GONE,
       415: failure(
         'Subtitles or audio of this language cannot be part of the rendition, or segments of it not left out',
       ),
       502: failure('The source cannot be read, or the segments to leave out'),
     },
-    methods: ['GET', 'HEAD'],
   },
 ] as const satisfies readonly Operation[];
 

@@ -1,19 +1,15 @@
-import { type ConversionName, conversionNames, findConversionName, type Mp3BitrateKbps } from '../conversions/index.ts';
-import type { SegmentCategory } from '../media/skipping/index.ts';
+import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
 import { parseJobId } from './archive-progress.ts';
 import { GET_PARAMETERS } from './get-parameters.ts';
 import { problems } from './problem.ts';
 import {
-  type LoudnessStandard,
   type MediaParameters,
-  parseAudioParameter,
-  parseBitrate,
-  parseLoudness,
   parsePartParameters,
-  parseSegmentsParameter,
+  parseSoundParameters,
   parseSubtitlesParameter,
-  parseTags,
   type Query,
+  type SoundParameters,
+  soundQuery,
   toQuery,
   withoutBlanks,
 } from './stream-parameters.ts';
@@ -55,19 +51,19 @@ export interface Selection {
 const QUALITY_NAMES = ['best', 'worst', 'audio', 'mp3'] as const;
 const HEIGHT = /^([1-9]\d{1,4})p$/;
 
-/** Reads a parameter as one word in lower case. The first of repeated parameters counts; a blank one counts as missing. */
-type ReadWord = (name: string) => string | undefined;
+/** Parameters as words in lower case. The first of a repeated one counts; a blank one is absent. */
+type Words = Readonly<Record<string, string | undefined>>;
 
-const wordsOf =
-  (query: Query): ReadWord =>
-  (name) =>
-    [query[name]].flat()[0]?.trim().toLowerCase() || undefined;
+const wordsOf = (query: Query): Words =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, [value].flat()[0]?.trim().toLowerCase() || undefined]),
+  );
 
 /** @throws Problem 400 for an unknown quality or codec */
-function parseSelection(read: ReadWord, defaultQuality: Selection['quality'] = 'best'): Selection {
-  const quality = read('quality');
-  return { quality: quality === undefined ? defaultQuality : parseQuality(quality), codec: parseCodec(read('codec')) };
-}
+const parseSelection = (words: Words, defaultQuality: Selection['quality'] = 'best'): Selection => ({
+  quality: words.quality === undefined ? defaultQuality : parseQuality(words.quality),
+  codec: parseCodec(words.codec),
+});
 
 function parseQuality(text: string): Selection['quality'] {
   const name = QUALITY_NAMES.find((known) => known === text);
@@ -106,40 +102,27 @@ export interface GetParameters extends Selection, MediaParameters {
  */
 export function parseGetParameters(rawQuery: string): GetParameters {
   const query = decodeQuery(rawQuery, GET_PARAMETERS);
-  const read = wordsOf(query);
-  const isSplit = parseSplit(read('split'));
+  const words = wordsOf(query);
+  const isSplit = parseSplit(words.split);
   // Files of chapters are told apart by their tags: they have them unless told otherwise.
   const tags = query.tags ?? (isSplit ? 'true' : undefined);
-  const archive = findArchiveFormat(read('format')) && parseArchiveParameters({ ...query, tags });
+  const archive = findArchiveFormat(words.format) && parseArchiveParameters({ ...query, tags });
   if (archive && (query.start ?? query.end ?? query.chapter) !== undefined)
     throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
   if (isSplit && (!archive || archive.format === 'strm')) throw problems.badRequest('split needs format=zip or tar');
-  if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(read('entries')), isSplit };
-  const selection = parseSelection(read);
-  const bitrateKbps = parseBitrate(read('bitrate'));
-  const format = parseFormat(read('format')) ?? (bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
-  if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
+  if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(words.entries), isSplit };
+  const selection = parseSelection(words);
+  const sound = parseSoundParameters(words);
+  const format = parseFormat(words.format) ?? (sound.bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
+  if (sound.bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
   const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim());
-  return {
-    ...selection,
-    format,
-    bitrateKbps,
-    hasTags: parseTags(read('tags')) || (query.mark ?? query.loudness) !== undefined,
-    ...parsePartParameters(query),
-    subtitles,
-    audio: parseAudio(read),
-    skip: parseSegmentsParameter('skip', read('skip')),
-    mark: parseSegmentsParameter('mark', read('mark')),
-    loudness: parseLoudness(read('loudness')),
-  };
+  return { ...selection, format, ...sound, ...parsePartParameters(query), subtitles };
 }
 
 function parseSplit(text: string | undefined): boolean {
   if (text !== undefined && text !== 'chapters') throw problems.badRequest('split must be chapters, or absent');
   return text !== undefined;
 }
-
-const parseAudio = (read: ReadWord) => parseAudioParameter(read('audio'));
 
 /** What Deliver sends of each item: an item itself, or the entries of a list. */
 export interface DeliveryParameters extends Selection, MediaParameters {
@@ -176,19 +159,7 @@ const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined 
   ARCHIVE_FORMATS.find((format) => format === text);
 
 /** What is sent of each entry of a list. */
-export interface EntryEncoding extends Selection {
-  /** The bit rate of MP3; absent: the default. */
-  readonly bitrateKbps?: Mp3BitrateKbps;
-  /** With full tags, where the output has room for them. */
-  readonly hasTags: boolean;
-  /** Segments to leave out. */
-  readonly skip?: readonly SegmentCategory[];
-  /** Segments to write as chapters, which are a part of the tags. */
-  readonly mark?: readonly SegmentCategory[];
-  /** As in `MediaParameters`. */
-  readonly audio?: string;
-  readonly loudness?: LoudnessStandard;
-}
+export interface EntryEncoding extends Selection, SoundParameters {}
 
 /** What Archive streams of a list. */
 export interface ArchiveParameters extends EntryEncoding {
@@ -226,11 +197,11 @@ function parseEntries(text: string | undefined): EntrySelection | undefined {
  * invalid `jobId`
  */
 export function parseArchiveParameters(query: Query): ArchiveParameters {
-  const read = wordsOf(query);
-  const encoding = parseEncoding(read);
-  const format = findArchiveFormat(read('format') ?? ARCHIVE_FORMATS[0]);
+  const words = wordsOf(query);
+  const encoding = parseEncoding(words);
+  const format = findArchiveFormat(words.format ?? ARCHIVE_FORMATS[0]);
   if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(', ')}, or absent`);
-  const from = read('from') ?? '1';
+  const from = words.from ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
   const jobId = parseJobId(query.jobId);
   if (jobId && format === 'tar') throw problems.badRequest('jobId needs format=zip or strm');
@@ -238,16 +209,10 @@ export function parseArchiveParameters(query: Query): ArchiveParameters {
 }
 
 /** What each entry of a list is sent as. @throws Problem 400 for a bit rate of anything but MP3 */
-function parseEncoding(read: ReadWord, defaultQuality?: Selection['quality']): EntryEncoding {
-  const selection = parseSelection(read, defaultQuality);
-  const bitrateKbps = parseBitrate(read('bitrate'));
-  if (bitrateKbps && selection.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
-  const audio = parseAudio(read);
-  const skip = parseSegmentsParameter('skip', read('skip'));
-  const mark = parseSegmentsParameter('mark', read('mark'));
-  const loudness = parseLoudness(read('loudness'));
-  const hasTags = parseTags(read('tags')) || (mark ?? loudness) !== undefined;
-  return { ...selection, bitrateKbps, hasTags, audio, skip, mark, loudness };
+function parseEncoding(words: Words, defaultQuality?: Selection['quality']): EntryEncoding {
+  const encoding = { ...parseSelection(words, defaultQuality), ...parseSoundParameters(words) };
+  if (encoding.bitrateKbps && encoding.quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  return encoding;
 }
 
 /** The archive that Archive sends of a link alone: the sound of a list. */
@@ -272,15 +237,7 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 }
 
 /** The parameters of Get and Archive for the encoding of an entry; absent ones have their default. */
-export const encodingQuery = ({ bitrateKbps, hasTags, audio, skip, mark, loudness, ...selection }: EntryEncoding) => ({
-  ...selectionQuery(selection),
-  bitrate: bitrateKbps,
-  tags: hasTags || undefined,
-  audio,
-  skip: skip?.join(),
-  mark: mark?.join(),
-  loudness,
-});
+export const encodingQuery = (encoding: EntryEncoding) => ({ ...selectionQuery(encoding), ...soundQuery(encoding) });
 
 /** Formats of a feed; the first one is the default. */
 export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'urls', 'chapters', 'transcript'] as const;
@@ -297,10 +254,10 @@ export interface FeedParameters extends EntryEncoding {
  * @throws Problem 400 for an unknown format, quality, codec or bit rate, or invalid `entries`
  */
 export function parseFeedParameters(rawQuery: string): FeedParameters {
-  const read = wordsOf(decodeQuery(rawQuery, GET_PARAMETERS));
-  const text = read('format') ?? FEED_FORMATS[0];
+  const words = wordsOf(decodeQuery(rawQuery, GET_PARAMETERS));
+  const text = words.format ?? FEED_FORMATS[0];
   const format = FEED_FORMATS.find((known) => known === text);
   if (!format) throw problems.badRequest(`format must be ${FEED_FORMATS.join(', ')}, or absent`);
-  const encoding = parseEncoding(read, format === 'rss' ? 'mp3' : 'best');
-  return { format, ...encoding, entries: parseEntries(read('entries')) };
+  const encoding = parseEncoding(words, format === 'rss' ? 'mp3' : 'best');
+  return { format, ...encoding, entries: parseEntries(words.entries) };
 }

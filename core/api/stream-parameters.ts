@@ -8,14 +8,26 @@ import { SEGMENT_CATEGORIES, type SegmentCategory } from '../media/skipping/inde
 import type { WindowTime, WindowTimes } from '../media/timeline/index.ts';
 import { problems } from './problem.ts';
 
-/** What Media sends of a rendition. */
-export interface MediaParameters {
-  /** Absent: as it is. */
-  readonly format?: ConversionName;
+/** What is sent of the sound of a rendition, or of each entry of a list, and with which tags. */
+export interface SoundParameters {
   /** The bit rate of MP3; absent: the default. */
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With title, artist, cover and so on, where the output has room for them. */
   readonly hasTags: boolean;
+  /** The language of the audio, `original`, or `all`. Absent: as in the rendition. */
+  readonly audio?: string;
+  /** Segments to leave out. */
+  readonly skip?: readonly SegmentCategory[];
+  /** Segments to write as chapters, which are a part of the tags. */
+  readonly mark?: readonly SegmentCategory[];
+  /** Measured, and written as a part of the tags. */
+  readonly loudness?: LoudnessStandard;
+}
+
+/** What Media sends of a rendition. */
+export interface MediaParameters extends SoundParameters {
+  /** Absent: as it is. */
+  readonly format?: ConversionName;
   /** Absent: all of it. */
   readonly clip?: ClipParameters;
   /** Of a live stream: a part of what its source holds. Absent: from now on. */
@@ -24,14 +36,6 @@ export interface MediaParameters {
   readonly chapter?: number;
   /** The language of subtitles to embed. */
   readonly subtitles?: string;
-  /** Segments to leave out. */
-  readonly skip?: readonly SegmentCategory[];
-  /** Segments to write as chapters, which are a part of the tags. */
-  readonly mark?: readonly SegmentCategory[];
-  /** Measured, and written as a part of the tags. */
-  readonly loudness?: LoudnessStandard;
-  /** The language of the audio, `original`, or `all`. Absent: as in the rendition. */
-  readonly audio?: string;
 }
 
 /** How loudness is measured: by EBU R 128. */
@@ -52,57 +56,53 @@ export function withoutBlanks(query: Query): Query {
   return Object.fromEntries(filled);
 }
 
+/** The one value of a parameter. @throws Problem 400 when it is given more than once */
+function once(name: string, value: Value): string | undefined {
+  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  return value;
+}
+
 /**
  * Parses the parameters of Media. An unknown `format` has no effect: existing clients send such values.
- * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, for `tags` other than true or
- * false, for another `loudness` than ebu, and for an invalid clip, chapter, language or category
+ * @throws Problem 400 for a bit rate without `format=mp3`, an invalid clip, chapter or language, and as `parseSoundParameters`
  */
 export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
-  const bitrateKbps = parseBitrate(query.bitrate);
-  if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
-  const subtitles = parseSubtitlesParameter(query.subtitles);
-  const audio = parseAudioParameter(query.audio);
-  const skip = parseSegmentsParameter('skip', query.skip);
-  const mark = parseSegmentsParameter('mark', query.mark);
-  const loudness = parseLoudness(query.loudness);
-  const hasTags = parseTags(query.tags) || (mark ?? loudness) !== undefined;
-  return { format, bitrateKbps, hasTags, ...parsePartParameters(query), subtitles, audio, skip, mark, loudness };
+  const sound = parseSoundParameters(query);
+  if (sound.bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
+  return { format, ...sound, ...parsePartParameters(query), subtitles: parseSubtitlesParameter(query.subtitles) };
 }
 
-/** The query of Media that `parseMediaParameters` reads as these parameters. */
-export function mediaQuery({
-  format,
-  bitrateKbps,
-  hasTags,
-  clip,
-  window,
-  chapter,
-  subtitles,
-  audio,
-  skip,
-  mark,
-  loudness,
-}: MediaParameters): URLSearchParams {
-  const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = clip ?? {};
-  const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
-  return toQuery({
-    format,
-    bitrate: bitrateKbps,
-    tags: hasTags || undefined,
-    subtitles,
-    audio,
-    ...windowQuery(window),
-    ...(clip && {
-      start: startSeconds > 0 || isOpenEnded ? startSeconds : undefined,
-      end: isOpenEnded ? undefined : endSeconds,
-    }),
-    skip: skip?.join(),
-    mark: mark?.join(),
+/**
+ * @throws Problem 400 for an unsupported bit rate, `tags` other than true or false, another `loudness` than ebu, and an invalid
+ * language or category
+ */
+export function parseSoundParameters(query: Query): SoundParameters {
+  const mark = parseSegmentsParameter('mark', query.mark);
+  const loudness = parseLoudness(query.loudness);
+  return {
+    bitrateKbps: parseBitrate(query.bitrate),
+    hasTags: parseTags(query.tags) || (mark ?? loudness) !== undefined,
+    audio: parseAudioParameter(query.audio),
+    skip: parseSegmentsParameter('skip', query.skip),
+    mark,
     loudness,
-    chapter,
-  });
+  };
 }
+
+/** The query that `parseSoundParameters` reads as these; absent ones have their default. */
+export const soundQuery = ({ bitrateKbps, hasTags, audio, skip, mark, loudness }: SoundParameters) => ({
+  bitrate: bitrateKbps,
+  tags: hasTags || undefined,
+  audio,
+  skip: skip?.join(),
+  mark: mark?.join(),
+  loudness,
+});
+
+/** The query of Media that `parseMediaParameters` reads as these parameters. */
+export const mediaQuery = ({ format, clip, window, chapter, subtitles, ...sound }: MediaParameters): URLSearchParams =>
+  toQuery({ format, ...soundQuery(sound), subtitles, ...windowQuery(window), ...(clip && clipQuery(clip)), chapter });
 
 /** A query of the parameters that have a value, in their order. */
 export const toQuery = (values: Readonly<Record<string, string | number | true | undefined>>): URLSearchParams =>
@@ -112,31 +112,25 @@ export const toQuery = (values: Readonly<Record<string, string | number | true |
     ),
   );
 
-/**
- * Parses the `bitrate` parameter, kbit/s.
- * @throws Problem 400 unless it is one of the bit rates, once, or absent
- */
-export function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest('bitrate is given more than once');
-  const bitrateKbps = MP3_BITRATES_KBPS.find((known) => String(known) === value);
-  if (!bitrateKbps) throw problems.badRequest(`bitrate must be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
+/** kbit/s. */
+function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
+  const text = once('bitrate', value);
+  const bitrateKbps = MP3_BITRATES_KBPS.find((known) => String(known) === text);
+  if (text !== undefined && !bitrateKbps)
+    throw problems.badRequest(`bitrate must be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
   return bitrateKbps;
 }
 
-/** Parses the `tags` parameter. @throws Problem 400 unless it is `true` or `false`, once, or absent */
-export function parseTags(value: Value): boolean {
-  if (value === undefined || value === 'false') return false;
-  if (value === 'true') return true;
-  throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags must be true, or absent');
+function parseTags(value: Value): boolean {
+  const text = once('tags', value) ?? 'false';
+  if (text !== 'true' && text !== 'false') throw problems.badRequest('tags must be true, or absent');
+  return text === 'true';
 }
 
-/** Parses the `loudness` parameter. @throws Problem 400 unless it is `ebu`, once, or absent */
-export function parseLoudness(value: Value): LoudnessStandard | undefined {
-  if (value === undefined || value === 'ebu') return value;
-  throw problems.badRequest(
-    Array.isArray(value) ? 'loudness is given more than once' : 'loudness must be ebu, or absent',
-  );
+function parseLoudness(value: Value): LoudnessStandard | undefined {
+  const text = once('loudness', value);
+  if (text !== undefined && text !== 'ebu') throw problems.badRequest('loudness must be ebu, or absent');
+  return text;
 }
 
 /** A part of a live stream. */
@@ -161,9 +155,7 @@ const TIME_OF_DAY = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+ -
  */
 export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' | 'window' | 'chapter'> {
   if (query.chapter !== undefined) return { chapter: parseChapter(query.chapter, query) };
-  const { from, segments, start, end } = query;
-  for (const [name, value] of Object.entries({ from, segments, start, end }))
-    if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  const [from, segments, start, end] = ['from', 'segments', 'start', 'end'].map((name) => once(name, query[name]));
   const times = { start: parseWindowTime('start', start), end: parseWindowTime('end', end) };
   if ([from, segments, times.start ?? times.end].filter((part) => part !== undefined).length > 1 || (from && end))
     throw problems.badRequest('from, segments and a window by time exclude each other');
@@ -233,10 +225,7 @@ const SECONDS = /^\d{1,6}(?:\.\d{1,6})?$/;
  * @param query decoded; a repeated parameter is an array
  * @throws Problem 400 unless they are decimal numbers of seconds, once each, with the start before the end
  */
-export function parseClipParameters(query: {
-  readonly start?: Value;
-  readonly end?: Value;
-}): ClipParameters | undefined {
+export function parseClipParameters(query: Query): ClipParameters | undefined {
   if (query.start === undefined && query.end === undefined) return undefined;
   const startSeconds = parseSeconds('start', query.start) ?? 0;
   const endSeconds = parseSeconds('end', query.end) ?? Number.POSITIVE_INFINITY;
@@ -244,15 +233,23 @@ export function parseClipParameters(query: {
   return { startSeconds, endSeconds };
 }
 
+function clipQuery({ startSeconds, endSeconds }: ClipParameters) {
+  const isOpenEnded = endSeconds === Number.POSITIVE_INFINITY;
+  return {
+    start: startSeconds > 0 || isOpenEnded ? startSeconds : undefined,
+    end: isOpenEnded ? undefined : endSeconds,
+  };
+}
+
 /** The number of a chapter: no item has as many. */
 const CHAPTER = /^[1-9]\d{0,3}$/;
 
 /** @throws Problem 400 unless it is a number from 1, once and without the other parameters of a part */
-function parseChapter(chapter: Value, { from, segments, start, end }: Query): number {
+function parseChapter(value: Value, { from, segments, start, end }: Query): number {
   if ((from ?? segments ?? start ?? end) !== undefined)
     throw problems.badRequest('chapter cannot be combined with start, end, from and segments');
-  if (Array.isArray(chapter)) throw problems.badRequest('chapter is given more than once');
-  if (!CHAPTER.test(chapter ?? '')) throw problems.badRequest('chapter must be the number of a chapter, from 1');
+  const chapter = once('chapter', value) ?? '';
+  if (!CHAPTER.test(chapter)) throw problems.badRequest('chapter must be the number of a chapter, from 1');
   return Number(chapter);
 }
 
@@ -260,10 +257,10 @@ function parseChapter(chapter: Value, { from, segments, start, end }: Query): nu
 export const parseStartParameter = (value: Value): number | undefined => parseSeconds('start', value) || undefined;
 
 function parseSeconds(name: string, value: Value): number | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
-  if (!SECONDS.test(value)) throw problems.badRequest(`${name} must be a number of seconds, such as 12.5`);
-  return Number(value);
+  const text = once(name, value);
+  if (text !== undefined && !SECONDS.test(text))
+    throw problems.badRequest(`${name} must be a number of seconds, such as 12.5`);
+  return text === undefined ? undefined : Number(text);
 }
 
 /** A tag of BCP 47, or a language code of yt-dlp: `pt-BR`, `en-orig`. */
@@ -284,22 +281,18 @@ export const parseAudioParameter = (value: Value): string | undefined =>
   parseLanguage('audio', value, 'a language, such as en, or original, or all');
 
 function parseLanguage(name: string, value: Value, form: string): string | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
-  if (!LANGUAGE.test(value)) throw problems.badRequest(`${name} must be ${form}`);
-  return value;
+  const text = once(name, value);
+  if (text !== undefined && !LANGUAGE.test(text)) throw problems.badRequest(`${name} must be ${form}`);
+  return text;
 }
 
-/**
- * Parses the `skip` or `mark` parameter: categories, separated by commas; undefined without it.
- * @throws Problem 400 unless it occurs once and each is known
- */
-export function parseSegmentsParameter(name: 'skip' | 'mark', value: Value): readonly SegmentCategory[] | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
-  const names = value.split(',').map((text) => text.trim().toLowerCase());
-  const categories = SEGMENT_CATEGORIES.filter((category) => names.includes(category));
-  if (categories.length < new Set(names).size)
+/** Categories, separated by commas. */
+function parseSegmentsParameter(name: 'skip' | 'mark', value: Value): readonly SegmentCategory[] | undefined {
+  const names = once(name, value)
+    ?.split(',')
+    .map((text) => text.trim().toLowerCase());
+  const categories = names && SEGMENT_CATEGORIES.filter((category) => names.includes(category));
+  if (categories && categories.length < new Set(names).size)
     throw problems.badRequest(`${name} must be of ${SEGMENT_CATEGORIES.join(', ')}, separated by commas`);
   return categories;
 }

@@ -4,9 +4,8 @@ import {
   operations,
   parseArchiveParameters,
   parseAudioParameter,
-  parseLoudness,
   parseMediaParameters,
-  parseSegmentsParameter,
+  parseSoundParameters,
   parseStartParameter,
   parseSubtitlesParameter,
   problems,
@@ -259,19 +258,16 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
-      const audio = parseAudioParameter(query.audio);
       const startSeconds = parseStartParameter(query.start);
-      const skip = parseSegmentsParameter('skip', query.skip);
-      const mark = parseSegmentsParameter('mark', query.mark);
-      const loudness = parseLoudness(query.loudness);
+      // It has no parameter for tags or a bit rate.
+      const { skip, ...sound } = parseSoundParameters({ ...query, tags: undefined, bitrate: undefined });
+      const { mark } = sound;
       if ((skip ?? mark) && startSeconds !== undefined)
         throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
         const clip = skip && (await segments.skip(found.resource, skip));
         const resource = mark ? await segments.mark(found.resource, mark, skip) : found.resource;
-        const hasTags = (mark ?? loudness) !== undefined;
-        const tags = { mark, loudness, hasTags, hasMarks: resource !== found.resource };
-        const query = { subtitles, audio, startSeconds, clip, skip, ...tags };
+        const query = { ...sound, subtitles, startSeconds, clip, skip, hasMarks: resource !== found.resource };
         return planOutput({ ...found, resource }, { route: 'Combined', ...query });
       };
     }),

@@ -752,7 +752,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The playlist */
+      /** @description The playlist, whole */
       200: {
         content: {
           "application/vnd.apple.mpegurl": string;

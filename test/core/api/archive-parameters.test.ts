@@ -3,30 +3,26 @@ import { Problem } from '../../../core/api/problem.ts';
 import { parseArchiveParameters } from '../../../core/api/resolve-parameters.ts';
 
 describe('parseArchiveParameters', () => {
-  it.each([
-    [{}, { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1 }],
+  const DEFAULTS = { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1 };
+
+  it.each<[Record<string, string | string[]>, object]>([
+    [{}, {}],
     [
-      { format: 'TAR', quality: '720p', codec: 'any', from: '12' },
-      { format: 'tar', quality: { maxHeight: 720 }, codec: 'any', hasTags: false, from: 12 },
+      { format: 'TAR', codec: 'any', from: '12' },
+      { format: 'tar', codec: 'any', from: 12 },
     ],
-    [
-      { quality: ' mp3 ', format: '', from: '' },
-      { format: 'zip', quality: 'mp3', codec: 'compatible', hasTags: false, from: 1 },
-    ],
+    [{ quality: '720p' }, { quality: { maxHeight: 720 } }],
+    [{ quality: ' mp3 ', format: '', from: '' }, { quality: 'mp3' }],
     [
       { quality: ['worst', 'best'], from: ['2', '3'] },
-      { format: 'zip', quality: 'worst', codec: 'compatible', hasTags: false, from: 2 },
+      { quality: 'worst', from: 2 },
     ],
+    [{ jobId: [' a-1 ', 'b'] }, { jobId: 'a-1' }],
     [
-      { jobId: [' a-1 ', 'b'] },
-      { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1, jobId: 'a-1' },
+      { quality: 'mp3', bitrate: '320', tags: 'true' },
+      { quality: 'mp3', bitrateKbps: 320, hasTags: true },
     ],
-  ])('reads %j', (query, expected) => expect(parseArchiveParameters(query)).toEqual(expected));
-
-  it('reads the options of MP3', () => {
-    const parsed = parseArchiveParameters({ quality: 'mp3', bitrate: '320', tags: 'true' });
-    expect(parsed).toMatchObject({ quality: 'mp3', bitrateKbps: 320, hasTags: true });
-  });
+  ])('reads %j', (query, given) => expect(parseArchiveParameters(query)).toEqual({ ...DEFAULTS, ...given }));
 
   it.each<[Record<string, string>, string | RegExp]>([
     [{ format: 'rar' }, 'format must be zip, tar, strm, or absent'],

@@ -5,7 +5,54 @@ import {
   parseClipParameters,
   parseMediaParameters,
   parseStartParameter,
+  withoutBlanks,
 } from '../../../core/api/stream-parameters.ts';
+
+const badRequest = (detail: unknown) =>
+  expect.objectContaining({
+    details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
+  });
+
+it.each([
+  [{}, {}],
+  [{ subtitles: '', start: ' \t', tags: undefined }, {}],
+  [
+    { start: '1', end: '', subtitles: ' de' },
+    { start: '1', subtitles: ' de' },
+  ],
+  [
+    { start: ['', '1'], end: ['2', ' ', '3'], tags: ['', ''] },
+    { start: '1', end: ['2', '3'] },
+  ],
+])('withoutBlanks leaves the values of %j that are not blank', (query, filled) =>
+  expect(withoutBlanks(query)).toEqual(filled),
+);
+
+describe('parseMediaParameters', () => {
+  it.each([
+    [{}, undefined, undefined],
+    [{ format: 'MP3' }, 'mp3', undefined],
+    [{ format: ['mp3', 'ogg'] }, 'mp3', undefined],
+    [{ format: 'mp4' }, undefined, undefined],
+    [{ format: 'mp3', bitrate: '128' }, 'mp3', 128],
+    [{ format: 'mp3', bitrate: '192' }, 'mp3', 192],
+    [{ format: 'mp3', bitrate: '320' }, 'mp3', 320],
+  ] as const)('parses %j', (query, format, bitrateKbps) =>
+    expect(parseMediaParameters(query as never)).toMatchObject({ format, bitrateKbps }),
+  );
+
+  it.each<[object, string]>([
+    ...['', '0', '127', '128.0', ' 128', '0128', '0x80', '1e2', '-192', '320k', '٣٢٠', 'NaN', '9'.repeat(400)].map(
+      (bitrate): [object, string] => [{ format: 'mp3', bitrate }, 'bitrate must be 128, 192, 256, 320, or absent'],
+    ),
+    [{ format: 'mp3', bitrate: ['128', '128'] }, 'bitrate is given more than once'],
+    [{ bitrate: '128' }, 'bitrate needs format=mp3'],
+    [{ format: 'ogg', bitrate: '128' }, 'bitrate needs format=mp3'],
+    [{ tags: 'yes' }, 'tags must be true, or absent'],
+    [{ tags: ['true', 'true'] }, 'tags is given more than once'],
+    [{ loudness: ['ebu', 'ebu'] }, 'loudness is given more than once'],
+  ])('rejects %j', (query, detail) => expect(() => parseMediaParameters(query as never)).toThrow(badRequest(detail)));
+});
 
 describe('parseClipParameters', () => {
   it.each([
@@ -22,51 +69,21 @@ describe('parseClipParameters', () => {
     ],
   ])('parses %j', (query, times) => expect(parseClipParameters(query)).toEqual(times));
 
-  it.each(
-    [
-      '',
-      ' 1',
-      '-1',
-      '+1',
-      '1.',
-      '.5',
-      '1e3',
-      '0x10',
-      'NaN',
-      'Infinity',
-      '1,5',
-      '1:30',
-      '1234567',
-      '1.1234567',
-      '٣',
-    ].flatMap((value) => [{ start: value }, { end: value }]),
-  )('rejects %j', (query) => {
-    const [name] = Object.keys(query);
-    expect(() => parseClipParameters(query)).toThrow(
-      expect.objectContaining({
-        details: {
-          type: '/problems/bad-parameter',
-          title: 'Bad Request',
-          status: 400,
-          detail: `${name} must be a number of seconds, such as 12.5`,
-        },
-      }),
-    );
-  });
+  const NO_SECONDS = ['', ' 1', '-1', '+1', '1.', '.5', '1e3', '0x10', 'NaN', 'Infinity', '1,5', '1:30', '1234567'];
 
-  it.each([
+  it.each<[object, string]>([
+    ...[...NO_SECONDS, '1.1234567', '٣'].flatMap((value): [object, string][] => [
+      [{ start: value }, 'start must be a number of seconds, such as 12.5'],
+      [{ end: value }, 'end must be a number of seconds, such as 12.5'],
+    ]),
     [{ start: '5', end: '5' }, 'end must be later than start'],
     [{ start: '5', end: '4.9' }, 'end must be later than start'],
     [{ end: '0' }, 'end must be later than start'],
     [{ start: ['1', '1'] }, 'start is given more than once'],
     [{ start: '1', end: ['2', '3'] }, 'end is given more than once'],
-  ])('rejects %j: %s', (query, detail) => {
-    expect(() => parseClipParameters(query)).toThrow(
-      expect.objectContaining({
-        details: { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail },
-      }),
-    );
-  });
+  ])('rejects %j: %s', (query, detail) =>
+    expect(() => parseClipParameters(query as never)).toThrow(badRequest(detail)),
+  );
 });
 
 describe('parseStartParameter', () => {
@@ -77,13 +94,9 @@ describe('parseStartParameter', () => {
     ['12.5', 12.5],
   ])('parses %j', (value, seconds) => expect(parseStartParameter(value)).toBe(seconds));
 
-  it.each([['-1'], ['x'], [['1', '2']]])('rejects %j', (value) => {
-    expect(() => parseStartParameter(value)).toThrow(
-      expect.objectContaining({
-        details: expect.objectContaining({ status: 400, detail: expect.stringMatching(/^start /) }),
-      }),
-    );
-  });
+  it.each([['-1'], ['x'], [['1', '2']]])('rejects %j', (value) =>
+    expect(() => parseStartParameter(value)).toThrow(badRequest(expect.stringMatching(/^start /))),
+  );
 });
 
 describe('a window of a live stream', () => {
