@@ -57,6 +57,7 @@ export {
   parseSoundParameters,
   parseStartParameter,
   parseSubtitlesParameter,
+  type Query,
   toQuery,
   type WindowParameters,
   withoutBlanks,

@@ -1,5 +1,6 @@
-import { NotFound } from '../errors/index.ts';
-import { type ArchivedList, archiveKey, type PlaylistEntry } from '../state/index.ts';
+import { NotDeliverable, NotFound } from '../errors/index.ts';
+import { timeChapters } from '../media/chapters/index.ts';
+import { type ArchivedList, archiveKey, type PlaylistEntry, type Resource } from '../state/index.ts';
 import type { Resolved } from './link/index.ts';
 import { normalizeLink } from './yt-dlp/index.ts';
 
@@ -22,10 +23,27 @@ export function toArchivedList(
   const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
   const entries = entriesOf(resolved, url);
   if (entries.length === 0) throw new NotFound('The list has no entries');
-  const expiresAt = Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
   const id = archiveKey(url, options);
-  return { id, url, title, author, entries, isCut, unavailable, ...options, expiresAt };
+  return { id, url, title, author, entries, isCut, unavailable, ...options, expiresAt: expiresAt() };
 }
+
+/** The chapters of an item as such a list, of which the item is the title. @throws NotDeliverable for an item without chapters */
+export function toChapterList(
+  { id: resourceId, title, author, coverUrl, details, durationSeconds }: Resource,
+  link: string,
+  selected: ArchivedList['selected'],
+): ArchivedList {
+  const url = normalizeLink(link.trim());
+  const chapters = timeChapters(details?.chapters ?? [], durationSeconds);
+  if (chapters.length === 0) throw new NotDeliverable('The item has no chapters.');
+  const entries = chapters.map((chapter, index): PlaylistEntry => {
+    return { url, title: chapter.title, author, coverUrl, resourceId, chapter: index + 1 };
+  });
+  return { id: archiveKey(url, { selected }, true), url, title, author, entries, selected, expiresAt: expiresAt() };
+}
+
+/** Epoch seconds. */
+const expiresAt = (): number => Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
 
 function entriesOf(resolved: Resolved, url: string): PlaylistEntry[] {
   if (resolved.type === 'PlayList') return resolved.items.map(({ entry }) => entry);

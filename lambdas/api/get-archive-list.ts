@@ -7,6 +7,7 @@ import {
   SOUND_OF_LIST,
   toProblem,
 } from '../../core/api/index.ts';
+import { toArchivedList } from '../../core/resolve/index.ts';
 import type { ArchiveProgress, State } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
 import { storeArchive } from './archive-list.ts';
@@ -39,7 +40,7 @@ export const createGetArchiveList = (options: GetArchiveListOptions): Handler =>
       const { resolved, sent } = await resolveRequest(event, context);
       if (resolved.type === 'Media')
         throw problems.badRequest('The link is a single item. Use Get for its stream, or the link of a list.');
-      const key = await storeArchive(state, resolved, sent);
+      const key = await storeArchive(state, toArchivedList(resolved, sent));
       await report({ state: 'building', total: resolved.items.length });
       return redirect('Archive', signKeyFor(event)(key), archiveQuery({ ...SOUND_OF_LIST, jobId }));
     } catch (error) {

@@ -1,8 +1,8 @@
 import { archiveQuery, getOperation, mediaQuery, parseGetParameters, problems } from '../../core/api/index.ts';
-import { selectQuality } from '../../core/resolve/index.ts';
+import { selectQuality, toArchivedList, toChapterList } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
 import { createHandler, type Event, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
-import { storeArchive, storeChapters } from './archive-list.ts';
+import { storeArchive } from './archive-list.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
@@ -24,9 +24,11 @@ export const createGet = (options: GetOptions): Handler => {
     const baseUrl = parameters.archive?.format === 'strm' ? requireBaseUrl(event) : undefined;
     const { resolved, sent } = await resolveRequest(event, context);
     if (parameters.archive) {
-      const key = parameters.isSplit
-        ? await storeChapters(options.state, singleResource(resolved), sent, parameters.entries)
-        : await storeArchive(options.state, resolved, sent, { selected: parameters.entries, baseUrl });
+      const { entries: selected } = parameters;
+      const list = parameters.isSplit
+        ? toChapterList(singleResource(resolved), sent, selected)
+        : toArchivedList(resolved, sent, { selected, baseUrl });
+      const key = await storeArchive(options.state, list);
       return redirect('Archive', signKeyFor(event)(key), archiveQuery(parameters.archive));
     }
     const resource = singleResource(resolved);

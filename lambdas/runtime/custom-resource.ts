@@ -8,7 +8,6 @@ import { describeError, type Log } from '../../core/log/index.ts';
 export interface ResourceRequest {
   /** As in the template, without `ServiceToken`. CloudFormation sends every value as a string. */
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly stackId: string;
   /** The id of an earlier response; absent at creation. */
   readonly physicalId?: string;
   /** Aborted shortly before the function would be killed. */
@@ -84,7 +83,7 @@ async function act(
   known: Pick<ResourceRequest, 'physicalId' | 'signal'>,
 ): Promise<ResourceAnswer> {
   const { ServiceToken: _, ...properties } = event.ResourceProperties;
-  const resourceRequest = { properties, stackId: event.StackId, ...known };
+  const resourceRequest = { properties, ...known };
   if (event.RequestType === 'Create') return create(resourceRequest);
   if (event.RequestType === 'Update') return update(resourceRequest);
   if (event.RequestType !== 'Delete') throw new Error('Unknown request type');

@@ -30,7 +30,7 @@ export type RequireAccess = (request: IncomingMessage, response: ServerResponse)
 
 /** Before and behind the key of a stream path. */
 const STREAM_PATHS = operations
-  .filter(({ servedBy }) => servedBy === 'stream-service')
+  .filter(({ servedBy, path }) => servedBy === 'stream-service' && path.includes('{key}'))
   .map(({ path }) => new RegExp(`^(${path.replaceAll('.', '\\.').replace(/\{key\}.*/, '')})([^/?]+)(.*)$`, 'i'));
 const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => getOperation(id).path.toLowerCase());
 const PUBLIC_PATH = getOperation('GetAppInfo').path.toLowerCase();

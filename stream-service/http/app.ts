@@ -9,6 +9,7 @@ import {
   parseStartParameter,
   parseSubtitlesParameter,
   problems,
+  type Query,
   type StreamOperationId,
   withoutBlanks,
 } from '../../core/api/index.ts';
@@ -143,32 +144,12 @@ interface StreamRoutesDependencies extends Pick<DeliverDependencies, 'deliveries
   readonly log: Log;
 }
 
-type Parameter =
-  | 'format'
-  | 'bitrate'
-  | 'tags'
-  | 'subtitles'
-  | 'audio'
-  | 'start'
-  | 'end'
-  | 'skip'
-  | 'mark'
-  | 'loudness'
-  | 'chapter'
-  | 'entity'
-  | 'quality'
-  | 'codec'
-  | 'from'
-  | 'segments'
-  | 'jobId'
-  | 'name';
-
 /** What GET is refused with, too. */
 const FINAL = [InvalidParameter, UnsupportedRendition, NoSuchFile];
 
 interface Route {
   Params: { key: string; file?: string };
-  Querystring: { readonly [Name in Parameter]?: string | string[] };
+  Querystring: Query;
 }
 
 /** What signs links in a response of a private instance. */
@@ -200,7 +181,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       findByKey: (key: string) => Promise<Found>,
       /** @throws Problem 400 for an invalid query */
       parse: (
-        query: Route['Querystring'],
+        query: Query,
         params: Route['Params'],
       ) => (found: Found, sign: Signers) => OutputPlan | Promise<OutputPlan>,
     ) =>

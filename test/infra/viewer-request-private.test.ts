@@ -28,6 +28,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     ['/api/unknown', bearer, '/api/unknown'],
     [`/api/stream/media/${signed}`, {}, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Hls/${signed}/video.m3u8`, {}, `/api/Stream/Hls/${KEY}/video.m3u8`],
+    [`/api/stream/storyboard/${signed}/0.jpg`, {}, `/api/Stream/Storyboard/${KEY}/0.jpg`],
+    [`/api/Stream/segments/${signed}`, {}, `/api/Stream/Segments/${KEY}`],
     [`/api/Stream/Media/${signed}`, { authorization: 'Basic dXNlcjpwYXNz' }, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${signed}x`, bearer, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${KEY}`, bearer, `/api/Stream/Media/${KEY}`],
@@ -164,6 +166,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
       requestOf(`/api/Stream/Media/${signed}`),
       requestOf(`/api/Stream/Media/${signed}x`),
       requestOf('/api/App'),
+      requestOf('/api/Deliver', { headers: bearer, method: 'POST' }),
       requestOf(`/embed/${signed}`),
     ];
     // The store of this run has one value for every key.

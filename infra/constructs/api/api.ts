@@ -56,6 +56,9 @@ const ACCESS_LOG = {
 /** Operations that the resolver serves. */
 const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'GetPlayback', 'Get', 'Feed', 'ArchiveList', 'Mcp'] as const;
 
+/** Operations that have a function each. */
+type OwnOperation = Exclude<FunctionOperationId, (typeof RESOLVE_OPERATIONS)[number]>;
+
 /**
  * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
  * Streams do not pass through it, because API Gateway limits a response to 10 MB.
@@ -81,8 +84,7 @@ export class Api extends Construct {
     this.appInfo = this.#function('AppInfo', 'get-app-info', {
       permissions: [allowItems(table, ['tools', 'maintenance'], 'GetItem')],
     });
-    /** Functions of one operation each. */
-    const ownFunctions = {
+    const ownFunctions: Readonly<Record<OwnOperation, ServiceFunction>> = {
       GetAppInfo: this.appInfo,
       GetRequestCount: this.#function('RequestCount', 'get-request-count', {
         permissions: [allowItems(table, ['count#*'], 'BatchGetItem')],
@@ -119,19 +121,9 @@ export class Api extends Construct {
       sameEnvironment: true,
     });
     // The viewer-request function has normalized the case of paths.
-    const functions: Readonly<Record<FunctionOperationId, IFunction>> = {
-      ...ownFunctions,
-      GetResource: resolver,
-      GetDetails: resolver,
-      GetPlayback: resolver,
-      Get: resolver,
-      Feed: resolver,
-      ArchiveList: resolver,
-      Mcp: resolver,
-    };
-    for (const [operationId, handler] of Object.entries(functions)) {
-      this.#route(getOperation(operationId as FunctionOperationId).path, handler);
-    }
+    for (const [operationId, handler] of Object.entries(ownFunctions))
+      this.#route(getOperation(operationId as OwnOperation).path, handler);
+    for (const operationId of RESOLVE_OPERATIONS) this.#route(getOperation(operationId).path, resolver);
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
     this.#throttleResolves(stage);

@@ -68,7 +68,7 @@ describe('customResource', () => {
     const type = name[0]?.toUpperCase() + name.slice(1);
     await ask({ [name]: seen }, event(type));
     expect(seen).toHaveBeenCalledOnce();
-    expect(seen.mock.calls[0]?.[0]).toMatchObject({ properties: { Color: 'blue' }, stackId: 'stack' });
+    expect(seen.mock.calls[0]?.[0]).toMatchObject({ properties: { Color: 'blue' } });
     expect(seen.mock.calls[0]?.[0].properties).not.toHaveProperty('ServiceToken');
     expect(seen.mock.calls[0]?.[0].physicalId).toBe(name === 'create' ? undefined : 'thing');
     expect(answer()).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'thing' });
