@@ -22,6 +22,8 @@ const TABLE_WRITES = 40_000;
 /** Requests of the API that come with a resolve, and kilobytes that it writes. */
 const API_REQUESTS_PER_RESOLVE = 3;
 const WRITES_PER_RESOLVE = 13;
+/** The limit whose need is that of `resolveRate`, also where the API exceeds its own first. */
+const ROUTE_REQUESTS = 'requests of one route that resolves';
 /** Size of a stream, and requests of one. */
 const BYTES_PER_STREAM = 60e6;
 const REQUESTS_PER_STREAM = 6;
@@ -46,65 +48,26 @@ export function findDemands(
         (1 + Math.min(entriesAtOnce, load.entriesPerPlaylist)) *
         Math.min(TIMES.deadline, rounds * TIMES.resolve));
   const cores = taskCpu / 1024;
-  const demands: Demand[] = [
-    {
-      limit: 'requests of one route that resolves',
-      unit: 'a second',
-      needed: resolves,
-      available: resolveRate,
-      raisedBy: 'resolveRate',
-    },
-    {
-      limit: 'executions of the resolver',
-      unit: 'at once',
-      needed: executions,
-      available: resolverLimit,
-      raisedBy: 'resolverConcurrency',
-    },
-    {
-      limit: 'executions of an account',
-      unit: 'at once',
-      needed: executions,
-      available: ACCOUNT_EXECUTIONS,
-      raisedBy: "Lambda's quota of the account",
-    },
-    {
-      limit: 'requests of the API',
-      unit: 'a second',
-      needed: resolves * API_REQUESTS_PER_RESOLVE,
-      available: apiRate,
-      raisedBy: 'resolveRate',
-    },
-    {
-      limit: 'stream tasks',
-      unit: 'tasks',
-      needed: (bytes * 60) / (TASK_TARGETS.bytesPerMinutePerCore * cores),
-      available: maxTasks,
-      raisedBy: profile.streamHost === 'balanced' ? "maxTasks, and Fargate's quota of vCPUs" : 'profile=team or public',
-    },
-    { limit: 'spending', unit: 'USD a day', needed: usdPerDay, available: dailyCap, raisedBy: 'dailyCap' },
-    {
-      limit: 'bytes of a distribution',
-      unit: 'Gbit/s',
-      needed: (bytes * 8) / 1e9,
-      available: EDGE_BITS_PER_SECOND / 1e9,
-      raisedBy: "CloudFront's quota",
-    },
-    {
-      limit: 'requests of a distribution',
-      unit: 'a second',
-      needed: resolves * API_REQUESTS_PER_RESOLVE + (bytes / BYTES_PER_STREAM) * REQUESTS_PER_STREAM,
-      available: EDGE_REQUESTS,
-      raisedBy: "CloudFront's quota",
-    },
-    {
-      limit: 'writes of the table',
-      unit: 'KB a second',
-      needed: resolves * WRITES_PER_RESOLVE,
-      available: TABLE_WRITES,
-      raisedBy: "DynamoDB's quota",
-    },
-  ];
+  const tasks = (bytes * 60) / (TASK_TARGETS.bytesPerMinutePerCore * cores);
+  const apiRequests = resolves * API_REQUESTS_PER_RESOLVE;
+  const edgeRequests = apiRequests + (bytes / BYTES_PER_STREAM) * REQUESTS_PER_STREAM;
+  const moreTasks =
+    profile.streamHost === 'balanced' ? "maxTasks, and Fargate's quota of vCPUs" : 'profile=team or public';
+  const rows: readonly (readonly [limit: string, unit: string, needed: number, available: number, raisedBy: string])[] =
+    [
+      [ROUTE_REQUESTS, 'a second', resolves, resolveRate, 'resolveRate'],
+      ['executions of the resolver', 'at once', executions, resolverLimit, 'resolverConcurrency'],
+      ['executions of an account', 'at once', executions, ACCOUNT_EXECUTIONS, "Lambda's quota of the account"],
+      ['requests of the API', 'a second', apiRequests, apiRate, 'resolveRate'],
+      ['stream tasks', 'tasks', tasks, maxTasks, moreTasks],
+      ['spending', 'USD a day', usdPerDay, dailyCap, 'dailyCap'],
+      ['bytes of a distribution', 'Gbit/s', (bytes * 8) / 1e9, EDGE_BITS_PER_SECOND / 1e9, "CloudFront's quota"],
+      ['requests of a distribution', 'a second', edgeRequests, EDGE_REQUESTS, "CloudFront's quota"],
+      ['writes of the table', 'KB a second', resolves * WRITES_PER_RESOLVE, TABLE_WRITES, "DynamoDB's quota"],
+    ];
+  const demands = rows.map(([limit, unit, needed, available, raisedBy]) => {
+    return { limit, unit, needed, available, raisedBy };
+  });
   const excess = ({ needed, available }: Demand) => needed / available;
   return demands.filter((demand) => Number.isFinite(excess(demand))).sort((a, b) => excess(b) - excess(a));
 }
@@ -134,10 +97,7 @@ export function settingsFor(
         .filter((each) => each.raisedBy.startsWith(name) && each.needed > each.available)
         .map((each) => each.needed),
     );
-  const rates = Math.max(
-    ...demands.filter(({ limit }) => limit === 'requests of one route that resolves').map((each) => each.needed),
-    0,
-  );
+  const rates = demands.find(({ limit }) => limit === ROUTE_REQUESTS)?.needed ?? 0;
   return {
     ...(needed('resolveRate') > 0 && { resolveRate: Math.ceil(1.2 * rates) }),
     ...(needed('resolverConcurrency') > 0 && { resolverConcurrency: Math.ceil(1.2 * needed('resolverConcurrency')) }),

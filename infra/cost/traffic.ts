@@ -30,30 +30,29 @@ export const IDLE: Traffic = {
 /** Typical traffic of each profile. */
 export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
   hobby: {
+    ...IDLE,
     name: 'a household',
     resolves: 600,
     streams: 300,
     gigabytes: 60,
-    extraTaskHours: 0,
     visitsPerDay: 5,
     meaning: '20 links and 2 GB a day in five visits',
   },
   team: {
+    ...IDLE,
     name: 'a team',
     resolves: 20_000,
     streams: 15_000,
     gigabytes: 900,
-    extraTaskHours: 0,
-    visitsPerDay: 0,
     meaning: '650 links and 30 GB a day on the one task',
   },
   public: {
+    ...IDLE,
     name: 'a public instance',
     resolves: 1_000_000,
     streams: 700_000,
     gigabytes: 40_000,
     extraTaskHours: 2_200,
-    visitsPerDay: 0,
     meaning: '33,000 links and 1.3 TB a day; five tasks on average',
   },
 };
