@@ -102,7 +102,7 @@ export const soundQuery = ({ bitrateKbps, hasTags, audio, skip, mark, loudness }
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
 export const mediaQuery = ({ format, clip, window, chapter, subtitles, ...sound }: MediaParameters): URLSearchParams =>
-  toQuery({ format, ...soundQuery(sound), subtitles, ...windowQuery(window), ...(clip && clipQuery(clip)), chapter });
+  toQuery({ format, subtitles, ...soundQuery(sound), ...windowQuery(window), ...(clip && clipQuery(clip)), chapter });
 
 /** A query of the parameters that have a value, in their order. */
 export const toQuery = (values: Readonly<Record<string, string | number | true | undefined>>): URLSearchParams =>
