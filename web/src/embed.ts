@@ -1,10 +1,10 @@
 /*
- * The player at `/embed/KEY`, which pages of other sites frame. It shares with the page only what reads pictures for seeking:
- * whoever opens those sites loads these few kilobytes. A key of a private instance is followed by its signature, which all
- * requests repeat.
+ * The player at `/embed/KEY`, which pages of other sites frame. It shares with the page only `media/`, which the first load
+ * of the page does without: whoever opens those sites loads these few kilobytes. A key of a private instance is followed by
+ * its signature, which all requests repeat.
  */
 import './embed.css';
-import { languageName, loadPictures, type Picture, pictureStyle, pointedSeconds } from './lib/index.ts';
+import { languageName, loadPictures, type Picture, pictureStyle, pointedSeconds } from './media/index.ts';
 
 /** What is used of `GET /api/Stream/Item/{key}`. */
 interface Item {

@@ -11,10 +11,8 @@ export {
   shareableLocation,
   textFromLocation,
 } from './incoming.ts';
-export { languageName } from './language-name.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
 export { openLocalStore, openTabStore, readStored, type Store, store } from './store.ts';
-export { loadPictures, type Picture, pictureStyle, pointedSeconds } from './storyboard.ts';
 export {
   createTexts,
   LOCALE_NAMES,

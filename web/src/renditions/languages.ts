@@ -1,4 +1,4 @@
-import { languageName } from '../lib/index.ts';
+import { languageName } from '../media/index.ts';
 import type { AudioVersion, Choice, DetailedAudio } from './choice.ts';
 import { withSuffix } from './file-name.ts';
 

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { pointedSeconds } from '../../lib/index.ts';
+import { pointedSeconds } from '../../media/index.ts';
 import { usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import type { Chapter } from '../details/index.ts';

@@ -1,4 +1,5 @@
-import { createTtlCache, loadPictures, type Picture, pictureStyle } from '../../lib/index.ts';
+import { createTtlCache } from '../../lib/index.ts';
+import { loadPictures, type Picture, pictureStyle } from '../../media/index.ts';
 import { usePage } from '../context.ts';
 import { useLoaded } from '../controls/index.ts';
 

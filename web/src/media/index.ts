@@ -1,0 +1,2 @@
+export { languageName } from './language-name.ts';
+export { loadPictures, type Picture, pictureStyle, pointedSeconds } from './storyboard.ts';
