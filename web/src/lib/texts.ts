@@ -37,31 +37,15 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
 };
 
 type TextFile = Readonly<Record<string, Text>>;
-type Files = Readonly<Record<Locale, () => Promise<{ readonly default: TextFile }>>>;
+/** Texts of what every page shows first, and of lazily loaded components. */
+const FILES = import.meta.glob<{ readonly default: TextFile }>('../../locales/**/*.json');
 
-/** Texts of what every page shows first. */
-const FILES: Files = {
-  en: () => import('../../locales/en.json'),
-  de: () => import('../../locales/de.json'),
-  fr: () => import('../../locales/fr.json'),
-  es: () => import('../../locales/es.json'),
-  pt: () => import('../../locales/pt.json'),
-  ja: () => import('../../locales/ja.json'),
-  zh: () => import('../../locales/zh.json'),
-  ar: () => import('../../locales/ar.json'),
-};
-
-/** Texts of lazily loaded components. */
-const LAZY_FILES: Files = {
-  en: () => import('../../locales/lazy/en.json'),
-  de: () => import('../../locales/lazy/de.json'),
-  fr: () => import('../../locales/lazy/fr.json'),
-  es: () => import('../../locales/lazy/es.json'),
-  pt: () => import('../../locales/lazy/pt.json'),
-  ja: () => import('../../locales/lazy/ja.json'),
-  zh: () => import('../../locales/lazy/zh.json'),
-  ar: () => import('../../locales/lazy/ar.json'),
-};
+/** @param folder of the languages */
+async function loadFile(folder: '' | 'lazy/', locale: Locale): Promise<TextFile> {
+  const file = await FILES[`../../locales/${folder}${locale}.json`]?.();
+  if (!file) throw new TypeError(`No texts of ${locale}`);
+  return file.default;
+}
 
 /** The supported locales of `navigator.languages`, the stored one first, English last. */
 export function wantedLocales(wanted: readonly string[], remembered?: string | null): Locale[] {
@@ -71,8 +55,7 @@ export function wantedLocales(wanted: readonly string[], remembered?: string | n
 
 /** Loads the texts of one locale. @throws TypeError when the file cannot be fetched */
 export async function loadTexts(locale: Locale): Promise<Texts> {
-  const { default: texts } = await FILES[locale]();
-  return createTexts(locale, texts, async () => (await LAZY_FILES[locale]()).default);
+  return createTexts(locale, await loadFile('', locale), () => loadFile('lazy/', locale));
 }
 
 /** Loads the first available locale. @throws TypeError when none can be fetched */
