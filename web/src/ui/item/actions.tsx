@@ -35,7 +35,7 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
         </button>
       </div>
       <DownloadNote url={downloads.fileOf(choice).url} />
-      <div class="actions-more">
+      <div class="row actions-more">
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
         <button
           type="button"

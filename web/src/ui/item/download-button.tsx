@@ -8,6 +8,12 @@ export interface DownloadButtonProps {
   readonly item: HistoryItem;
 }
 
+const LOOKS = {
+  opening: { icon: 'download', text: 'downloads.connecting' },
+  started: { icon: 'check', text: 'action.handedOver' },
+  failed: { icon: 'retry', text: 'action.failed' },
+} as const;
+
 /** Hands a choice over to the browser, and says so. */
 export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
   const { texts, format, downloads } = usePage();
@@ -16,7 +22,6 @@ export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
   const file = downloads.fileOf(choice);
   const state = useObservable(downloads.states).get(file.url);
   const size = sizeBytes === undefined ? '' : format.bytes(sizeBytes);
-  const name = <span class="visually-hidden">{label}</span>;
   // One button for all of it, so that it keeps the focus.
   return (
     <button
@@ -25,7 +30,15 @@ export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
       aria-disabled={state?.phase === 'opening'}
       onClick={() => void downloads.start(file, item)}
     >
-      {!state && (
+      {state ? (
+        <>
+          <Icon name={LOOKS[state.phase].icon} />
+          {t(LOOKS[state.phase].text)}
+          <span class="visually-hidden">
+            {state.phase === 'started' ? t('action.downloadAgain', { label }) : label}
+          </span>
+        </>
+      ) : (
         <>
           <Icon name="download" />
           <span>
@@ -38,27 +51,6 @@ export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
             )}
           </span>
           {container !== label && <span class="visually-hidden">{container}</span>}
-        </>
-      )}
-      {state?.phase === 'opening' && (
-        <>
-          <Icon name="download" />
-          {t('downloads.connecting')}
-          {name}
-        </>
-      )}
-      {state?.phase === 'started' && (
-        <>
-          <Icon name="check" />
-          {t('action.handedOver')}
-          <span class="visually-hidden">{t('action.downloadAgain', { label })}</span>
-        </>
-      )}
-      {state?.phase === 'failed' && (
-        <>
-          <Icon name="retry" />
-          {t('action.failed')}
-          {name}
         </>
       )}
     </button>

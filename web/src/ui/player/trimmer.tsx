@@ -95,7 +95,7 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
                 maxSeconds={maxSeconds}
               />
             </div>
-            <div class="times">
+            <div class="row times">
               {ENDS.map((end) => (
                 <label key={end} class="labelled-control">
                   {t(NAMES[end])}

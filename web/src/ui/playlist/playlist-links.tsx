@@ -7,7 +7,7 @@ import type { PlaylistUrls } from './playlist-urls.ts';
 export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'podcast'>) => {
   const { t } = usePage().texts;
   return (
-    <p class="playlist-links">
+    <p class="row playlist-links">
       <a class="button plain small" href={m3u8} download="list.m3u8">
         <Icon name="play" />
         {t('list.player')}

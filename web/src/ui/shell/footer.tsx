@@ -26,7 +26,7 @@ export const Footer = ({ children, settings }: FooterProps) => {
             <a href={`${api.base}/swagger/v1/swagger.json`}>{t('footer.api')}</a>
             <InstallButton />
           </nav>
-          <div class="footer-settings">
+          <div class="row footer-settings">
             <Select
               label={t('footer.language')}
               value={locale}
