@@ -53,6 +53,11 @@ const failure = (name: string, shows: string): PageState => ({
   ...{ name: `failure-${name}`, path: link(name), shows, hasOnlyOtherTexts: true },
 });
 
+const VIDEO = { path: link('video'), shows: 'A Walk Along' };
+/** Of which a player or a download stays. */
+const PLAIN = { leavesTraces: true, path: link('plain'), shows: 'Untitled' } as const;
+const AUDIO = { leavesTraces: true, path: link('audio'), shows: 'Étude for a Slow Machine' } as const;
+
 export const STATES: readonly PageState[] = [
   { name: 'empty', isMain: true, path: '/', shows: HEADLINE },
   {
@@ -66,11 +71,10 @@ export const STATES: readonly PageState[] = [
     },
   },
   { name: 'skeleton', path: link('never'), shows: 'Loading.' },
-  { name: 'video', isMain: true, path: link('video'), shows: 'A Walk Along' },
+  { name: 'video', isMain: true, ...VIDEO },
   {
     name: 'video-all',
-    path: link('video'),
-    shows: 'A Walk Along',
+    ...VIDEO,
     act: async (page) => {
       await button(page, /All formats/)
         .first()
@@ -81,8 +85,7 @@ export const STATES: readonly PageState[] = [
   {
     name: 'sound',
     leavesTraces: true,
-    path: link('video'),
-    shows: 'A Walk Along',
+    ...VIDEO,
     act: async (page) => {
       await menuOf(page, 'Video or sound').selectOption('Sound');
       await menuOf(page, 'Format').selectOption('MP3 320');
@@ -115,18 +118,10 @@ export const STATES: readonly PageState[] = [
       await page.getByRole('link', { name: /^Metalink/ }).waitFor();
     },
   },
-  {
-    name: 'playing',
-    leavesTraces: true,
-    path: link('plain'),
-    shows: 'Untitled',
-    act: play,
-  },
+  { name: 'playing', ...PLAIN, act: play },
   {
     name: 'playing-keys',
-    leavesTraces: true,
-    path: link('plain'),
-    shows: 'Untitled',
+    ...PLAIN,
     act: async (page) => {
       await play(page);
       await page.keyboard.press('?');
@@ -144,8 +139,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'details',
-    path: link('video'),
-    shows: 'A Walk Along',
+    ...VIDEO,
     act: async (page) => {
       await button(page, 'Details').click();
       await page.getByRole('heading', { name: 'Chapters' }).waitFor();
@@ -153,9 +147,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'clip',
-    leavesTraces: true,
-    path: link('plain'),
-    shows: 'Untitled',
+    ...PLAIN,
     act: async (page) => {
       await menuOf(page, 'Parts').selectOption('as a clip');
       await page.getByRole('slider', { name: 'End' }).waitFor();
@@ -165,9 +157,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-mini',
-    leavesTraces: true,
-    path: link('plain'),
-    shows: 'Untitled',
+    ...PLAIN,
     act: async (page) => {
       await play(page);
       await page.getByRole('textbox').first().fill('https://video.example/watch/audio');
@@ -178,9 +168,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-audio',
-    leavesTraces: true,
-    path: link('audio'),
-    shows: 'Étude for a Slow Machine',
+    ...AUDIO,
     act: async (page) => {
       await selectFormat(page, /129 kbps/);
       await button(page, 'Play').last().click();
@@ -189,21 +177,17 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-fails',
-    leavesTraces: true,
-    path: link('audio'),
-    shows: 'Étude for a Slow Machine',
+    ...AUDIO,
     act: async (page) => {
       await selectFormat(page, /48 kbps/);
       await button(page, 'Play').last().click();
       await page.getByText('Link expired').first().waitFor();
     },
   },
-  { name: 'downloading', isMain: true, leavesTraces: true, path: link('video'), shows: 'A Walk Along', act: download },
+  { name: 'downloading', isMain: true, leavesTraces: true, ...VIDEO, act: download },
   {
     name: 'download-failed',
-    leavesTraces: true,
-    path: link('audio'),
-    shows: 'Étude for a Slow Machine',
+    ...AUDIO,
     act: async (page) => {
       await selectFormat(page, /48 kbps/);
       await button(page, /^Download /).click();
@@ -284,5 +268,5 @@ export const STATES: readonly PageState[] = [
   { name: 'japanese-empty', hasOnlyOtherTexts: true, path: '/', shows: /./, locale: 'ja' },
   { name: 'japanese', hasOnlyOtherTexts: true, path: link('japanese'), shows: '冬の終わり', locale: 'ja' },
   { name: 'chinese', hasOnlyOtherTexts: true, path: link('list'), shows: 'Northern Coast', locale: 'zh-CN' },
-  { name: 'german', hasOnlyOtherTexts: true, path: link('video'), shows: 'A Walk Along', locale: 'de' },
+  { name: 'german', hasOnlyOtherTexts: true, ...VIDEO, locale: 'de' },
 ];
