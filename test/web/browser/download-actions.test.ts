@@ -9,7 +9,7 @@ import { id3TagBytes } from '../../../core/media/id3/index.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';
-import { eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -75,9 +75,7 @@ describe('renditions of an item', () => {
 describe('a rendition', () => {
   it('downloads the source file byte for byte', async () => {
     const { page } = await see('/site/combined/whole');
-    const coming = page.waitForEvent('download');
-    await button(page, /^Download 720p/).click();
-    const download = await coming;
+    const download = await downloadFrom(button(page, /^Download 720p/));
     expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .* \(720p\)\.mp4$/);
     expect((await bytesOf(download)).equals(await original('ladder/both-720.mp4'))).toBe(true);
     await button(page, /^In your browser/).waitFor();
@@ -89,9 +87,7 @@ describe('a rendition', () => {
   ])('%s downloads completely', async (_, path, name, extension, magic) => {
     const { page } = await see(path);
     await selectFormat(page, name);
-    const coming = page.waitForEvent('download');
-    await button(page, /^Download \d/).click();
-    const download = await coming;
+    const download = await downloadFrom(button(page, /^Download \d/));
     expect(download.suggestedFilename().endsWith(extension)).toBe(true);
     const bytes = await bytesOf(download);
     expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
@@ -104,9 +100,7 @@ describe('a rendition', () => {
     await selectFormat(page, /^320 kbps/);
     await page.goto(at(service.pageFor('/site/music/remembered')));
     await eventually(() => sentenceOf(page)).toBe('Sound as MP3 320, with tags, in full');
-    const coming = page.waitForEvent('download');
-    await button(page, /^Download 320 kbps/).click();
-    const download = await coming;
+    const download = await downloadFrom(button(page, /^Download 320 kbps/));
     expect(download.suggestedFilename()).toMatch(/\(320 kbps\)\.mp3$/);
     const bytes = await bytesOf(download);
     expect(id3TagBytes(bytes)).toBe(65_536);
@@ -117,9 +111,7 @@ describe('a rendition', () => {
   it('AAC of a video downloads as M4A with tags', async () => {
     const { page } = await see('/site/combined/sound');
     await selectFormat(page, /^M4A/);
-    const coming = page.waitForEvent('download');
-    await button(page, /^Download M4A/).click();
-    const download = await coming;
+    const download = await downloadFrom(button(page, /^Download M4A/));
     expect(download.suggestedFilename()).toMatch(/sound.*\.m4a$/);
     const { codecs, tags } = await inspect(await bytesOf(download), '.m4a');
     // The cover is a stream for FFmpeg.
@@ -164,16 +156,14 @@ describe('a playlist', () => {
     const { page } = await see('/site/list/sound?n=2');
     await page.getByRole('checkbox', { name: `Select ${entry('sound-2')}` }).uncheck();
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const coming = page.waitForEvent('download');
-    await button(page, 'Download 1').click();
-    expect((await coming).suggestedFilename()).toMatch(/sound-1.*\.mp3$/);
+    expect((await downloadFrom(button(page, 'Download 1'))).suggestedFilename()).toMatch(/sound-1.*\.mp3$/);
   });
 
   it('downloads or plays a single entry', async () => {
     const { page } = await see('/site/list/single?n=3');
-    const coming = page.waitForEvent('download');
-    await button(page, `Download ${entry('single-2')}`).click();
-    expect((await coming).suggestedFilename()).toMatch(/^2 - .*single-2/);
+    expect((await downloadFrom(button(page, `Download ${entry('single-2')}`))).suggestedFilename()).toMatch(
+      /^2 - .*single-2/,
+    );
     await button(page, `Play ${entry('single-1')}`)
       .first()
       .click();

@@ -2,7 +2,7 @@ import type { Download, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService, useServiceWith } from '../fixtures/service.ts';
 
 const service = useService();
@@ -291,9 +291,7 @@ describe('another instance', () => {
     await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
     await lookUp(page, 'elsewhere');
     await article(page, 'elsewhere').waitFor();
-    const coming = page.waitForEvent('download');
-    await button(page, /^Download 720p/).click();
-    await (await coming).path();
+    await (await downloadFrom(button(page, /^Download 720p/))).path();
     const asked = new Set(requests.map((request) => request.url()).filter((url) => url.includes('/api/')));
     expect([...asked].every((url) => url.startsWith(second.baseUrl))).toBe(true);
     await page.goto(at('/'));

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { SECONDS } from '../../origin/recipes.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { runProgram } from '../../support/media-tools.ts';
-import { eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -280,20 +280,14 @@ describe('player', () => {
     expect(await page.getByRole('slider', { name: 'Position' }).getAttribute('aria-valuetext')).toContain(
       names[0]?.replace(/^\S+ /, ''),
     );
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.locator('.subtitles a').filter({ hasText: '.srt' }).first().click(),
-    ]);
+    const file = await downloadFrom(page.locator('.subtitles a').filter({ hasText: '.srt' }).first());
     expect(file.suggestedFilename()).toMatch(/\.srt$/);
     await page.getByRole('button', { name: 'Close the player' }).click();
     await page
       .getByText(/^Length: 0:0\d$/)
       .first()
       .waitFor({ state: 'attached' });
-    const [cover] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download cover' }).click(),
-    ]);
+    const cover = await downloadFrom(page.getByRole('link', { name: 'Download cover' }));
     expect(cover.suggestedFilename()).toMatch(/\.jpg$/);
   });
 
@@ -324,7 +318,7 @@ describe('player', () => {
     await selectFormat(page, /^360p/);
     await page.getByRole('button', { name: 'Details', exact: true }).click();
     const download = async (name: string) => {
-      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+      const file = await downloadFrom(page.getByRole('button', { name }));
       return file;
     };
     const chapter = await download('Download End');

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -124,9 +124,7 @@ describe('downloads of a playlist', () => {
     await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"mp3","isLevelled":true}'));
     await seeList('whole', 2, { visitor });
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const started = page.waitForEvent('download');
-    await button(page, 'Download all (2)').click();
-    const download = await started;
+    const download = await downloadFrom(button(page, 'Download all (2)'));
     expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
     expect(new URL(download.url()).search).toBe('?quality=mp3&tags=true&loudness=ebu&format=zip');
     const content = await readFile(await download.path());
@@ -136,9 +134,7 @@ describe('downloads of a playlist', () => {
   it('are the ZIP of a selection, whose entries keep their numbers', async () => {
     const { page } = await seeList('some', 4);
     await page.getByRole('checkbox', { name: `Select ${titleOf('some-2')}` }).uncheck();
-    const started = page.waitForEvent('download');
-    await button(page, /^Download 3/).click();
-    const content = await readFile(await (await started).path());
+    const content = await readFile(await (await downloadFrom(button(page, /^Download 3/))).path());
     expect(['/01 - ', '/02 - ', '/03 - ', '/04 - '].map((name) => content.includes(name))).toEqual([
       ...[true, false, true, true],
     ]);
@@ -197,9 +193,7 @@ describe('a whole playlist', () => {
     await page.getByRole('checkbox', { name: `Select ${titleOf('separate-1')}` }).uncheck();
     const menu = page.getByText('Separate files').first();
     await menu.click();
-    const started = page.waitForEvent('download');
-    await page.getByRole('link', { name: /^Metalink/ }).click();
-    const file = await started;
+    const file = await downloadFrom(page.getByRole('link', { name: /^Metalink/ }));
     expect(file.suggestedFilename()).toBe('List separate.meta4');
     const names = (await readFile(await file.path(), 'utf8')).match(/ name="[^"]*"/g);
     expect(names).toEqual([expect.stringContaining('/02 - '), expect.stringContaining('/03 - ')]);

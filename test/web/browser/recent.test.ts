@@ -1,6 +1,6 @@
 import { afterEach, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -14,9 +14,7 @@ async function downloadAndReturn(id: string) {
   const { page } = await open(`${proxy.baseUrl}${service.pageFor(`/site/combined/${id}`)}&quality=mp3`, {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  const coming = page.waitForEvent('download');
-  await page.getByRole('button', { name: /^Download .*kbps/ }).click();
-  const name = (await coming).suggestedFilename();
+  const name = (await downloadFrom(page.getByRole('button', { name: /^Download .*kbps/ }))).suggestedFilename();
   await page.getByRole('link', { name: 'Reelay, start page' }).click();
   const row = page.getByRole('listitem').filter({ hasText: id });
   return { page, name, row, again: row.getByRole('button', { name: /^Download .* again$/ }) };
@@ -25,9 +23,7 @@ async function downloadAndReturn(id: string) {
 describe('the list of recent links', () => {
   it('downloads the same file again, and copies the link', async () => {
     const { page, name, row, again } = await downloadAndReturn('kept');
-    const coming = page.waitForEvent('download');
-    await again.click();
-    expect((await coming).suggestedFilename()).toBe(name);
+    expect((await downloadFrom(again)).suggestedFilename()).toBe(name);
     await row.getByRole('button', { name: /^Copy the link of / }).click();
     await page.getByRole('status').getByText('Copied.').waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -41,8 +37,8 @@ describe('the list of recent links', () => {
     await page.getByRole('article', { name: /expired/ }).waitFor();
     await page.getByRole('status').filter({ hasText: 'Link expired' }).waitFor();
     proxy.refuse('/api/Stream/');
-    const coming = page.waitForEvent('download');
-    await page.getByRole('button', { name: /^Failed/ }).click();
-    expect((await coming).suggestedFilename()).toContain('expired');
+    expect((await downloadFrom(page.getByRole('button', { name: /^Failed/ }))).suggestedFilename()).toContain(
+      'expired',
+    );
   });
 });

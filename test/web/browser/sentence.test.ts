@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { probe } from '../../support/media-tools.ts';
 import { useFakeInstance } from '../fakes/instance.ts';
-import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -15,9 +15,7 @@ const says = (page: Page) => eventually(() => sentenceOf(page));
 
 /** Downloads what the sentence says. Returns the query of its address, besides the name of the file, as well. */
 async function download(page: Page) {
-  const coming = page.waitForEvent('download');
-  await page.getByRole('button', { name: /^Download ./ }).click();
-  const file = await coming;
+  const file = await downloadFrom(page.getByRole('button', { name: /^Download ./ }));
   const { pathname, searchParams: query } = new URL(file.url());
   query.delete('name');
   const { streams } = await probe(await file.path());
@@ -78,9 +76,9 @@ describe('the sentence', () => {
     for (const command of await page.locator('.command pre').allTextContents()) expect(command).toContain('audio=de');
     await page.goto(at('/site/dubbed/next'));
     await says(page).toBe('Video in 360p, German (dubbed), in full');
-    const coming = page.waitForEvent('download');
-    await page.getByRole('button', { name: /^Download ./ }).click();
-    expect((await coming).suggestedFilename()).toMatch(/ \(360p\) \(German\)\.mp4$/);
+    expect((await downloadFrom(page.getByRole('button', { name: /^Download ./ }))).suggestedFilename()).toMatch(
+      / \(360p\) \(German\)\.mp4$/,
+    );
   });
 
   it('leaves out what viewers have reported, and remembers it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService, useServiceWith } from '../fixtures/service.ts';
 
 const service = useService();
@@ -33,9 +33,9 @@ describe('the pattern of file names', () => {
     await field.fill('{quality} {title}');
     await field.press('Enter');
     await page.getByText('1080p Title.mp4').waitFor();
-    const coming = page.waitForEvent('download');
-    await page.getByRole('button', { name: /^Download \d+p/ }).click();
-    expect((await coming).suggestedFilename()).toMatch(/^720p Größe/);
+    expect((await downloadFrom(page.getByRole('button', { name: /^Download \d+p/ }))).suggestedFilename()).toMatch(
+      /^720p Größe/,
+    );
     await page.reload();
     await page.getByText('File names').click();
     expect(await field.inputValue()).toBe('{quality} {title}');

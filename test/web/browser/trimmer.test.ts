@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { probe } from '../../support/media-tools.ts';
-import { eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -25,9 +25,7 @@ async function trim(path: string, name: RegExp) {
 
 /** Downloads the part. Returns its name and what ffprobe says of it. */
 async function download(page: Page) {
-  const coming = page.waitForEvent('download');
-  await page.getByRole('button', { name: /^Download \S/ }).click();
-  const file = await coming;
+  const file = await downloadFrom(page.getByRole('button', { name: /^Download \S/ }));
   const { durationSeconds, streams } = await probe(await file.path());
   return { name: file.suggestedFilename(), durationSeconds, types: streams.map(({ type }) => type) };
 }
