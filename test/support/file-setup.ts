@@ -8,6 +8,8 @@ import { keepPriorities } from './priorities.ts';
 const findLeftovers = watchLeftovers();
 watchCrashes();
 keepPriorities();
+// Vitest compares buffers byte by byte: half a second for 2 MB.
+expect.addEqualityTesters([(a, b) => (Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : undefined)]);
 const environment = { ...process.env };
 const directory = process.cwd();
 
