@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Result } from '../../lambdas/middleware/create-handler.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
+import { listen } from '../support/listen.ts';
 import { documented } from './documented-event.ts';
 import { startFunctionFixture } from './function-fixture.ts';
 
@@ -80,11 +81,9 @@ describe('a layer', () => {
 describe('an unreachable table', () => {
   let nowhere: string;
   beforeAll(async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
-    nowhere = `http://127.0.0.1:${port}`;
+    const { url, close } = await listen(createServer());
+    await close();
+    nowhere = url;
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import { type Gateway, isStreamPath } from '../../local/gateway/gateway.ts';
+import { listen } from '../support/listen.ts';
 
 /** One port for both hosts, like CloudFront: forwards paths and headers unchanged, and truncated bodies as truncated. */
 export async function startFront(gateway: Gateway, streamPort: number) {
@@ -9,14 +9,8 @@ export async function startFront(gateway: Gateway, streamPort: number) {
     if (isStreamPath(incoming.url ?? '')) passOn(incoming, response, streamPort);
     else gateway(incoming, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const { url, close } = await listen(server);
+  return { baseUrl: url, close };
 }
 
 function passOn(incoming: IncomingMessage, response: ServerResponse, port: number): void {

@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { listen } from '../support/listen.ts';
 import { ANY_INSTANCE, useTarget } from './target.ts';
 
 const target = useTarget();
@@ -202,18 +203,15 @@ describe('any other failure: 502', () => {
 });
 
 describe('private addresses', () => {
-  let trap: Server;
   let inside = '';
   let visits = 0;
   beforeAll(async () => {
-    trap = createServer((_, response) => {
+    const trap = createServer((_, response) => {
       visits++;
       response.writeHead(200, { 'content-type': 'video/mp4' }).end('secret');
     });
-    await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
-    inside = `127.0.0.1:${(trap.address() as AddressInfo).port}`;
+    inside = closeAfterwards(await listen(trap)).host;
   });
-  afterAll(() => new Promise<void>((resolve) => void trap.close(() => resolve())));
 
   /** Resolves, then streams every rendition: none may have bytes of the private server. */
   async function follow(link: string): Promise<void> {

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
@@ -14,6 +12,7 @@ import { startService } from '../../local/service.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { listen } from '../support/listen.ts';
 import { ytDlpWithoutScripts } from '../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
@@ -22,15 +21,6 @@ const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
 const toolsDir = await createToolsFolder(join(root, 'tools'));
 const origin = closeAfterwards(await startOrigin());
-
-async function listening(server: Server) {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const close = async () => {
-    server.close();
-    await once(server, 'close');
-  };
-  return { port: (server.address() as AddressInfo).port, close };
-}
 
 let folders = 0;
 const environmentWith = (more: Record<string, string> = {}) => ({
@@ -120,7 +110,7 @@ describe('runChecks', () => {
     });
     await service.close();
 
-    const other = await listening(createServer((_, response) => response.end('hello')));
+    const other = await listen(createServer((_, response) => response.end('hello')));
     expect(await checkPort({ host: '127.0.0.1', port: other.port })).toMatchObject({
       severity: 'problem',
       text: expect.stringContaining('is taken'),
@@ -129,7 +119,7 @@ describe('runChecks', () => {
   });
 
   it('names the outgoing proxy that does not work by its position, without its password', async () => {
-    const { port, close } = await listening(createServer());
+    const { port, close } = await listen(createServer());
     await close();
     const findings = await findingsOf(environmentWith({ OUTGOING_PROXIES: `http://user:secret@127.0.0.1:${port}` }));
     expect(on('Outgoing', findings)).toMatchObject([
@@ -164,7 +154,7 @@ describe('runChecks', () => {
 describe('single checks', () => {
   it('report the port of metrics that is taken', async () => {
     expect(await checkMetricsPort(readSettings({}))).toEqual([]);
-    const other = await listening(createServer((_, response) => response.end('hello')));
+    const other = await listen(createServer((_, response) => response.end('hello')));
     const settings = readSettings({ METRICS_PORT: String(other.port) });
     expect(await checkMetricsPort(settings)).toMatchObject([
       { severity: 'problem', text: expect.stringContaining('set METRICS_HOST or METRICS_PORT') },
@@ -188,7 +178,7 @@ describe('single checks', () => {
 
   it('report whether the plugin and the server of a PO token provider are in place', async () => {
     let answer = '{"version":"2.0.2"}';
-    const { port, close } = await listening(
+    const { port, close } = await listen(
       createServer((request, response) => response.writeHead(request.url === '/ping' ? 200 : 404).end(answer)),
     );
     const url = `http://127.0.0.1:${port}`;
@@ -220,7 +210,7 @@ describe('single checks', () => {
 
   it('report whether the receiver of traces accepts them', async () => {
     const statuses = [200, 401];
-    const { port, close } = await listening(
+    const { port, close } = await listen(
       createServer((request, response) => {
         const isTrace = request.url === '/v1/traces' && request.headers['x-token'] === 's3cret';
         response.writeHead(isTrace ? (statuses.shift() ?? 500) : 404).end();

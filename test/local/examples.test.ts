@@ -7,11 +7,12 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { buildPage } from '../../local/page/build-page.ts';
-import { type Service, startService } from '../../local/service.ts';
+import { startService } from '../../local/service.ts';
 import { certificate } from '../core/egress/certificate.ts';
 import { containersUnavailable } from '../images/programs.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
@@ -32,25 +33,16 @@ function replaced(text: string, replacements: Readonly<Record<string, string>>):
 
 const root = await temporaryFolder();
 const tools = await createToolsFolder(join(root, 'tools'));
-const agent = new Agent({ connect: { rejectUnauthorized: false, servername: NAME } });
-let origin: Origin;
-let service: Service;
-beforeAll(async () => {
-  origin = await startOrigin();
-  await writeFile(join(root, 'cert.pem'), certificate.cert);
-  await writeFile(join(root, 'key.pem'), certificate.key);
-  const settings = readSettings({
-    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0', TOOLS_CHANNEL: 'stable' },
-    ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
-  });
-  service = await startService({ settings, hasPage: false });
-  await service.ready;
+const origin = closeAfterwards(await startOrigin());
+await writeFile(join(root, 'cert.pem'), certificate.cert);
+await writeFile(join(root, 'key.pem'), certificate.key);
+const settings = readSettings({
+  ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0', TOOLS_CHANNEL: 'stable' },
+  ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
 });
-afterAll(async () => {
-  await agent.close();
-  await service.close();
-  await origin.close();
-});
+const service = closeAfterwards(await startService({ settings, hasPage: false }));
+await service.ready;
+const agent = closeAfterwards(new Agent({ connect: { rejectUnauthorized: false, servername: NAME } }));
 
 interface Proxy {
   readonly url: string;

@@ -1,12 +1,13 @@
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
 import { createGateway, isStreamPath } from '../../local/gateway/gateway.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { listen } from '../support/listen.ts';
 import { sendRequest } from '../support/request.ts';
 
-let server: Server;
 let baseUrl = '';
 let port = 0;
 const logged: string[] = [];
@@ -32,12 +33,9 @@ beforeAll(async () => {
     ['/docs*', named('docs')],
     ['/docs/page', named('page')],
   ]);
-  server = createServer(createGateway({ routes, fallback: named('fallback'), log }));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  port = (server.address() as AddressInfo).port;
-  baseUrl = `http://127.0.0.1:${port}`;
+  const server = createServer(createGateway({ routes, fallback: named('fallback'), log }));
+  ({ port, url: baseUrl } = closeAfterwards(await listen(server)));
 });
-afterAll(() => new Promise((resolve) => void server.close(resolve)));
 beforeEach(() => {
   seen = undefined;
   result = { body: 'thing' };
@@ -173,13 +171,13 @@ describe('failures', () => {
         log,
       }),
     );
-    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
-    const client = httpRequest({ port: (slow.address() as AddressInfo).port, agent: false });
+    const { port: slowPort, close } = await listen(slow);
+    const client = httpRequest({ port: slowPort, agent: false });
     client.on('error', () => undefined).end();
     await asked.promise;
     client.destroy();
     answer.resolve({ body: 'late' });
-    await new Promise((resolve) => void slow.close(resolve));
+    await close();
     expect(logged).toEqual([]);
   });
 });
@@ -193,10 +191,8 @@ describe('client', () => {
         return {};
       };
       const behind = createServer(createGateway({ routes: new Map(), fallback: handler, trustedProxies, log }));
-      await new Promise<void>((resolve) => behind.listen(0, '127.0.0.1', resolve));
-      const url = `http://127.0.0.1:${(behind.address() as AddressInfo).port}/`;
+      const { url } = closeAfterwards(await listen(behind));
       await sendRequest(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
-      await new Promise((resolve) => void behind.close(resolve));
     }
     expect(clients).toEqual(['127.0.0.1', '192.0.2.9:4711']);
   });
@@ -209,9 +205,9 @@ describe('client', () => {
       return { body: 'late' };
     };
     const slow = createServer(createGateway({ routes: new Map(), fallback: handler as Handler, log }));
-    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
-    const options = { port: (slow.address() as AddressInfo).port, agent: false } as const;
-    await sendRequest(`http://127.0.0.1:${options.port}/`);
+    const { url, port: slowPort } = closeAfterwards(await listen(slow));
+    const options = { port: slowPort, agent: false } as const;
+    await sendRequest(url);
     const client = httpRequest(options);
     client.on('error', () => undefined).end();
     await expect.poll(() => signals.length).toBe(2);

@@ -1,24 +1,19 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAcceptRequest } from '../../local/gateway/request-authority.ts';
-
-let server: Server | undefined;
-afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
-});
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { listen } from '../support/listen.ts';
 
 /** Starts a server that answers with the target and host of the request that it routes. */
 async function start(host = '127.0.0.1', allowedHosts: string[] = []) {
   const accept = createAcceptRequest({ host, allowedHosts });
-  server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     if (accept(request, response))
       response.end(`${request.url} ${request.headersDistinct.host} ${request.headers.host}`);
   });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port } = closeAfterwards(await listen(server));
   return async (target: string, hosts: string[], version = '1.1') => {
     const socket = connect(port, '127.0.0.1');
     const lines = [`GET ${target} HTTP/${version}`, ...hosts.map((name) => `Host: ${name}`), 'Connection: close'];

@@ -1,51 +1,38 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { silentLog, withSpan } from '../../core/log/index.ts';
+import { type Log, silentLog, withSpan } from '../../core/log/index.ts';
 import { operationOf } from '../../local/metrics/metrics.ts';
 import { startMetricsServer } from '../../local/metrics/metrics-server.ts';
 import { createLabelValues } from '../../local/metrics/service-metrics.ts';
-import { type Service, startService } from '../../local/service.ts';
+import { startService } from '../../local/service.ts';
 import { createTracing } from '../../local/tracing/create-tracing.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { runProgram } from '../support/media-tools.ts';
-import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 
 const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
 const root = await temporaryFolder();
-let origin: Origin;
-let receiver: OtlpReceiver;
-let service: Service;
+const origin = closeAfterwards(await startOrigin());
+const receiver = closeAfterwards(await startOtlpReceiver());
 let metricsUrl = '';
-beforeAll(async () => {
-  origin = await startOrigin();
-  receiver = await startOtlpReceiver();
-  const settings = readSettings({
-    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
-    TOOLS_CHANNEL: 'stable',
-    ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
-  });
-  const log = {
-    info(message: string, fields: Readonly<Record<string, unknown>> = {}) {
-      if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields.port}/metrics`;
-    },
-    warn: () => undefined,
-    error: () => undefined,
-  };
-  service = await startService({ settings, hasPage: false, log });
-  await service.ready;
+const settings = readSettings({
+  ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+  TOOLS_CHANNEL: 'stable',
+  ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
+  ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
 });
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
-  await origin.close();
-});
+const info: Log['info'] = (message, fields) => {
+  if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields?.port}/metrics`;
+};
+const service = closeAfterwards(await startService({ settings, hasPage: false, log: { ...silentLog, info } }));
+await service.ready;
 
 /** Samples by name and labels, as Prometheus reads them. */
 async function scrape(): Promise<ReadonlyMap<string, number>> {

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hashAccessKey } from '../../core/config/access-keys.ts';
 import { streamLinks } from '../../scripts/verify/sites.ts';
 import { createPacedRequests } from '../contract/paced-requests.ts';
 import { useTarget } from '../contract/target.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { listen } from '../support/listen.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -18,16 +19,9 @@ const ROOT = join(import.meta.dirname, '../..');
 /** An answer that replaces the instance's; undefined passes the request on. */
 type Fault = (request: IncomingMessage, response: ServerResponse, path: string) => boolean | undefined;
 
-let broken: Server | undefined;
-afterEach(async () => {
-  broken?.closeAllConnections();
-  await new Promise((done) => (broken ? broken.close(done) : done(undefined)));
-  broken = undefined;
-});
-
 /** The instance behind a proxy that answers some requests wrongly. @returns its base URL */
 async function startBroken(fault: Fault): Promise<string> {
-  broken = createServer(async (request, response) => {
+  const broken = createServer(async (request, response) => {
     const path = request.url ?? '/';
     if (fault(request, response, path)) return;
     const { host: _, connection: __, ...headers } = request.headers;
@@ -38,8 +32,7 @@ async function startBroken(fault: Fault): Promise<string> {
     const { connection: ___, 'transfer-encoding': ____, ...sent } = answer.headers;
     response.writeHead(answer.status, sent).end(answer.body);
   });
-  await new Promise<void>((done) => broken?.listen(0, '127.0.0.1', done));
-  return `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  return closeAfterwards(await listen(broken)).url;
 }
 
 const json = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) => {

@@ -7,7 +7,8 @@ import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
 import type { FileSource, OpenSource, Source } from '../../stream-service/source/source.ts';
-import { closeAfterwards, closesOnce } from '../support/close-afterwards.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { closesOnce } from '../support/listen.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;

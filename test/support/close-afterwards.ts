@@ -8,12 +8,3 @@ export function closeAfterwards<T extends { close(): unknown }>(opened: T): T {
   else afterFile(close);
   return opened;
 }
-
-/** Closes once, however often it is called: by a test, and after it. */
-export function closesOnce(close: () => Promise<void>): () => Promise<void> {
-  let closed: Promise<void> | undefined;
-  return () => {
-    closed ??= close();
-    return closed;
-  };
-}

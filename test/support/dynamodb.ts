@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import {
   CreateTableCommand,
   type DynamoDBClient,
@@ -7,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { createTableClient } from '../../core/state/dynamodb/table-client.ts';
+import { listen } from './listen.ts';
 
 /** DynamoDB's API in this process, with tables in memory. */
 export interface DynamoDbFixture {
@@ -18,16 +18,14 @@ export interface DynamoDbFixture {
 
 export async function startDynamoDb(): Promise<DynamoDbFixture> {
   const server = dynalite({ createTableMs: 0 });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: endpoint, close } = await listen(server);
   const client = createLocalTableClient(endpoint);
   return {
     endpoint,
     client,
-    close: async () => {
+    close: () => {
       client.destroy();
-      server.closeAllConnections();
-      await new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+      return close();
     },
   };
 }

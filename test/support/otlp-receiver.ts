@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 export interface ReceivedSpan {
   readonly traceId: string;
@@ -31,18 +30,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     spans.push(...readSpans(await buffer(request)));
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    requests,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server)), spans, requests };
 }
 
 /** `ExportTraceServiceRequest` of opentelemetry-proto: the numbers are those of its fields. */

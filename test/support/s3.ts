@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** The part of S3 that reads objects, on loopback. */
 export interface ObjectStore {
@@ -31,14 +31,6 @@ export async function startObjectStore(port = 0): Promise<ObjectStore> {
     } else if (status === 304) response.writeHead(304, { etag }).end();
     else response.writeHead(200, { etag, 'content-length': Buffer.byteLength(content ?? '') }).end(content);
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    objects,
-    answers,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { url, close } = await listen(server, port);
+  return { endpoint: url, objects, answers, close };
 }

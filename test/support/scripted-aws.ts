@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
+import { listen } from './listen.ts';
 
 /** An ECS task, whose state the test sets. */
 export interface ScriptedTask {
@@ -170,10 +169,9 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     if (interference === 'answer is lost') return void request.socket.destroy();
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
 
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
   // The client of the store prefixes the host name with the account.
   const httpAgent = new Agent({
     lookup: (_host, { all }, found) =>
@@ -211,12 +209,10 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
       task.lastStatus = 'STOPPED';
       task.stoppedReason = reason;
     },
-    async close() {
+    close() {
       for (const client of clients) client.destroy();
       httpAgent.destroy();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      return close();
     },
   };
   return aws;

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createListener } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from '../images/container.ts';
+import { freePort } from './free-port.ts';
+import { listen } from './listen.ts';
 
 export interface WebFunctionOptions {
   /** The package, whose `index.js` Lambda starts. */
@@ -70,9 +72,9 @@ export async function startWebFunction({ dir, environment }: WebFunctionOptions)
     if (isRouted && METHODS.includes(incoming.method ?? '')) passOn(incoming, response, port, timeLimit);
     else response.writeHead(isRouted ? 400 : 503).end();
   });
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(endpoint);
   return {
-    url: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`,
+    url,
     server,
     reachTimeLimit: () => void timeLimit.emit('reached'),
     async shutDown() {
@@ -82,8 +84,7 @@ export async function startWebFunction({ dir, environment }: WebFunctionOptions)
       return server.ended.finally(() => clearTimeout(kill));
     },
     async close() {
-      endpoint.closeAllConnections();
-      endpoint.close();
+      await close();
       await server.end();
     },
   };
@@ -128,14 +129,6 @@ function headersFor({ headers, socket }: IncomingMessage): Record<string, string
     'lambda-web-request-id': randomUUID(),
     'lambda-web-endpoint-name': ENDPOINT_NAME,
   };
-}
-
-async function freePort(): Promise<number> {
-  const listener = createListener();
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
 }
 
 /** Connects until the server listens. @throws Error when it ends, or takes longer than Lambda waits */

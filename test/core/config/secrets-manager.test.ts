@@ -1,9 +1,10 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSecretRenewal, readSettingsInAws } from '../../../core/config/secret-settings.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 
 const PROXIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:proxies-a1b2c3';
 const COOKIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-a1b2c3';
@@ -19,9 +20,7 @@ it('readSettingsInAws reads both secrets from Secrets Manager and writes cookies
       response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify({ SecretString }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', closeAfterwards(await listen(server)).url);
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'test');
   vi.stubEnv('AWS_REGION', 'eu-central-1');
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -51,14 +50,12 @@ describe('createSecretRenewal', () => {
         response.end(JSON.stringify(SecretString === undefined ? { __type: 'AccessDenied' } : { SecretString }));
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', closeAfterwards(await listen(server)).url);
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'test');
     vi.stubEnv('AWS_REGION', 'eu-central-1');
     let settings: Awaited<ReturnType<typeof readSettingsInAws>> | undefined;
     onTestFinished(async () => {
       vi.unstubAllEnvs();
-      await new Promise((closed) => server.close(closed));
       if (settings?.cookiesFile) await rm(dirname(settings.cookiesFile), { recursive: true });
     });
     settings = await readSettingsInAws(environment);

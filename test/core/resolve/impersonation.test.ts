@@ -1,13 +1,13 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { listImpersonateTargets } from '../../../core/tools/yt-dlp/query-yt-dlp.ts';
 import { resourceWith, trackAt } from '../../stream-service/source/upstream.ts';
 import { asProblem } from '../../support/as-problem.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { installedTools, ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
+import { listen } from '../../support/listen.ts';
 import { startResolver } from './start-resolver.ts';
 
 const withCurlCffi = await ytDlpWithCurlCffi();
@@ -23,10 +23,8 @@ let connections = 0;
 const inside = createServer((socket) => {
   connections += 1;
   socket.destroy();
-}).listen(0, '127.0.0.1');
-await once(inside, 'listening');
-const insideHost = `127.0.0.1:${(inside.address() as AddressInfo).port}`;
-afterAll(() => inside.close());
+});
+const { host: insideHost } = closeAfterwards(await listen(inside));
 
 const headersOf = async ({ origin, resolver }: typeof warm, path: string) => {
   await resolver.resolve(origin.url(path), { deadline: Date.now() + 150_000 });

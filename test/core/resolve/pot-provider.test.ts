@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ytDlpPlugins } from '../../../core/config/file-settings.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startResolver } from './start-resolver.ts';
 
@@ -38,10 +38,8 @@ const server = createServer(async (request, response) => {
     ['http://10.1.2.3/', `http://127.0.0.1:${port}/`].map((url) => statusThrough(received?.proxy ?? '', url)),
   );
   reply({ poToken: tokenOf(received.content_binding) });
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-afterAll(() => server.close());
+});
+const { port } = closeAfterwards(await listen(server));
 
 // Without padding, which yt-dlp refuses: a multiple of three bytes.
 const tokenOf = (binding: string) => Buffer.from(`tokens for ${binding}`).toString('base64url');

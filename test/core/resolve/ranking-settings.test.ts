@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { ResolverOptions } from '../../../core/resolve/create-resolver.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { serveProxy } from '../egress/servers.ts';
 import { createFixture, type Info, origin, PAGE } from './fixture.ts';
 import { type FormatList, formatLists } from './renditions/format-lists.ts';
@@ -49,7 +50,7 @@ it.each(lists.map((list) => [list.name, list] as const))(
     expect(withCookies.offer).toEqual(offer);
 
     const proxy = await serveProxy({ [origin.host]: Number(origin.host.split(':')[1]) });
-    const proxied = createEgress({ allow: [origin.host], outgoingProxies: [proxy.url] });
+    const proxied = closeAfterwards(createEgress({ allow: [origin.host], outgoingProxies: [proxy.url] }));
     const throughProxy = await offered(list, { egress: proxied });
     expect(throughProxy.egress).toBe(proxied.nextIdentity());
     expect(throughProxy.offer).toEqual(offer);
@@ -57,8 +58,6 @@ it.each(lists.map((list) => [list.name, list] as const))(
 
     const rules = [`${new URL(PAGE).hostname}=direct`];
     const ruled = createEgress({ allow: [origin.host], outgoingProxies: [proxy.url], proxyRules: rules });
-    expect((await offered(list, { egress: ruled })).egress).toBe('direct');
-    await ruled.close();
-    await proxied.close();
+    expect((await offered(list, { egress: closeAfterwards(ruled) })).egress).toBe('direct');
   },
 );

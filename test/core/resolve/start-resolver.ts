@@ -1,8 +1,8 @@
-import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { YtDlp } from '../../../core/tools/tools.ts';
 import { type OriginOptions, startOrigin } from '../../origin/server.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { createMemoryState } from './memory-state.ts';
 
@@ -19,14 +19,9 @@ interface StartOptions
 /** Starts a resolver with the real yt-dlp and egress, a table in memory, and a media origin that it may reach. */
 export async function startResolver({ mounts, adapt = (ytDlp) => ytDlp, ...options }: StartOptions = {}) {
   const ytDlp = adapt((await installedTools()).ytDlp);
-  const origin = await startOrigin({ mounts });
-  const egress = createEgress({ allow: [origin.host] });
+  const origin = closeAfterwards(await startOrigin({ mounts }));
+  const egress = closeAfterwards(createEgress({ allow: [origin.host] }));
   const { state, resources } = createMemoryState();
-  const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, ...options });
-  afterAll(async () => {
-    await resolver.close();
-    await egress.close();
-    await origin.close();
-  });
+  const resolver = closeAfterwards(createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, ...options }));
   return { origin, resolver, resources };
 }

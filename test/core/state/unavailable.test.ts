@@ -1,32 +1,19 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { createLocalTableClient } from '../../support/dynamodb.ts';
+import { listen } from '../../support/listen.ts';
 import { aResource } from './resources.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-});
 
 /** A server in place of the table, with a handler for each connection. */
 async function tableThat(onConnection: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    onConnection(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ends.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  ends.push(() => client.destroy());
+  const server = createServer((socket) => onConnection(socket.on('error', () => undefined)));
+  const client = createLocalTableClient(closeAfterwards(await listen(server)).url);
+  onTestFinished(() => client.destroy());
   return { state: createState({ storage: createDynamoDbStorage({ client, tableName: 'state' }) }) };
 }
 
@@ -63,15 +50,12 @@ it('queues calls to a table that answers one at a time', async () => {
       running -= 1;
       response.end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   const answering = setInterval(() => queue.shift()?.(), 1);
-  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  ends.push(() => {
+  const client = createLocalTableClient(closeAfterwards(await listen(server)).url);
+  onTestFinished(() => {
     clearInterval(answering);
     client.destroy();
-    server.closeAllConnections();
-    server.close();
   });
   const state = createState({ storage: createDynamoDbStorage({ client, tableName: 'state' }) });
   const rush = await Promise.allSettled(Array.from({ length: 200 }, (_, index) => state.getResource(`r${index}`)));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLinkProcesses } from '../../../core/tools/worker/link-processes.ts';
 import type { WorkerOptions, WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
 
 const fixture = await startYtDlpFixture({ kept: ['cookies.txt', 'site.txt'] });
@@ -15,7 +16,7 @@ const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
 const start = (options: Partial<WorkerOptions> = {}) => startLinkProcesses({ ...fixture.options, ...options });
 /** A program instead of yt-dlp, which says that it has limits. Its arguments are those of yt-dlp. */
 const program = (script: string, confined = 'echo "reelay: confined" >&2; ') =>
-  start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', `${confined}${script}`, 'sh'] } });
+  start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', `${confined}${script}`, 'sh'] } }).then(closeAfterwards);
 let processes: WorkerProcess;
 const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
 beforeAll(async () => {
@@ -103,7 +104,6 @@ describe('a process per link', () => {
     leaving.abort();
     expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
     await until(() => !pids.some(isAlive));
-    await sleeping.close();
     await rm(file);
   });
 
@@ -115,7 +115,6 @@ describe('a process per link', () => {
     expect(waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
     leaving.abort();
     await Promise.all(busy);
-    await sleeping.close();
   });
 
   it('ends with close, and its request fails', async () => {
@@ -138,7 +137,6 @@ describe('a process per link', () => {
       ok: false,
       error: { kind: 'crash', message: 'yt-dlp ran without its limits' },
     });
-    await unlimited.close();
   });
 
   it('keeps the link and the credentials of its proxy off the command line', async () => {
@@ -146,7 +144,6 @@ describe('a process per link', () => {
     const answer = await shown.request(requestOf('/files/clip.mp4?secret'));
     expect(JSON.stringify(answer)).not.toMatch(/secret/);
     expect(JSON.stringify(answer)).not.toContain(new URL(proxySession.proxyUrl).password);
-    await shown.close();
   });
 
   it.each<[string, string, object]>([
@@ -166,6 +163,5 @@ describe('a process per link', () => {
   ])('fails with %s', async (_, script, error) => {
     const hostile = await program(script);
     expect(await hostile.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: false, error });
-    await hostile.close();
   });
 });

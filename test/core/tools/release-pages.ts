@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp';
+import { listen } from '../../support/listen.ts';
 
 /** Releases as GitHub serves them, signed by a test key. */
 export interface ReleasePages {
@@ -18,7 +18,7 @@ export interface ReleasePages {
   downloads(name: string): number;
   /** Publishes a release as the newest one. */
   publish(tag: string, asset: string, archive: Buffer, signer?: 'own' | 'stranger'): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 const KEYS = {
@@ -42,11 +42,10 @@ export async function startReleasePages(): Promise<ReleasePages> {
     } else if (file) response.writeHead(200, { 'content-length': file.length }).end(file);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host, url, close } = await listen(server);
   const pages: ReleasePages = {
     host,
-    url: `http://${host}`,
+    url,
     key: KEYS.own.publicKey,
     files: new Map(),
     latest: undefined,
@@ -61,10 +60,7 @@ export async function startReleasePages(): Promise<ReleasePages> {
       pages.files.set(`${tag}/SHA2-256SUMS.sig`, Buffer.from(signature as Uint8Array));
       pages.files.set(`${tag}/${asset}`, archive);
     },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    close,
   };
   return pages;
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { ytDlpFromPypi } from '../../../core/tools/yt-dlp/providers.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { useToolsFakes } from './tools-fakes.ts';
 import { zip } from './zip.ts';
@@ -44,11 +45,10 @@ async function publish(name: string, version: string, requires: readonly string[
   wheels.set(`${name}-${version}-py3-none-any.whl`, { content, requiresPython });
 }
 
-beforeAll(() => new Promise<void>((resolve) => index.listen(0, '127.0.0.1', resolve)));
-afterAll(() => new Promise((resolve) => index.close(resolve)));
+const { url: indexUrl } = closeAfterwards(await listen(index));
 beforeEach(async () => {
   wheels.clear();
-  vi.stubEnv('PIP_INDEX_URL', `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple`);
+  vi.stubEnv('PIP_INDEX_URL', `${indexUrl}/simple`);
   vi.stubEnv('PIP_FIND_LINKS', undefined);
   vi.stubEnv('PIP_CONFIG_FILE', '/dev/null');
   await publish('yt_dlp_ejs', '1.0');

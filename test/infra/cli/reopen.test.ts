@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -27,17 +28,13 @@ const server = createServer(async (request, reply) => {
   if (aws.error) reply.setHeader('x-amz-function-error', aws.error);
   reply.end(JSON.stringify(aws.answer));
 });
-beforeAll(() => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)));
-afterAll(() => {
-  server.closeAllConnections();
-  return new Promise((closed) => server.close(closed));
-});
+const { url } = closeAfterwards(await listen(server));
 
 const run = (...args: string[]) =>
   new Promise<[code: unknown, stdout: string, stderr: string]>((resolve) => {
     const env = {
       ...NODE_ENVIRONMENT,
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL: url,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'an-id',
       AWS_SECRET_ACCESS_KEY: 'a-secret',

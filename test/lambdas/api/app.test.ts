@@ -1,11 +1,13 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import type { Activity } from '../../../core/tools/tools.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { createLocalTableClient } from '../../support/dynamodb.ts';
+import { listen } from '../../support/listen.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const fakesWith = (changes: Partial<ApiFakes>): ApiFakes => ({ ...createApiFakes(), ...changes });
@@ -86,11 +88,8 @@ describe('GET /api/App', () => {
   });
 
   it('answers while the table does not respond', async () => {
-    const connections = new Set<Socket>();
-    const silent = createServer((socket) => void connections.add(socket));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const client = createLocalTableClient(`http://127.0.0.1:${port}`);
+    const { url } = closeAfterwards(await listen(createServer()));
+    const client = createLocalTableClient(url);
     const handler = createGetAppInfo({
       state: createState({ storage: createDynamoDbStorage({ client, tableName: 'reelay' }) }),
       version: '1.2.3',
@@ -101,8 +100,6 @@ describe('GET /api/App', () => {
     const answer = await handler(eventOf('/api/App'), {} as never);
     expect([answer.statusCode, jsonOf(answer)]).toEqual([200, expect.objectContaining({ isHealthy: false })]);
     client.destroy();
-    for (const socket of connections) socket.destroy();
-    await new Promise((resolve) => silent.close(resolve));
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import {
   InMaintenance,
@@ -15,21 +15,15 @@ import { createFanOut, createResolveEntry, type EntryEvent } from '../../../lamb
 import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused } from '../../bundled/invoke-api.ts';
 import { fakeWorkers } from '../../core/resolve/fake-workers.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { RESOURCE } from '../fakes.ts';
-import { type InvokeFixture, startInvokeFixture } from '../invoke-fakes.ts';
+import { startInvokeFixture } from '../invoke-fakes.ts';
 
 const FUNCTION = 'get-resource';
 const forEver = new Promise<never>(() => undefined);
 
-let fixture: InvokeFixture;
-const egress = createEgress({ allow: [] });
-beforeAll(async () => {
-  fixture = await startInvokeFixture();
-});
-afterAll(async () => {
-  await egress.close();
-  await fixture.close();
-});
+const fixture = closeAfterwards(await startInvokeFixture());
+const egress = closeAfterwards(createEgress({ allow: [] }));
 
 let lists = 0;
 let page: string;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import {
   createEdgeFlag,
@@ -9,6 +8,8 @@ import {
   createQueryApi,
   createResolverLimit,
 } from '../../../lambdas/cost-guard/index.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 
 const CREDENTIALS = { accessKeyId: 'an-id', secretAccessKey: 'a-secret', sessionToken: 'a-token' };
 const XML = `<GetMetricStatisticsResponse><GetMetricStatisticsResult><Datapoints>
@@ -25,12 +26,7 @@ async function startService(status: number, body: string) {
     asked.push({ headers: request.headers, body: new URLSearchParams(Buffer.concat(chunks).toString()) });
     response.writeHead(status).end(body);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: endpoint } = closeAfterwards(await listen(server));
   return { asked, call: createQueryApi({ credentials: CREDENTIALS, endpoint }) };
 }
 

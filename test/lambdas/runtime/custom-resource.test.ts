@@ -1,14 +1,15 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import {
   type CustomResourceOptions,
   customResource,
   type ResourceRequest,
 } from '../../../lambdas/runtime/custom-resource.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 
 /** The presigned URL of the responses, and the bodies that were sent to it. */
 let puts: { method: string | undefined; type: string | undefined; body: string }[];
@@ -20,12 +21,7 @@ const server = createServer(async (incoming, response) => {
   if (refusal === 0) response.destroy();
   else response.writeHead(refusal ?? 200).end();
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/answer?X-Amz-Signature=secret`;
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const url = `${closeAfterwards(await listen(server)).url}/answer?X-Amz-Signature=secret`;
 beforeEach(() => {
   puts = [];
   refusals = [];

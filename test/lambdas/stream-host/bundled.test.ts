@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { bundle } from '../../../infra/build/bundle.ts';
 import { mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
-import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventOf } from '../fakes.ts';
 import { startOnDemandFixture } from './on-demand-fixture.ts';
@@ -15,7 +14,7 @@ const RUNNER = join(import.meta.dirname, 'run-function.mjs');
 
 const dir = await temporaryFolder();
 await bundle({ outDir: dir, only: FUNCTIONS });
-const fixture = closeAfterwards(await startOnDemandFixture());
+const fixture = await startOnDemandFixture();
 await fixture.state.putResource(resourceOf([videoTrack()]));
 
 /** Runs a deployed bundle with the environment variables of the stack. */

@@ -1,37 +1,32 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createOriginSecret, createStopTasks } from '../../../lambdas/stream-host/custom-resources.ts';
 import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 let fixture: OnDemandFixture;
 /** The presigned URL of the responses. */
-let server: Server;
+let url: string;
 let answers: Record<string, unknown>[];
 beforeEach(async () => {
   fixture = await startOnDemandFixture();
   answers = [];
-  server = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     answers.push((await json(request)) as Record<string, unknown>);
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterEach(async () => {
-  server.closeAllConnections();
-  server.close();
-  await fixture.close();
+  });
+  url = closeAfterwards(await listen(server)).url;
 });
 
 const eventOf = (RequestType: 'Create' | 'Update' | 'Delete', properties: Record<string, string> = {}) =>
   ({
     RequestType,
-    ResponseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    ResponseURL: url,
     StackId: 'stack',
     RequestId: 'request',
     LogicalResourceId: 'Thing',

@@ -12,11 +12,12 @@ import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host
 import { createWakeOnEvent, WAKE_AHEAD } from '../../../lambdas/stream-host/wake-ahead.ts';
 import { createWakeHost } from '../../../lambdas/stream-host/wake-host.ts';
 import { createWakeOnStream } from '../../../lambdas/stream-host/wake-on-stream.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { ensureTable, startDynamoDb } from '../../support/dynamodb.ts';
 import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
 import { eventOf } from '../fakes.ts';
 
-/** The functions of the on-demand stream host over a real table and scripted AWS. */
+/** The functions of the on-demand stream host over a real table and scripted AWS, until the test or file ends. */
 export interface OnDemandFixture {
   readonly aws: ScriptedAws;
   readonly state: State;
@@ -32,7 +33,6 @@ export interface OnDemandFixture {
   deploy(): void;
   /** Moves the register function to a new execution environment without memory. */
   restartRegister(): void;
-  close(): Promise<void>;
 }
 
 export const CORS_ORIGIN = 'https://page.example';
@@ -44,8 +44,8 @@ export async function startOnDemandFixture(): Promise<OnDemandFixture> {
   // Only `pass` advances the clock, so that results do not depend on the speed of the machine.
   let time = Date.now();
   const now = () => time;
-  const table = await startDynamoDb();
-  const aws = await startScriptedAws(now);
+  const table = closeAfterwards(await startDynamoDb());
+  const aws = closeAfterwards(await startScriptedAws(now));
   const tableName = `on-demand-${randomUUID()}`;
   await ensureTable(table.client, tableName);
   const state = createState({ storage: createDynamoDbStorage({ client: table.client, tableName }), now });
@@ -109,10 +109,6 @@ export async function startOnDemandFixture(): Promise<OnDemandFixture> {
     },
     restartRegister: () => {
       register = createRegisterHere();
-    },
-    async close() {
-      await aws.close();
-      await table.close();
     },
   };
 }

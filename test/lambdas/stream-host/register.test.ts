@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ScriptedTask } from '../../support/scripted-aws.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
@@ -6,7 +6,6 @@ let fixture: OnDemandFixture;
 beforeEach(async () => {
   fixture = await startOnDemandFixture();
 });
-afterEach(() => fixture.close());
 
 const NAME = 'ec2-192-0-2-1.compute-1.amazonaws.com';
 const SCHEDULE = { 'detail-type': 'Scheduled Event', detail: {} };

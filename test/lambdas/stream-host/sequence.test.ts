@@ -38,7 +38,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const host of processes) await host.close();
-  await fixture.close();
 });
 
 const view = (headers: Record<string, string> = {}) => distribution.view(MEDIA, { headers });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Result } from '../../../lambdas/middleware/create-handler.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { jsonOf } from '../fakes.ts';
@@ -9,7 +9,6 @@ beforeEach(async () => {
   fixture = await startOnDemandFixture();
   await fixture.state.putResource(resourceOf([videoTrack(), audioTrack()]));
 });
-afterEach(() => fixture.close());
 
 const MEDIA = `/api/Stream/Media/${mediaKey('audio')}`;
 const COMBINED = `/api/Stream/Combined/${combinedKey()}`;

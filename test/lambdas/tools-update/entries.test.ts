@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
 
 const ENTRIES = resolve(import.meta.dirname, '../../../lambdas/entries');
@@ -13,12 +14,7 @@ const cloudFormation = createServer(async (request, response) => {
   answers.push(await text(request));
   response.end();
 });
-await new Promise<void>((done) => cloudFormation.listen(0, '127.0.0.1', done));
-const responseUrl = `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}/answer`;
-afterAll(() => {
-  cloudFormation.closeAllConnections();
-  cloudFormation.close();
-});
+const responseUrl = `${closeAfterwards(await listen(cloudFormation)).url}/answer`;
 
 /** Invokes an entry in a process, with unreachable AWS endpoints. */
 async function invoke(name: string, event: object, environment: Readonly<Record<string, string>> = {}) {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { listen } from '../../support/listen.ts';
 import { REGION } from '../../support/moto.ts';
 
 /** An error response of Lambda's REST API: status and error type. */
@@ -36,7 +36,7 @@ export interface FakeLambda {
   /** Layers that invocations of the resolver's alias run with. */
   readonly effective: () => string[];
   readonly published: () => number;
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface Fn {
@@ -202,9 +202,9 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
   };
 
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
   const self: FakeLambda = {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: url,
     fail: (request, ...more) => void faults.set(request, more),
     endChange: (name, ...more) => void ends.set(name, more),
     beforeChange: undefined,
@@ -222,8 +222,7 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     published: () => publications,
     close() {
       s3.destroy();
-      server.closeAllConnections();
-      server.close();
+      return close();
     },
   };
   return self;

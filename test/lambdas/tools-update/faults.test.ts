@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { zip } from '../../core/tools/zip.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
@@ -17,7 +18,7 @@ const release = async (version: string) => {
 };
 beforeEach(async () => {
   await moto.reset();
-  lambda = await startFakeLambda(moto.endpoint);
+  lambda = closeAfterwards(await startFakeLambda(moto.endpoint));
   fixture = await createFixture({ endpoint: moto.endpoint, lambdaEndpoint: lambda.endpoint, pages });
   await release(OLD);
   await fixture.update();
@@ -25,7 +26,6 @@ beforeEach(async () => {
   fixture.figures.length = 0;
   fixture.steps.length = 0;
 });
-afterEach(() => lambda.close());
 
 const versionOf = async (arns: readonly string[]) => {
   const versions = await fixture.assemble().layers.versions();

@@ -6,7 +6,6 @@ import {
   PublishLayerVersionCommand,
 } from '@aws-sdk/client-lambda';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import type { State } from '../../../core/state/state.ts';
@@ -17,6 +16,7 @@ import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-enviro
 import type { Pointer, Step, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 import { installMissingTools, type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { type ReleasePages, startReleasePages } from '../../core/tools/release-pages.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -53,9 +53,8 @@ export interface ToolsUpdateFixture {
 /** moto and release pages for the tests of a file. */
 export async function useReleases() {
   const moto = useMoto();
-  const pages = await startReleasePages();
+  const pages = closeAfterwards(await startReleasePages());
   const root = await temporaryFolder();
-  afterAll(() => pages.close());
   return {
     ...{ moto, pages, root },
     /** An account whose stack has no release yet, while none is published. */

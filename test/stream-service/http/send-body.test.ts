@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
 import { sendBody } from '../../../stream-service/http/send-body.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { until } from '../fixture.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNKS = 400;
-let close: (() => Promise<unknown>) | undefined;
-afterEach(async () => {
-  await close?.();
-  close = undefined;
-});
 
 /** Those that a test sends; no others. */
 const createRound = () => createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
@@ -32,14 +28,8 @@ async function serve(
     responses.push(response);
     if (responses.length < bodies.length) return;
     for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response, options);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  close = async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  };
-  return (server.address() as AddressInfo).port;
+  });
+  return closeAfterwards(await listen(server)).port;
 }
 
 async function answerAt(port: number): Promise<IncomingMessage> {

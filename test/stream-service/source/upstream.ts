@@ -13,7 +13,8 @@ import {
 } from '../../../stream-service/source/open-source.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
 import type { Fault } from '../../origin/faults.ts';
-import { closeAfterwards, closesOnce } from '../../support/close-afterwards.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { closesOnce } from '../../support/listen.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

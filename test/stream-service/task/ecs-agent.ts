@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../../support/listen.ts';
 
 export interface EcsAgent {
   /** The `ECS_AGENT_URI` that ECS sets for a task. */
@@ -21,15 +21,12 @@ export async function startEcsAgent(): Promise<EcsAgent> {
     response.writeHead(agent.answer.status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(agent.answer.body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
   const agent: EcsAgent = {
-    uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    uri: `${url}/api`,
     states,
     answer: { status: 200, body: { protection: { ProtectionEnabled: true } } },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
   return agent;
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../support/listen.ts';
 
 const BLOCK = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 251));
 
@@ -35,17 +35,15 @@ export async function startHeldSource(bytes = 4 * 2 ** 20, heldAt = 2 ** 20): Pr
     await released.promise;
     response.end(content.subarray(Math.max(first, heldAt), last + 1));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, host, close } = await listen(server);
   return {
-    url: `http://${host}/file.mp4`,
+    url: `${url}/file.mp4`,
     host,
     content,
     release: () => released.resolve(),
-    async close() {
+    close() {
       released.resolve();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      return close();
     },
   };
 }

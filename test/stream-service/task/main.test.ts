@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Container } from '../../images/container.ts';
 import { containersUnavailable } from '../../images/programs.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { frozenYtDlp } from '../../support/frozen-yt-dlp.ts';
 import { descendantsOf } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
@@ -18,7 +19,7 @@ let host: TaskHost;
 let environment: Record<string, string>;
 let version: string;
 beforeAll(async () => {
-  fakes = await startTaskFakes();
+  fakes = closeAfterwards(await startTaskFakes());
   host = await prepareTaskHost(fakes.dir);
   // The image names its own folder.
   const { TOOLS_DIR: _, ...others } = fakes.environment;
@@ -27,7 +28,6 @@ beforeAll(async () => {
   version = ytDlp.version;
   publish(fakes.store, version, await readFile(ytDlp.archive));
 }, 600_000);
-afterAll(() => fakes.close());
 
 let task: Container | undefined;
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../../core/egress/create-egress.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../../../core/errors/errors.ts';
 import { createResolver } from '../../../../core/resolve/create-resolver.ts';
@@ -7,6 +7,7 @@ import { createAddressedExtractor } from '../../../../core/resolve/link/outgoing
 import type { Resource } from '../../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../../stream-service/source/open-source.ts';
 import { startOrigin } from '../../../origin/server.ts';
+import { closeAfterwards } from '../../../support/close-afterwards.ts';
 import { installedTools } from '../../../support/installed-tools.ts';
 import { createMemoryState } from '../memory-state.ts';
 
@@ -25,8 +26,7 @@ const served = () => undefined;
 /** Extracts a link by up to ten addresses, which fail in turn with the outcomes; `served` is a success. */
 function extractWith(outcomes: readonly (() => Error | undefined)[], options: Partial<EgressOptions> = {}) {
   const sourceAddresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index + 1}`);
-  const egress = createEgress({ allow: [], sourceAddresses, ...options });
-  onTestFinished(() => egress.close());
+  const egress = closeAfterwards(createEgress({ allow: [], sourceAddresses, ...options }));
   const tried: string[] = [];
   const extract = createAddressedExtractor(
     {
@@ -101,24 +101,21 @@ describe('an extraction that a site blocks', () => {
   });
 });
 
-const origin = await startOrigin();
-afterAll(() => origin.close());
+const origin = closeAfterwards(await startOrigin());
 
 /** A process that resolves and streams, with the real yt-dlp, addresses of its own and the table that it shares. */
 async function startHost(options: Partial<EgressOptions>, table = createMemoryState()) {
   const { ytDlp } = await installedTools();
-  const egress = createEgress({ allow: [origin.host], ...options });
-  const resolver = createResolver({
-    tools: { ytDlp: () => ytDlp },
-    egress,
-    state: table.state,
-    pluginDirs: [fileURLToPath(new URL('../../../origin/plugin', import.meta.url))],
-    concurrency: 1,
-  });
-  onTestFinished(async () => {
-    await resolver.close();
-    await egress.close();
-  });
+  const egress = closeAfterwards(createEgress({ allow: [origin.host], ...options }));
+  const resolver = closeAfterwards(
+    createResolver({
+      tools: { ytDlp: () => ytDlp },
+      egress,
+      state: table.state,
+      pluginDirs: [fileURLToPath(new URL('../../../origin/plugin', import.meta.url))],
+      concurrency: 1,
+    }),
+  );
   const { openSource } = createSourceOpeners({ egress, refresh: resolver.refresh, latest: resolver.latest });
   return {
     egress,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../../core/egress/egress.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../../../core/errors/errors.ts';
@@ -10,6 +10,7 @@ import { inspectTracks } from '../../../../core/resolve/probe/inspect-tracks.ts'
 import { ensureMedia } from '../../../origin/media.ts';
 import { type Origin, startOrigin } from '../../../origin/server.ts';
 import { asProblem } from '../../../support/as-problem.ts';
+import { closeAfterwards } from '../../../support/close-afterwards.ts';
 import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 
@@ -74,17 +75,14 @@ describe('inspectTracks', () => {
         '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
       },
     });
-    egress = createEgress({ allow: [origin.host] });
+    closeAfterwards(origin);
+    egress = closeAfterwards(createEgress({ allow: [origin.host] }));
     for (const [name, input, ...more] of [
       ['front.mp4', 'clip.mp4', '-movflags', '+faststart'],
       ['tail.mp4', 'clip.mp4'],
       ['sound.m4a', 'tone.m4a'],
     ] as const)
       encrypted.set(name, await encrypt(join(await ensureMedia(), input), more));
-  });
-  afterAll(async () => {
-    await egress.close();
-    await origin.close();
   });
 
   const probeFormats = (
