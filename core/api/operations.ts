@@ -116,7 +116,7 @@ const AUDIO = inQuery(
   'Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default',
 );
 
-const PRESENTED = 'As for Media; every language of a pair by default, the original first';
+const PRESENTED = 'As for Media; of a pair by default every language in the codec of its own audio, the original first';
 
 const CLIP = [
   inQuery(

@@ -743,7 +743,7 @@ export interface operations {
   HlsMaster: {
     parameters: {
       query?: {
-        /** @description As for Media; every language of a pair by default, the original first */
+        /** @description As for Media; of a pair by default every language in the codec of its own audio, the original first */
         audio?: string;
       };
       path: {

@@ -3,7 +3,8 @@ import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
-import { extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';
+import { trackOf } from '../fixture.ts';
+import { BYTES_PER_ENTRY, extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';
 
 const start = useArchives();
 
@@ -33,6 +34,18 @@ describe('entries that cannot be opened', () => {
     const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
     const { status, body } = await sendRequest(url());
     expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The entry is live and has no end.']);
+  });
+
+  it('are missing without the language that is asked for, with the languages that they have', async () => {
+    const spoken = ['en-US', 'de'].map((language, index) => ({
+      resource: {
+        tracks: [trackOf(`file-${index}`, { language, sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY })] as const,
+      },
+    }));
+    const { url } = await start(spoken);
+    const { names, index } = await extract((await sendRequest(url('?audio=en'))).body, 'zip');
+    expect(names).toEqual([THREE[0], 'A list/index.txt']);
+    expect(index).toContain('MISSING: Bad Request. No audio in en. Available: de.');
   });
 
   it('are missing when the list has none of the quality, with a length', async () => {
