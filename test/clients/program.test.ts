@@ -177,7 +177,7 @@ describe('a failure of the program', () => {
   it('of a link that is protected is permanent', async () => {
     expect(await reelay([target.origin.url('/site/drm/x')])).toMatchObject({
       ...{ code: EXIT_CODES.refused, stdout: '' },
-      stderr: expect.stringMatching(/^reelay: .+\n$/),
+      stderr: expect.stringMatching(/^reelay: .+[^.]\n$/),
     });
   });
 

@@ -15,3 +15,6 @@ export function exitCodeOf(error: unknown): number {
 /** Without control characters: an instance may send any text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach the terminal
 export const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+
+/** What has failed, as a part of a sentence. */
+export const reasonOf = ({ message }: Error): string => printable(message).replace(/\.$/, '');

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type DownloadProgress, download } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
 import { ARCHIVES, type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
-import { EXIT_CODES, exitCodeOf, printable } from './outcome.ts';
+import { EXIT_CODES, exitCodeOf, reasonOf } from './outcome.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
 import { isListFolder, reportSync } from './run-sync.ts';
 
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       say(interruption(progress));
       return EXIT_CODES.interrupted;
     }
-    say(`reelay: ${printable((error as Error).message)}${hintFor(error)}`);
+    say(`reelay: ${reasonOf(error as Error)}${hintFor(error)}`);
     if (error instanceof UsageError) return EXIT_CODES.usage;
     return exitCodeOf(error);
   }
@@ -57,7 +57,7 @@ async function fetchLink(
     maxWaitSeconds: MAX_WAIT_SECONDS,
     onWaiting: ({ failure, seconds }: Waiting) => {
       bar?.clear();
-      if (!isQuiet) stderr.write(`${printable(failure.message)}. Trying again in ${Math.ceil(seconds)} s.\n`);
+      if (!isQuiet) stderr.write(`${reasonOf(failure)}. Trying again in ${Math.ceil(seconds)} s.\n`);
     },
   };
   const client = createClient({ instance, accessKey });
