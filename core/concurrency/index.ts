@@ -10,4 +10,5 @@ export {
   getRetryDelay,
   ownTurn,
   waitAtMost,
+  withRetries,
 } from './timing.ts';

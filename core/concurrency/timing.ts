@@ -59,6 +59,28 @@ export const getRetryDelay = (
   { initialDelayMs, maxDelayMs = Number.POSITIVE_INFINITY }: RetryDelayOptions,
 ): number => Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs);
 
+export interface RetryOptions {
+  /** Whether a failure may pass. */
+  readonly isPassing: (error: unknown) => boolean;
+  /** Before the second attempt; doubled before each further one. */
+  readonly pauseMs: number;
+  readonly maxRetries: number;
+  readonly signal: AbortSignal;
+}
+
+/** Attempts something again while its failures may pass, with growing pauses. @throws the last failure, or the reason of the signal */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { isPassing, pauseMs, maxRetries, signal } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted || failures > maxRetries || !isPassing(error)) throw error;
+    }
+    await sleep(getRetryDelay(failures, { initialDelayMs: pauseMs }), undefined, { signal });
+  }
+}
+
 /** Milliseconds after which long work returns to the event loop. */
 const SLICE_MS = 10;
 

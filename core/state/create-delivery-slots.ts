@@ -9,6 +9,8 @@ const ENDED = 'ended';
 /** Among the resources, which stream hosts may read and write. */
 const PREFIX = 'resource#delivery#';
 
+const writerOf = ({ id, writer = id }: StoredDelivery): string => writer;
+
 /** @param options `now`: epoch seconds */
 export function createDeliverySlots({
   storage,
@@ -20,7 +22,7 @@ export function createDeliverySlots({
   const leaseOf = (slot: number) => createLeaseItem<Lease>({ storage, now, pk: `${PREFIX}lease#${slot}` });
   const itemOf = (slot: number, delivery: StoredDelivery) => ({
     pk: PREFIX + slot,
-    owner: delivery.sealed === undefined ? ENDED : delivery.id,
+    owner: delivery.sealed === undefined ? ENDED : writerOf(delivery),
     expiresAt: now() + TTL_SECONDS,
     record: JSON.stringify(delivery),
   });
@@ -31,7 +33,8 @@ export function createDeliverySlots({
       return JSON.parse(item.record) as StoredDelivery;
     },
     takeDelivery: (slot, delivery) => storage.putIf(itemOf(slot, delivery), { expiredAt: now(), owners: [ENDED] }),
-    putDelivery: (slot, delivery) => storage.put(itemOf(slot, delivery)),
+    putDelivery: (slot, delivery, read) =>
+      storage.putIf(itemOf(slot, delivery), { owners: [writerOf(read), writerOf(delivery)] }),
     acquireDelivery: (slot, lease) => leaseOf(slot).acquire(lease),
     cancelDelivery: (slot, id) =>
       storage.put({ pk: `${PREFIX}cancelled#${slot}`, owner: id, expiresAt: now() + TTL_SECONDS }),

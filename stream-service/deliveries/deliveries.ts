@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { DeliveryOrder, DeliveryReport } from '../../core/api/index.ts';
 import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../core/errors/index.ts';
 import { DELIVERY_SLOTS, type StoredDelivery } from '../../core/state/index.ts';
-import { type DeliveriesOptions, type DeliveryWorker, startDelivery } from './delivery-worker.ts';
+import { type DeliveriesOptions, type DeliveryWorker, LEASE_SECONDS, startDelivery } from './delivery-worker.ts';
 import { PAUSE_MS } from './destination.ts';
 import { createSealing } from './sealing.ts';
 
@@ -34,7 +34,6 @@ const RETRY_SECONDS = 60;
 const SCAN_MS = 60_000;
 /** The same while a delivery of this process waits for room. */
 const WAITING_SCAN_MS = 2_000;
-const LEASE_SECONDS = 60;
 const WATCH_MS = 250;
 /** The table is read by watchers of what another process sends. */
 const WATCH_TABLE_MS = 2_000;
@@ -89,17 +88,20 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       if (!(await acquire(slot))) continue;
       // It may have ended before the lease was acquired.
       const stored = await state.getDelivery(slot);
-      if (!stored || isOver(stored)) continue;
-      const worker = startDelivery(slot, stored, { ...options, pauseMs, sealing, renew: () => acquire(slot) });
+      const isLeft = stored && !isOver(stored);
+      const worker =
+        isLeft && startDelivery(slot, stored, { ...options, pauseMs, sealing, renew: () => acquire(slot) });
+      // Another process need not wait until the lease expires.
+      const release = () => acquire(slot, 0).catch(() => undefined);
       if (!worker) {
-        isWaiting = true;
+        await release();
+        isWaiting ||= isLeft === true;
         continue;
       }
       workers.set(slot, worker);
       cancelled.delete(slot);
       const finish = worker.ended.then(async (isEnd) => {
-        // Another process need not wait until the lease expires.
-        await acquire(slot, 0).catch(() => undefined);
+        await release();
         workers.delete(slot);
         finishing.delete(finish);
         // What waits for the instance to have room again is tried later.

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import { type DeliveryOrder, type DeliveryReport, toProblem } from '../../core/api/index.ts';
 import { waitAtMost } from '../../core/concurrency/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
@@ -65,10 +67,12 @@ export interface WorkerOptions extends DeliveriesOptions {
   readonly renew: () => Promise<boolean>;
 }
 
-/** A quarter of a lease: one that cannot be renewed ends the delivery before another process begins. */
-const RENEWAL_MS = 15_000;
+/** After so many seconds without a renewal another process may send the delivery. */
+export const LEASE_SECONDS = 60;
+const RENEWAL_MS = LEASE_SECONDS * 250;
 const REFUSED_TO_STOP = new Error('The process ends');
 const CANCELLED = new Error('The delivery was cancelled');
+const TAKEN = new Error('Another process sends the delivery');
 
 /** Sends a delivery as one stream of its client. Undefined: there is no room for a stream now. */
 export function startDelivery(
@@ -101,17 +105,23 @@ export function startDelivery(
     }
   }
 
-  let saving: Promise<void> = Promise.resolve();
-  const save = (isOver = false): Promise<void> => {
-    const write = async () => {
+  const writer = randomUUID();
+  const saving = pLimit(1);
+  /** @throws Error, also when another process has saved it meanwhile */
+  const save = (isOver = false): Promise<void> =>
+    saving(async () => {
       hard.signal.throwIfAborted();
       const { order, cursor } = delivery ?? {};
       const sealed = isOver || !order ? undefined : sealing.seal({ order, cursor }, stored);
-      await state.putDelivery(slot, { id, client, report, sealed });
-    };
-    saving = saving.catch(() => undefined).then(write);
-    return saving;
-  };
+      if (!(await state.putDelivery(slot, { id, client, writer, report, sealed }, stored))) hard.abort(TAKEN);
+      hard.signal.throwIfAborted();
+    });
+  /** What cannot be stored must not go on: it continues from what is stored. */
+  const saveOrEnd = () =>
+    save().catch((error) => {
+      hard.abort(error);
+      throw error;
+    });
 
   const stopWith = (reason: Error) => {
     stop.abort(reason);
@@ -122,31 +132,39 @@ export function startDelivery(
     stopWith(CANCELLED);
     cancelled.abort(CANCELLED);
   };
+  /** On the monotonic clock. */
+  let renewedAt = performance.now();
   const renewal = setInterval(async () => {
     try {
-      if (!(await renew())) return hard.abort(new Error('Another process sends the delivery'));
+      const startedAt = performance.now();
+      if (!(await renew())) return hard.abort(TAKEN);
+      renewedAt = startedAt;
       if ((await state.getCancelledDelivery(slot)) === id) cancel();
       await save();
     } catch (error) {
       log.warn('Delivery could not be saved', { id, error });
+      // Before another process begins.
+      if (performance.now() - renewedAt + RENEWAL_MS >= LEASE_SECONDS * 1000) hard.abort(error);
     }
   }, RENEWAL_MS);
 
-  const send = createSender({ egress, stallTimeoutMs, signal: hard.signal });
+  const send = createSender({ egress, stallTimeoutMs, pauseMs, signal: hard.signal });
 
   /** @returns false when it is to be continued, by this process or another one */
   const deliver = async ({ order, cursor }: Delivery): Promise<boolean> => {
     let destination: Destination | undefined;
     try {
-      destination = destinationOf(order, { send, pauseMs });
-      if ((await state.getCancelledDelivery(slot)) === id) throw CANCELLED;
+      destination = destinationOf(order, send);
       report.state = 'running';
+      await saveOrEnd();
+      if ((await state.getCancelledDelivery(slot)) === id) throw CANCELLED;
       const signals = { stop: stop.signal, cancelled: cancelled.signal };
-      const running = { ...options, session: opened.session, destination, save, ...signals };
+      const running = { ...options, session: opened.session, destination, save: saveOrEnd, ...signals };
       await runDelivery({ order, report, cursor }, running);
       const hasFailed = report.failed.length > 0 && report.completed + report.skipped === 0;
       Object.assign(report, { state: hasFailed ? 'failed' : 'done' });
     } catch (error) {
+      hard.signal.throwIfAborted();
       const isCancelled = error === CANCELLED || stop.signal.reason === CANCELLED;
       const isWaiting = stop.signal.aborted || opened.session.signal.aborted || isAtLimit(error);
       if (!isCancelled && isWaiting) return false;
@@ -175,7 +193,7 @@ export function startDelivery(
     }
     await save();
     if (order.webhook)
-      await sendWebhook(order.webhook, report, { send, pauseMs, signal: hard.signal }).catch((error) => {
+      await sendWebhook(order.webhook, report, send).catch((error) => {
         if (hard.signal.aborted) throw error;
         log.warn('The webhook of a delivery failed', { id, error });
       });
@@ -213,7 +231,5 @@ export function startDelivery(
   };
 }
 
-const destinationOf = (
-  { to }: DeliveryOrder,
-  options: { readonly send: SendRequest; readonly pauseMs: number },
-): Destination => (to.kind === 's3' ? createS3(to, options) : createWebDav(to, options));
+const destinationOf = ({ to }: DeliveryOrder, send: SendRequest): Destination =>
+  to.kind === 's3' ? createS3(to, send) : createWebDav(to, send);

@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { getRetryDelay } from '../../core/concurrency/index.ts';
+import { withRetries } from '../../core/concurrency/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
-import { DestinationFailed, EgressRefused } from '../../core/errors/index.ts';
+import { DestinationFailed, EgressRefused, UpstreamError } from '../../core/errors/index.ts';
 import type { Representation } from '../outputs/index.ts';
 
 /** A file that is to be stored. */
@@ -17,8 +16,8 @@ export interface OutgoingFile extends Pick<Representation, 'read' | 'size' | 'et
 /** What the destination holds of an unfinished file. */
 export interface Upload {
   readonly path: string;
-  /** The id that S3 has given it. */
-  readonly id?: string;
+  /** What S3 calls it, or a part of the name that an unfinished file has until then. */
+  readonly id: string;
   /** Of the file that its parts are of: those of another one are of no use. */
   readonly etag?: string | undefined;
   readonly size?: number | undefined;
@@ -32,6 +31,8 @@ export interface Sending {
   readonly onUpload: (upload: Upload) => Promise<void>;
   /** Called when bytes are stored. */
   readonly onStored: (bytes: number) => void;
+  /** To be awaited before a file that is whole gets its name. @throws when another process sends the delivery meanwhile */
+  readonly onWhole: () => Promise<void>;
   /** Aborted when nothing further is to be begun. */
   readonly stop: AbortSignal;
   /** Aborted when what is being sent is of no use. */
@@ -48,10 +49,12 @@ export interface Destination {
   discard(upload: Upload): Promise<void>;
 }
 
+/** One attempt of a request. */
 export interface DestinationRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MKCOL' | 'MOVE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A stream is destroyed in the end. */
   readonly body?: Buffer | Readable;
   /** Of the body. Absent: unknown. */
   readonly bodyBytes?: number | undefined;
@@ -67,13 +70,31 @@ export interface DestinationResponse {
   readonly text: string;
 }
 
-/** @throws DestinationFailed; what the body fails with */
-export type SendRequest = (request: DestinationRequest) => Promise<DestinationResponse>;
+export interface SendOptions {
+  /** Aborted when neither another attempt is to be begun nor a stream to be sent any further. */
+  readonly stop?: AbortSignal | undefined;
+  /** What an answer says of a failure. @default any status but 2xx, and 207, which has those of several files */
+  readonly failureOf?: (response: DestinationResponse) => DestinationFailed | undefined;
+  /** @default 5 */
+  readonly maxRetries?: number;
+}
+
+/**
+ * Sends a request, again while its failures may pass.
+ * @param prepare makes each attempt
+ * @throws DestinationFailed; what the body fails with
+ */
+export type SendRequest = (
+  prepare: () => DestinationRequest | Promise<DestinationRequest>,
+  options?: SendOptions,
+) => Promise<DestinationResponse>;
 
 export interface SenderOptions {
   readonly egress: Pick<Egress, 'request'>;
   /** Milliseconds for which the destination may accept or send no byte. @default 120000 */
   readonly stallTimeoutMs?: number | undefined;
+  /** Milliseconds before the first repetition. */
+  readonly pauseMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -83,13 +104,23 @@ const SLICE_BYTES = 64 * 1024;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** S3 sends blanks while it puts a large object together, which takes minutes. */
 const MAX_RESPONSE_STALLS = 5;
+const MAX_RETRIES = 5;
 
 /**
  * Sends requests to a destination, through the egress guard, without following redirects. A stall ends them, however long the
  * body takes in all.
  */
-export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal }: SenderOptions): SendRequest {
-  return async ({ method, url, headers, body, bodyBytes, onSent, signal: ended = signal }) => {
+export function createSender(options: SenderOptions): SendRequest {
+  const { egress, stallTimeoutMs = STALL_TIMEOUT_MS, pauseMs, signal } = options;
+  const attempt = async ({
+    method,
+    url,
+    headers,
+    body,
+    bodyBytes,
+    onSent,
+    signal: ended = signal,
+  }: DestinationRequest) => {
     const stalled = new AbortController();
     let isSettled = false;
     const onStall = () => stalled.abort(new DestinationFailed(`No byte for ${stallTimeoutMs / 1000} seconds.`));
@@ -101,6 +132,7 @@ export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal
     };
     let failure: { readonly error: unknown } | undefined;
     async function* watched(chunks: Iterable<Buffer> | AsyncIterable<Buffer>) {
+      let sent = 0;
       try {
         watch(false);
         for await (const chunk of chunks) {
@@ -108,11 +140,13 @@ export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal
             watch(true);
             const slice = chunk.subarray(at, at + SLICE_BYTES);
             yield slice;
+            sent += slice.length;
             onSent?.(slice.length);
           }
           // Waiting for the source is no stall of the destination.
           watch(false);
         }
+        if (bodyBytes !== undefined && sent !== bodyBytes) throw new UpstreamError('The file has another length');
       } catch (error) {
         failure = { error };
         throw error;
@@ -139,7 +173,21 @@ export function createSender({ egress, stallTimeoutMs = STALL_TIMEOUT_MS, signal
     } finally {
       isSettled = true;
       clearTimeout(timer);
+      if (body instanceof Readable) body.destroy();
     }
+  };
+  return (prepare, { stop, failureOf = failureByStatus, maxRetries = MAX_RETRIES } = {}) => {
+    const isPassing = (error: unknown) => error instanceof DestinationFailed && error.isPassing;
+    const ends = stop ? AbortSignal.any([signal, stop]) : signal;
+    const checked = async () => {
+      const request = await prepare();
+      if (stop && request.body instanceof Readable) addAbortSignal(stop, request.body);
+      const response = await attempt(request);
+      const failure = failureOf(response);
+      if (failure) throw failure;
+      return response;
+    };
+    return withRetries(checked, { isPassing, pauseMs, maxRetries, signal: ends });
   };
 }
 
@@ -188,30 +236,19 @@ export const refusal = (status: number, what = ''): DestinationFailed =>
     reason: (status >= 500 && status !== 507) || PASSING_STATUSES.has(status) ? undefined : 'destination-refused',
   });
 
-export interface RetryOptions {
-  /** Whether a failure may pass. */
-  readonly isPassing: (error: unknown) => boolean;
-  /** Before the second attempt; doubled before each further one. */
-  readonly pauseMs: number;
-  readonly maxRetries: number;
-  readonly signal: AbortSignal;
+export const failureByStatus = ({ status }: Pick<DestinationResponse, 'status'>): DestinationFailed | undefined =>
+  status >= 200 && status < 300 && status !== 207 ? undefined : refusal(status);
+
+/** For what a delivery can do without, and its credentials need not allow: `catch(unlessRefused)`. */
+export function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof DestinationFailed) || error.reason !== 'destination-refused') throw error;
 }
 
-/** Attempts something again while its failures may pass, with growing pauses. @throws the last failure */
-export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { isPassing, pauseMs, maxRetries, signal } = options;
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (signal.aborted || failures > maxRetries || !isPassing(error)) throw error;
-    }
-    await sleep(getRetryDelay(failures, { initialDelayMs: pauseMs }), undefined, { signal });
-  }
+/** Bytes of a file by the answer to HEAD, which has no code that says why it is refused. */
+export async function sizeBy(head: Promise<DestinationResponse>): Promise<number | undefined> {
+  const length = (await head.catch(unlessRefused))?.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
-export const isPassingFailure = (error: unknown): boolean => error instanceof DestinationFailed && error.isPassing;
-/** Of a request to the destination. */
-export const MAX_RETRIES = 5;
 /** Before the first repetition: a destination has half a minute in all. */
 export const PAUSE_MS = 1_000;

@@ -1,5 +1,5 @@
 import { type DeliveryOrder, type DeliveryReport, parseDeliveryParameters, toProblem } from '../../core/api/index.ts';
-import { abortable } from '../../core/concurrency/index.ts';
+import { abortable, withRetries } from '../../core/concurrency/index.ts';
 import { DestinationFailed } from '../../core/errors/index.ts';
 import { digestOf, fileName, namingOf } from '../../core/http/index.ts';
 import { type Resolver, toArchivedList } from '../../core/resolve/index.ts';
@@ -18,7 +18,7 @@ import {
 } from '../outputs/index.ts';
 import type { Segments } from '../segments/index.ts';
 import { openChildSession, type StreamSession } from '../sessions/index.ts';
-import { type Destination, type Upload, withRetries } from './destination.ts';
+import type { Destination, Upload } from './destination.ts';
 
 /** How far a delivery is; a process that continues it needs nothing else. */
 export interface DeliveryCursor {
@@ -26,6 +26,8 @@ export interface DeliveryCursor {
   list?: string;
   /** Position of the first entry that is not done. */
   next: number;
+  /** Stored bytes of those that are done. A report may have been saved in the middle of a file, which is counted again. */
+  bytes?: number;
   upload?: Upload | undefined;
 }
 
@@ -80,7 +82,11 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
   const contents = listContents(list, { format: 'zip', from: 1 });
   const numbered = [...contents.entries];
   const digest = digestOf(numbered.map(([number, entry]) => [number, entry.url]));
-  if (cursor.list !== digest) Object.assign(cursor, { list: digest, next: 0 });
+  if (cursor.list !== digest) {
+    // Files that are there are not sent again.
+    Object.assign(report, { completed: 0, skipped: 0, failed: [] });
+    Object.assign(cursor, { list: digest, next: 0 });
+  }
   report.total = numbered.length;
   session.markStreaming();
   await save();
@@ -109,6 +115,7 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
   async function sendEntry(number: number, entry: PlaylistEntry): Promise<void> {
     const { outputs, destination } = deps;
     const child = openChildSession(session);
+    report.bytes = cursor.bytes ?? 0;
     try {
       const resource = (await readStored(entry, deps)) ?? (await resolveEntry(entry, list, child, deps));
       const { plan, title, author } = await chooseRendition(resource, number, request, deps);
@@ -128,30 +135,26 @@ export async function runDelivery(delivery: Delivery, deps: RunDeps): Promise<vo
         return;
       }
       const isRanged = file.acceptRanges === 'bytes';
-      const storedBefore = report.bytes;
-      await destination
-        .store(
-          { ...file, path: pathOf(file), isRanged, read: readIn(child, file) },
-          {
-            upload: cursor.upload,
-            onUpload(upload) {
-              cursor.upload = upload;
-              return save();
-            },
-            onStored(bytes) {
-              report.bytes += bytes;
-            },
-            stop,
-            cancelled: deps.cancelled,
+      await destination.store(
+        { ...file, path: pathOf(file), isRanged, read: readIn(child, file) },
+        {
+          upload: cursor.upload,
+          onWhole: save,
+          onUpload(upload) {
+            cursor.upload = upload;
+            return save();
           },
-        )
-        .catch((error) => {
-          // What another attempt finds stored is counted again.
-          report.bytes = storedBefore;
-          throw error;
-        });
+          onStored(bytes) {
+            report.bytes += bytes;
+          },
+          stop,
+          cancelled: deps.cancelled,
+        },
+      );
       report.completed += 1;
+      cursor.bytes = report.bytes;
     } finally {
+      report.bytes = cursor.bytes ?? 0;
       child.close();
     }
   }

@@ -1,22 +1,21 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Sha256 } from '@smithy/core/checksum';
 import { buildQueryString, escapeUri } from '@smithy/core/protocols';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { abortable } from '../../core/concurrency/index.ts';
 import { releaseBuffer } from '../../core/egress/guard/index.ts';
-import { DestinationFailed, UpstreamError } from '../../core/errors/index.ts';
+import { DestinationFailed, NotDeliverable, UpstreamError } from '../../core/errors/index.ts';
 import {
   type Destination,
   type DestinationResponse,
-  isPassingFailure,
-  MAX_RETRIES,
   type OutgoingFile,
   refusal,
-  type Sending,
+  type SendOptions,
   type SendRequest,
+  sizeBy,
   type Upload,
-  withRetries,
+  unlessRefused,
 } from './destination.ts';
 
 export interface S3Target {
@@ -27,12 +26,6 @@ export interface S3Target {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-}
-
-export interface DestinationOptions {
-  readonly send: SendRequest;
-  /** Before a request is repeated the first time. */
-  readonly pauseMs: number;
 }
 
 interface Part {
@@ -48,9 +41,15 @@ interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  readonly body?: Body;
   /** Ends the request. */
   readonly signal?: AbortSignal;
+}
+
+/** What is sent, hashed before: a part takes too long to be hashed at once. */
+interface Body {
+  readonly bytes: Buffer;
+  readonly sha256: Buffer;
 }
 
 const MIB = 1024 * 1024;
@@ -59,81 +58,66 @@ const MAX_PART_BYTES = 64 * MIB;
 const MAX_PARTS = 10_000;
 /** Without a length: 10,000 parts hold 312 GB. */
 const UNSIZED_PART_BYTES = 32 * MIB;
-const NO_BODY = Buffer.alloc(0);
 /** Of what a service calls an upload or a part. Ids of S3 have less than 200 characters. */
 const MAX_NAME_CHARS = 1024;
 
 /** Bytes of a part, so that the parts that a service accepts hold the file. Some services want parts of equal size. */
 export const partBytesOf = (size: number | undefined): number =>
-  size === undefined
-    ? UNSIZED_PART_BYTES
-    : Math.min(MAX_PART_BYTES, Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_PARTS / MIB) * MIB));
+  size === undefined ? UNSIZED_PART_BYTES : Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+
+const bodyOf = (text = ''): Body => {
+  const bytes = Buffer.from(text);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest() };
+};
 
 /** Storage with the API of S3. A file is one multipart upload, which S3 itself knows the parts of. */
-export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions): Destination {
+export function createS3(target: S3Target, send: SendRequest): Destination {
   const { endpoint, region, bucket, prefix = '' } = target;
   const base = [endpoint.replace(/\/+$/, ''), bucket, ...prefix.split('/').filter(Boolean).map(escapeUri)];
   const signer = new SignatureV4({ service: 's3', region, credentials: target, sha256: Sha256, uriEscapePath: false });
 
-  const callOnce = async ({ method, path, query = {}, headers = {}, body = NO_BODY, signal }: Call) => {
+  const call = ({ method, path, query = {}, headers, body = bodyOf(), signal }: Call, options?: SendOptions) => {
     const url = new URL([...base, ...path.split('/').map(escapeUri)].join('/'));
     url.search = buildQueryString(query);
-    const hash = createHash('sha256').update(body).digest();
-    const signed = await signer.sign({
-      ...{ method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query },
-      headers: {
-        ...headers,
-        host: url.host,
-        'x-amz-content-sha256': hash.toString('hex'),
-        ...('partNumber' in query && { 'x-amz-checksum-sha256': hash.toString('base64') }),
-      },
-    });
+    const { bytes, sha256 } = body;
     const hasBody = method === 'PUT' || method === 'POST';
-    const response = await send({
-      ...{ method, url: url.href, headers: signed.headers, signal },
-      ...(hasBody && { body, bodyBytes: body.length }),
-    });
-    if (response.status >= 300 || response.status < 200 || /<Error>/.test(response.text)) throw errorOf(response);
-    return { ...response, checksum: hash.toString('base64') };
+    const prepare = async () => {
+      const signed = await signer.sign({
+        ...{ method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query },
+        headers: {
+          ...headers,
+          host: url.host,
+          'x-amz-content-sha256': sha256.toString('hex'),
+          ...('partNumber' in query && { 'x-amz-checksum-sha256': sha256.toString('base64') }),
+        },
+      });
+      const sent = hasBody && { body: bytes, bodyBytes: bytes.length };
+      return { method, url: url.href, headers: signed.headers, signal, ...sent };
+    };
+    return send(prepare, { ...options, failureOf });
   };
-  const call = (request: Call, signal: AbortSignal = new AbortController().signal) =>
-    withRetries(() => callOnce(request), { isPassing: isPassingFailure, pauseMs, maxRetries: MAX_RETRIES, signal });
 
   const begin = async ({ path, mimeType }: OutgoingFile): Promise<string> => {
     const headers = { 'content-type': mimeType, 'x-amz-checksum-algorithm': 'SHA256' };
-    const { text } = await call({ method: 'POST', path, query: { uploads: '' }, headers });
-    const id = elementOf(text, 'UploadId');
-    if (!id || id.length > MAX_NAME_CHARS) throw new DestinationFailed('The storage began no upload.');
-    return id;
+    return nameIn(await call({ method: 'POST', path, query: { uploads: '' }, headers }), 'UploadId');
   };
 
-  /** The parts of an upload from its first one on; undefined: there is no such upload. */
+  /** The parts of an upload from its first one on; undefined: there is no such upload, or they cannot be listed. */
   const listParts = async (path: string, uploadId: string, partBytes: number, size: number) => {
     const parts: Part[] = [];
     for (;;) {
       const marker = String(parts.length);
       const query = { uploadId, 'max-parts': '1000', 'part-number-marker': marker };
-      const found = await call({ method: 'GET', path, query }).catch(orAbsent);
+      const found = await call({ method: 'GET', path, query }).catch(unlessRefused);
       if (!found) return undefined;
       const listed = found.text.split('<Part>').slice(1).map(readPart);
       for (const part of listed) {
         const expected = Math.min(partBytes, size - parts.length * partBytes);
-        if (part.number !== parts.length + 1 || part.size !== expected) return parts;
+        if (part.number !== parts.length + 1 || part.size !== expected || !isName(part.etag)) return parts;
         parts.push(part);
       }
       if (listed.length === 0 || elementOf(found.text, 'IsTruncated') !== 'true') return parts;
     }
-  };
-
-  const storePart = async (
-    { path, id: uploadId }: { readonly path: string; readonly id: string },
-    number: number,
-    body: Buffer,
-    { stop, cancelled: signal }: Pick<Sending, 'stop' | 'cancelled'>,
-  ): Promise<Part> => {
-    const query = { partNumber: String(number), uploadId };
-    const { headers, checksum } = await call({ method: 'PUT', path, query, body, signal }, stop);
-    return { number, size: body.length, etag: requireEtag(headers.etag), checksum };
   };
 
   const complete = async (path: string, uploadId: string, parts: readonly Part[], size: number) => {
@@ -141,65 +125,75 @@ export function createS3(target: S3Target, { send, pauseMs }: DestinationOptions
       ({ number, etag, checksum }) =>
         `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag>${checksum ? `<ChecksumSHA256>${checksum}</ChecksumSHA256>` : ''}</Part>`,
     );
-    const body = Buffer.from(
+    const body = bodyOf(
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
     );
     const headers = { 'content-type': 'application/xml' };
-    await call({ method: 'POST', path, query: { uploadId }, headers, body }).catch(async (error) => {
+    try {
+      nameIn(await call({ method: 'POST', path, query: { uploadId }, headers, body }), 'ETag');
+    } catch (error) {
       // The answer to an earlier attempt may have been lost.
       if (!isAbsent(error) || (await sizeOf(path)) !== size) throw error;
-    });
+    }
   };
 
-  /** A refusal is none here: an answer to HEAD has no code, and credentials that may write need not be able to read. */
-  const sizeOf = async (path: string): Promise<number | undefined> => {
-    const found = await call({ method: 'HEAD', path }).catch((error) => {
-      if (!(error instanceof DestinationFailed) || error.reason !== 'destination-refused') throw error;
-      return undefined;
-    });
-    return found && Number(found.headers['content-length']);
-  };
-
+  const sizeOf = (path: string) => sizeBy(call({ method: 'HEAD', path }));
   const discard = async ({ path, id: uploadId }: Upload): Promise<void> => {
-    if (uploadId !== undefined) await call({ method: 'DELETE', path, query: { uploadId } }).catch(orAbsent);
+    await call({ method: 'DELETE', path, query: { uploadId } }).catch((error) => {
+      if (!isAbsent(error)) throw error;
+    });
   };
 
   return {
     sizeOf,
     discard,
-    async store(file, sending) {
+    async store(file, { upload: former, stop, cancelled, onUpload, onStored, onWhole }) {
       const { path, size, etag } = file;
       const partBytes = partBytesOf(size);
-      const former = sending.upload;
+      if (partBytes > MAX_PART_BYTES)
+        throw new NotDeliverable('The file is too large for 10,000 parts of 64 MB.', { reason: 'too-large' });
       const isSame = former?.path === path && former.etag === etag && former.size === size;
       const known =
-        former?.id !== undefined && isSame && file.isRanged && size !== undefined && etag !== undefined
+        former && isSame && file.isRanged && size !== undefined && etag !== undefined
           ? await listParts(path, former.id, partBytes, size)
           : undefined;
-      if (former && !known) await discard(former);
-      const id = known && former?.id ? former.id : await begin(file);
-      if (!known) await sending.onUpload({ path, id, etag, size });
+      if (former && !known) await discard(former).catch(unlessRefused);
+      const id = known && former ? former.id : await begin(file);
+      if (!known) await onUpload({ path, id, etag, size });
       const parts = known ?? [];
       let offset = parts.reduce((sum, part) => sum + part.size, 0);
-      sending.onStored(offset);
+      onStored(offset);
       if (size === undefined || offset < size || parts.length === 0) {
-        for await (const body of partsOf(file.read(offset), partBytes, sending)) {
-          parts.push(await storePart({ path, id }, parts.length + 1, body, sending));
-          offset += body.length;
-          sending.onStored(body.length);
+        for await (const body of partsOf(file.read(offset), partBytes, stop)) {
+          const number = parts.length + 1;
+          const query = { partNumber: String(number), uploadId: id };
+          const { headers } = await call({ method: 'PUT', path, query, body, signal: cancelled }, { stop });
+          const checksum = body.sha256.toString('base64');
+          parts.push({ number, size: body.bytes.length, etag: requireName('ETag', headers.etag), checksum });
+          offset += body.bytes.length;
+          onStored(body.bytes.length);
         }
       }
       if (size !== undefined && offset !== size) throw new UpstreamError('The file ended early');
+      await onWhole();
       await complete(path, id, parts, offset);
     },
   };
 }
 
 /** Collects a stream in parts, in one buffer: a part belongs to its reader until the next one. The first may be empty. */
-async function* partsOf(body: Readable, partBytes: number, { stop }: Pick<Sending, 'stop'>): AsyncGenerator<Buffer> {
+async function* partsOf(body: Readable, partBytes: number, stop: AbortSignal): AsyncGenerator<Body> {
   let buffer: Buffer | undefined;
+  let hash: Hash = createHash('sha256');
   let filled = 0;
   let count = 0;
+  const take = (): Body => {
+    const part = { bytes: buffer?.subarray(0, filled) ?? Buffer.alloc(0), sha256: hash.digest() };
+    hash = createHash('sha256');
+    filled = 0;
+    count += 1;
+    return part;
+  };
   try {
     const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
     for (;;) {
@@ -209,17 +203,15 @@ async function* partsOf(body: Readable, partBytes: number, { stop }: Pick<Sendin
         stop.throwIfAborted();
         buffer ??= Buffer.allocUnsafeSlow(partBytes);
         const copied = chunk.copy(buffer, filled, at);
+        hash.update(chunk.subarray(at, at + copied));
         at += copied;
         filled += copied;
-        if (filled < partBytes) continue;
-        yield buffer;
-        count += 1;
-        filled = 0;
+        if (filled === partBytes) yield take();
       }
       releaseBuffer(chunk);
     }
     stop.throwIfAborted();
-    if (filled > 0 || count === 0) yield buffer?.subarray(0, filled) ?? NO_BODY;
+    if (filled > 0 || count === 0) yield take();
   } finally {
     body.destroy();
   }
@@ -228,14 +220,19 @@ async function* partsOf(body: Readable, partBytes: number, { stop }: Pick<Sendin
 const readPart = (xml: string): Part => ({
   number: Number(elementOf(xml, 'PartNumber')),
   size: Number(elementOf(xml, 'Size')),
-  etag: requireEtag(elementOf(xml, 'ETag')),
+  etag: elementOf(xml, 'ETag') ?? '',
   checksum: /^[\w+/=]{1,64}$/.exec(elementOf(xml, 'ChecksumSHA256') ?? '')?.[0],
 });
 
-/** Thousands of them are kept, and become part of XML. */
-function requireEtag(etag = ''): string {
-  if (etag.length > MAX_NAME_CHARS || /[<&]/.test(etag)) throw new DestinationFailed('The storage named a part badly.');
-  return etag;
+const nameIn = ({ text }: DestinationResponse, element: string): string =>
+  requireName(element, elementOf(text, element));
+
+/** What is kept and sent back: thousands of entity tags become part of XML. */
+const isName = (name: string): boolean => name !== '' && name.length <= MAX_NAME_CHARS && !/[<&]/.test(name);
+
+function requireName(what: string, name = ''): string {
+  if (!isName(name)) throw new DestinationFailed(`The storage answered without a valid ${what}.`);
+  return name;
 }
 
 /** The text of the first element of a name. What S3 answers has no attributes and no nested elements of these names. */
@@ -255,7 +252,8 @@ class Absent extends DestinationFailed {
   }
 }
 
-function errorOf({ status, text }: DestinationResponse): DestinationFailed {
+function failureOf({ status, text }: DestinationResponse): DestinationFailed | undefined {
+  if (status >= 200 && status < 300 && !text.includes('<Error>')) return undefined;
   const code = /^\w{1,64}$/.exec(elementOf(text, 'Code') ?? '')?.[0] ?? '';
   // Some services send no code.
   if (status === 404 && (code === '' || code === 'NoSuchKey' || code === 'NoSuchUpload'))
@@ -264,8 +262,4 @@ function errorOf({ status, text }: DestinationResponse): DestinationFailed {
   return refusal(status, code);
 }
 
-const isAbsent = (error: unknown): error is Absent => error instanceof Absent;
-
-function orAbsent(error: unknown): undefined {
-  if (!isAbsent(error)) throw error;
-}
+const isAbsent = (error: unknown): boolean => error instanceof Absent;

@@ -34,7 +34,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
     ...[state.putResource(aResource(1)), state.getArchivedList(list.id), state.touchArchivedList(list)],
     ...[state.addStreamBytes(1), state.getCostGuard()],
     ...[state.getAttachment('r', 'cover'), state.putAttachment('r', 'cover', Buffer.from('a'))],
-    ...[state.getDelivery(0), state.takeDelivery(0, delivery), state.putDelivery(0, delivery)],
+    ...[state.getDelivery(0), state.takeDelivery(0, delivery), state.putDelivery(0, delivery, delivery)],
     ...[state.acquireDelivery(0, lease), state.cancelDelivery(0, 'd'), state.getCancelledDelivery(0)],
   ],
   StreamsWakeRole: (state) => [

@@ -19,9 +19,12 @@ import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Lookup } from '../../../core/egress/guard/index.ts';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
+import type { StoredDelivery } from '../../../core/state/delivery-slots.ts';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { State } from '../../../core/state/state.ts';
+import { createS3, partBytesOf } from '../../../stream-service/deliveries/s3.ts';
+import type { AdmissionLimits } from '../../../stream-service/sessions/index.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { certificate } from '../../core/egress/certificate.ts';
 import { REGION, useMoto } from '../../support/moto.ts';
@@ -42,7 +45,8 @@ const LIST = 'https://site.example/list';
 const BUCKET = 'videos';
 const NAME = 'Someone - A clip.mp4';
 /** Two parts of 8 MiB, and a third one. */
-const LARGE = bytesOf(1, 20 * 1024 * 1024);
+const MIB = 1024 * 1024;
+const LARGE = bytesOf(1, 20 * MIB);
 const SMALL = bytesOf(2, 100_000);
 
 interface Report {
@@ -108,6 +112,7 @@ async function startElsewhere() {
 
 const refuse = (status: number, code: string) => (response: ServerResponse) =>
   void response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+const answerPage = (response: ServerResponse) => void response.writeHead(200).end('<html><h1>Welcome</h1></html>');
 /** Neither reads nor answers until the client has left. */
 const stall = (response: ServerResponse) => new Promise<void>((left) => response.once('close', () => left()));
 
@@ -126,6 +131,7 @@ async function start(
     allow = [],
     sponsorblockUrl,
     lookup,
+    limits,
     ...more
   }: {
     state?: State;
@@ -135,6 +141,8 @@ async function start(
     sponsorblockUrl?: string;
     maxDeliveries?: number;
     stallTimeoutMs?: number;
+    pauseMs?: number;
+    limits?: AdmissionLimits;
   } = {},
 ) {
   const table = shared ? undefined : await openTemporaryState();
@@ -161,6 +169,7 @@ async function start(
   const note = (...line: unknown[]) => void logged.push(line);
   const service = await startService((id) => resources.find((one) => one.id === id), sources, {
     resolve,
+    ...(limits && { limits }),
     ...(sponsorblockUrl && { sponsorblockUrl, request: egress.request }),
     log: { info: note, warn: note, error: note },
     deliveries: {
@@ -202,6 +211,24 @@ async function start(
   };
   const end = async (id: string) => (await follow(id)).at(-1);
   return { ...service, close, state, logged, request, deliver, follow, end };
+}
+
+/** A delivery to S3 whose process has ended after a request, while the source stalled at the third part. */
+async function interrupt({ url = LINK, items = [{ bytes: LARGE }], after = 'PUT 2' } = {}) {
+  const table = await openTemporaryState();
+  onTestFinished(table.close);
+  const sources = items.map(({ bytes }) => failingSource(fileSource(bytes), 17 * MIB));
+  const first = await start(
+    items.map((item, index) => ({ ...item, ...(sources[index] && { source: sources[index] }) })),
+    { state: table.state },
+  );
+  const id = await first.deliver({ url, to: toS3() });
+  await until(() => gateway.calls.includes(after));
+  await first.drain();
+  await first.close();
+  for (const source of sources) source.fail();
+  gateway.calls.length = 0;
+  return { id, slot: Number(id[0]), state: table.state };
 }
 
 describe('a delivery to S3', () => {
@@ -266,7 +293,7 @@ describe('a delivery to S3', () => {
         response.write(' ');
         await new Promise((later) => setTimeout(later, 200));
       }
-      response.end('<CompleteMultipartUploadResult/>');
+      response.end('<CompleteMultipartUploadResult><ETag>"a-1"</ETag></CompleteMultipartUploadResult>');
     };
     expect(await end(await deliver({ url: LINK, to: toS3() }))).toMatchObject({ state: 'done', completed: 1 });
   });
@@ -277,6 +304,7 @@ describe('a delivery to S3', () => {
     ['a part that always fails', 'PUT 2', refuse(500, 'InternalError'), 6, 'failed', '500 InternalError.'],
     ['a part that is not acknowledged', 'PUT 2', (response) => response.writeHead(304).end(), 1, 'refused', '304.'],
     ['an object that is never whole', 'POST uploadId', refuse(200, 'InternalError'), 6, 'failed', '200 InternalError.'],
+    ['a page instead of an answer', 'POST uploadId', answerPage, 1, 'failed', 'without a valid ETag.'],
     ['connections that are closed midway', 'PUT 2', (response) => response.destroy(), 6, 'failed', ''],
     ['a storage that stops reading', 'PUT 2', stall, 6, 'failed', ''],
     [
@@ -396,56 +424,61 @@ describe('a delivery to S3', () => {
   });
 
   it('continues in the next process after the parts that are stored', async () => {
-    const table = await openTemporaryState();
-    onTestFinished(table.close);
-    const source = failingSource(fileSource(LARGE), 17 * 1024 * 1024);
-    const first = await start([{ bytes: LARGE, source }], { state: table.state });
-    const id = await first.deliver({ url: LINK, to: toS3() });
-    await until(() => gateway.calls.includes('PUT 2'));
-    await first.drain();
-    await first.close();
-    source.fail();
-    expect(gateway.calls).not.toContain('POST uploadId');
-    expect(JSON.stringify(await table.state.getDelivery(Number(id[0])))).not.toContain('a secret of S3');
-    const second = await start([{ bytes: LARGE }], { state: table.state });
-    expect(await second.end(id)).toMatchObject({ id, state: 'done', completed: 1, bytes: LARGE.length });
+    const { id, slot, state } = await interrupt();
+    const stored = (await state.getDelivery(slot)) as StoredDelivery;
+    expect(JSON.stringify(stored)).not.toContain('a secret of S3');
+    // As it is saved in the middle of a part.
+    await state.putDelivery(slot, { ...stored, report: { ...Object(stored.report), bytes: 17 * MIB } }, stored);
+    const { end } = await start([{ bytes: LARGE }], { state });
+    expect(await end(id)).toMatchObject({ id, state: 'done', completed: 1, bytes: LARGE.length });
     expect(isEqual(await object(NAME), LARGE)).toBe(true);
+    expect(gateway.calls).toEqual(['HEAD', 'GET max-parts', 'PUT 3', 'POST uploadId']);
+    expect(await state.getDelivery(slot)).not.toHaveProperty('sealed');
+  });
+
+  it.each<[string, Buffer, (response: ServerResponse) => unknown]>([
+    ['the source has another file meanwhile', bytesOf(3, LARGE.length - 1), () => undefined],
+    ['the storage lists no parts', LARGE, refuse(405, 'MethodNotAllowed')],
+    ['the upload has expired', LARGE, refuse(404, 'NoSuchUpload')],
+    ['a list of parts is too long to be read twice', LARGE, (response) => response.end('<Part>'.repeat(170_000))],
+  ])('starts over when %s', async (_name, bytes, listParts) => {
+    const { id, state } = await interrupt();
+    gateway.intercept = (call, response) => void (call === 'GET max-parts' && listParts(response));
+    const { end } = await start([{ bytes }], { state });
+    expect(await end(id)).toMatchObject({ state: 'done', bytes: bytes.length });
     expect(gateway.calls.filter((call) => call.startsWith('PUT'))).toEqual(['PUT 1', 'PUT 2', 'PUT 3']);
-    expect(await table.state.getDelivery(Number(id[0]))).not.toHaveProperty('sealed');
-  });
-
-  it('reads lists of parts in linear time', async () => {
-    const table = await openTemporaryState();
-    onTestFinished(table.close);
-    const source = failingSource(fileSource(LARGE), 9 * 1024 * 1024);
-    const first = await start([{ bytes: LARGE, source }], { state: table.state });
-    const id = await first.deliver({ url: LINK, to: toS3() });
-    await until(() => gateway.calls.includes('PUT 1'));
-    await first.drain();
-    await first.close();
-    source.fail();
-    gateway.intercept = (call, response) => {
-      if (call.startsWith('GET')) response.end('<Part>'.repeat(170_000));
-    };
-    const second = await start([{ bytes: LARGE }], { state: table.state });
-    expect(await second.end(id)).toMatchObject({ state: 'done', bytes: LARGE.length });
-  });
-
-  it('starts over when the source has another file meanwhile', async () => {
-    const table = await openTemporaryState();
-    onTestFinished(table.close);
-    const source = failingSource(fileSource(LARGE), 17 * 1024 * 1024);
-    const first = await start([{ bytes: LARGE, source }], { state: table.state });
-    const id = await first.deliver({ url: LINK, to: toS3() });
-    await until(() => gateway.calls.includes('PUT 2'));
-    await first.drain();
-    await first.close();
-    source.fail();
-    const changed = bytesOf(3, LARGE.length - 1);
-    const second = await start([{ bytes: changed }], { state: table.state });
-    expect(await second.end(id)).toMatchObject({ state: 'done', bytes: changed.length });
-    expect(isEqual(await object(NAME), changed)).toBe(true);
+    expect(isEqual(await object(NAME), bytes)).toBe(true);
     expect(await uploads()).toEqual([]);
+  });
+
+  it('gives no file its name once another process has taken it over', async () => {
+    const { deliver, logged, state } = await start([{ bytes: LARGE }]);
+    gateway.intercept = async (call) => {
+      const stored = call === 'PUT 3' && (await state.getDelivery(0));
+      if (stored) await state.putDelivery(0, { ...stored, writer: 'another' }, stored);
+    };
+    await deliver({ url: LINK, to: toS3() });
+    await until(() => inspect(logged).includes('Another process sends the delivery'));
+    expect(gateway.calls.slice(-1)).toEqual(['PUT 3']);
+    expect(await state.getDelivery(0)).toMatchObject({ writer: 'another', sealed: expect.any(String) });
+    expect([await uploads(), await objects()]).toEqual([[NAME], []]);
+  });
+
+  it('ends at once with its process while it waits to repeat a request', async () => {
+    const { deliver, close } = await start([{}], { pauseMs: 1e9 });
+    gateway.intercept = (call, response) => void (call === 'POST uploads' && refuse(503, 'SlowDown')(response));
+    await deliver({ url: LINK, to: toS3() });
+    await until(() => gateway.calls.includes('POST uploads'));
+    await close();
+  });
+
+  it('has parts that grow with the file, of which 10,000 hold it', async () => {
+    expect([1, 80_000 * MIB, 80_001 * MIB, 640_000 * MIB].map((size) => partBytesOf(size) / MIB)).toEqual([
+      8, 8, 9, 64,
+    ]);
+    const send = async () => expect.fail('Nothing is sent');
+    const file = { size: 640_001 * MIB, path: 'a', mimeType: 'video/mp4', isRanged: true, read: send as never };
+    await expect(createS3(toS3() as never, send).store(file, {} as never)).rejects.toThrow('too large');
   });
 
   it('is cancelled without an upload left behind', async () => {
@@ -553,7 +586,7 @@ describe('a delivery to WebDAV', () => {
     const elsewhere = await startElsewhere();
     const calls: string[] = [];
     const answer: RequestListener = (request, response) => {
-      calls.push(`${request.method} ${decodeURI(request.url ?? '')}`);
+      calls.push(`${request.method} ${decodeURI(request.url ?? '').replace(/[\da-f-]{36}/, 'ID')}`);
       if (request.method === 'PUT') request.once('data', () => request.pause() && fail(response, elsewhere.host));
       else response.writeHead(request.method === 'HEAD' ? 404 : 204).end();
     };
@@ -564,28 +597,36 @@ describe('a delivery to WebDAV', () => {
     const reports = await follow(await deliver({ url: LINK, to }));
     const problem = { type: `/problems/destination-${type}`, detail };
     expect(reports.at(-1)).toMatchObject({ state: 'failed', completed: 0, bytes: 0, problem });
-    const part = `/files/${NAME}.part`;
+    const part = `/files/${NAME}.ID.part`;
     expect(calls).toEqual([`HEAD /files/${NAME}`, ...Array(attempts).fill(`PUT ${part}`), `DELETE ${part}`]);
     expect([elsewhere.requests, hasSecret(reports, logged)]).toEqual([[], false]);
   });
 
-  it('takes a file as stored when the answer to its renaming was lost', async () => {
-    let moves = 0;
+  it.each<[string, object, Record<string, number[]>]>([
+    ['takes a file as stored when the answer to its renaming was lost', { completed: 1 }, { MOVE: [0, 404] }],
+    [
+      'takes no file as stored that is locked',
+      { problem: { detail: 'The storage answered 207.' } },
+      { MOVE: [207], DELETE: [204] },
+    ],
+    ['needs no right to create the folder that exists', { completed: 1 }, { MKCOL: [403], MOVE: [201] }],
+    ['waits for a lock to end', { completed: 1 }, { PUT: [423], MOVE: [423, 204] }],
+  ])('%s', async (_name, expected, statuses) => {
+    let isWhole = false;
+    const left = structuredClone(statuses);
     const answer: RequestListener = async (request, response) => {
       await buffer(request);
-      if (request.method === 'MOVE') {
-        moves += 1;
-        return moves === 1 ? response.destroy() : response.writeHead(404).end();
-      }
-      const length = { 'content-length': SMALL.length };
-      return request.method === 'HEAD'
-        ? response.writeHead(moves === 0 ? 404 : 200, length).end()
-        : response.writeHead(201).end();
+      const { method = '' } = request;
+      const status = left[method]?.shift() ?? (method === 'HEAD' ? (isWhole ? 200 : 404) : 201);
+      isWhole ||= method === 'MOVE';
+      if (status === 0) return response.destroy();
+      response.writeHead(status, method === 'HEAD' ? { 'content-length': SMALL.length } : {}).end();
     };
     const host = await listen(createServer(answer));
     const { deliver, end } = await start([{}], { allow: [host] });
-    const report = await end(await deliver({ url: LINK, to: { kind: 'webdav', url: `http://${host}/` } }));
-    expect([report?.state, report?.completed, moves]).toEqual(['done', 1, 2]);
+    const report = await end(await deliver({ url: LIST, to: { kind: 'webdav', url: `http://${host}/` } }));
+    expect(report).toMatchObject(expected);
+    expect(left).toEqual(Object.fromEntries(Object.keys(statuses).map((method) => [method, []])));
   });
 });
 
@@ -740,28 +781,18 @@ describe('the requests of deliveries', () => {
   });
 
   it('end with their access key', async () => {
-    const table = await openTemporaryState();
-    onTestFinished(table.close);
-    const source = failingSource(fileSource(LARGE), 1024);
-    const first = await start([{ bytes: LARGE, source }], { state: table.state });
-    const order = { url: LINK, to: toS3() };
-    const id = await first.deliver(order);
-    const removed = await first.request('/api/Deliver', 'POST', order, { 'x-reelay-access': OTHER });
-    await first.drain();
-    await first.close();
-    source.fail();
-    const second = await start([{}], { state: table.state, secrets: [KEY] });
-    expect(await second.end(id)).toMatchObject({ state: 'done' });
-    const slot = Number(JSON.parse(String(removed.body)).id[0]);
-    await until(async () => (await table.state.getDelivery(slot))?.sealed === undefined);
-    expect((await table.state.getDelivery(slot))?.report).toMatchObject({ state: 'failed' });
+    const { id, slot, state } = await interrupt();
+    await start([{}], { state, secrets: [OTHER] });
+    await until(async () => (await state.getDelivery(slot))?.sealed === undefined);
+    expect((await state.getDelivery(slot))?.report).toMatchObject({ id, state: 'failed' });
   });
 
   it('rest when the table cannot store how far they are', async () => {
     const table = await openTemporaryState();
     onTestFinished(table.close);
-    const putDelivery = async () => {
-      throw new Error('The disk is full');
+    const putDelivery: State['putDelivery'] = async (...all) => {
+      if (gateway.calls.includes('PUT 1')) throw new Error('The disk is full');
+      return table.state.putDelivery(...all);
     };
     const { deliver, request, logged } = await start([{}], { state: { ...table.state, putDelivery } });
     const id = await deliver({ url: LINK, to: toS3() });
@@ -769,5 +800,25 @@ describe('the requests of deliveries', () => {
     await until(() => stops() === 1);
     for (let count = 0; count < 20; count += 1) await request(`/api/Deliver/${id}`, 'DELETE');
     expect(stops()).toBe(1);
+    // It continues with what is stored.
+    expect([gateway.calls.at(-1), await uploads()]).toEqual(['PUT 1', [NAME]]);
+  });
+
+  it('are left to other processes by one that has no room for a stream', async () => {
+    const limits = { maxStreams: 1, maxStreamsPerClient: 0, maxFfmpeg: 1 };
+    const { deliver, state } = await start([{}], { limits });
+    await deliver({ url: LINK, to: toS3() });
+    const another = { owner: 'another', expiresAt: 2e9 };
+    await until(() => state.acquireDelivery(0, another));
+  });
+
+  it('count anew when the list is another one after a restart', async () => {
+    const one = { title: 'One', bytes: SMALL };
+    const two = { title: 'Two', bytes: LARGE };
+    const { id, state } = await interrupt({ url: LIST, items: [one, two] });
+    const { end } = await start([one, { ...one, title: 'Three' }, { ...one, title: 'Four' }], { state });
+    const expected = { state: 'done', total: 3, completed: 2, skipped: 1, failed: [] };
+    expect(await end(id)).toMatchObject(expected);
+    expect(await uploads()).toEqual([]);
   });
 });
