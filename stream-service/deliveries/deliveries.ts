@@ -32,7 +32,7 @@ const MAX_PER_CLIENT = DELIVERY_SLOTS / 2;
 const RETRY_SECONDS = 60;
 /** Between looks at the table, for deliveries whose process has ended. */
 const SCAN_MS = 60_000;
-/** The same while a delivery of this process waits for room. */
+/** The same while one waits that this process may send. */
 const WAITING_SCAN_MS = 2_000;
 const WATCH_MS = 250;
 /** The table is read by watchers of what another process sends. */
@@ -62,9 +62,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const adding = pLimit(1);
   const finishing = new Set<Promise<void>>();
   let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let scanning: Promise<void> | undefined;
-  let isScanDue = false;
+  let woken = new AbortController();
+  const wake = () => woken.abort();
 
   const slots = Array.from({ length: DELIVERY_SLOTS }, (_, slot) => slot);
   const acquire = (slot: number, seconds = LEASE_SECONDS) =>
@@ -75,7 +74,11 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     let isWaiting = false;
     for (const slot of slots) {
       if (isStopped) return false;
-      if (workers.has(slot) || (resting.get(slot) ?? 0) > Date.now()) continue;
+      if (workers.has(slot)) continue;
+      if ((resting.get(slot) ?? 0) > Date.now()) {
+        isWaiting = true;
+        continue;
+      }
       const seen = await state.getDelivery(slot);
       if (!seen || isOver(seen)) continue;
       const ofKey = [...workers.values()].filter(({ client }) => client === seen.client).length;
@@ -104,37 +107,25 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         await release();
         workers.delete(slot);
         finishing.delete(finish);
-        // What waits for the instance to have room again is tried later.
-        if (!isEnd && worker.report.state !== 'waiting') resting.set(slot, Date.now() + SCAN_MS);
-        if (worker.report.state === 'waiting') wakeIn(WAITING_SCAN_MS);
-        else wake();
+        // One that waits needs room for a conversion; what ended another one may last.
+        const restMs = worker.report.state === 'waiting' ? WAITING_SCAN_MS : SCAN_MS;
+        if (!isEnd) resting.set(slot, Date.now() + restMs);
+        wake();
       });
       finishing.add(finish);
     }
     return isWaiting;
   };
 
-  const wakeIn = (delayMs: number) => {
-    clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(wake, delayMs).unref();
+  const scanRepeatedly = async () => {
+    while (!isStopped) {
+      woken = new AbortController();
+      const isWaiting = await scan().catch((error) => log.warn('Deliveries could not be read', { error }));
+      const delayMs = isWaiting ? WAITING_SCAN_MS : SCAN_MS;
+      await sleep(delayMs, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
+    }
   };
-  const wake = () => {
-    if (isStopped) return;
-    isScanDue = true;
-    scanning ??= (async () => {
-      let isWaiting = false;
-      while (isScanDue) {
-        isScanDue = false;
-        isWaiting = await scan().catch((error) => {
-          log.warn('Deliveries could not be read', { error });
-          return false;
-        });
-      }
-      scanning = undefined;
-      wakeIn(isWaiting ? WAITING_SCAN_MS : SCAN_MS);
-    })();
-  };
-  wake();
+  const scanning = scanRepeatedly();
 
   const find = async (id: string, client: string) => {
     const slot = Number(ID.exec(id)?.[1] ?? Number.NaN);
@@ -205,7 +196,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     },
     async stop(seconds) {
       isStopped = true;
-      clearTimeout(timer);
+      wake();
       await scanning;
       await Promise.all([...workers.values()].map((worker) => worker.stop(seconds)));
       await Promise.all(finishing);

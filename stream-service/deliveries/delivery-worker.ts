@@ -5,7 +5,7 @@ import { waitAtMost } from '../../core/concurrency/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { State, StoredDelivery } from '../../core/state/index.ts';
+import type { DeliverySlots, State, StoredDelivery } from '../../core/state/index.ts';
 import { isAtLimit } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { createSender, type Destination, type SendRequest } from './destination.ts';
@@ -34,17 +34,7 @@ export interface DeliverySettings {
 }
 
 export interface DeliveriesOptions extends DeliverySettings, Pick<RunDeps, 'outputs' | 'resolve' | 'segments'> {
-  readonly state: Pick<
-    State,
-    | 'getResource'
-    | 'touchResource'
-    | 'getDelivery'
-    | 'takeDelivery'
-    | 'putDelivery'
-    | 'acquireDelivery'
-    | 'cancelDelivery'
-    | 'getCancelledDelivery'
-  >;
+  readonly state: DeliverySlots & Pick<State, 'getResource' | 'touchResource'>;
   readonly sessions: Pick<StreamSessions, 'openDetached'>;
   readonly log: Log;
 }

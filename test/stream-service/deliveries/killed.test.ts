@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +7,8 @@ import type { OriginHandler } from '../../origin/handler.ts';
 import { redirect, send, sendFile } from '../../origin/respond.ts';
 import { type Origin, startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { REGION, useMoto } from '../../support/moto.ts';
 import { Started } from '../../support/started.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -165,13 +167,9 @@ async function startRelay(port: number) {
     client.once('close', () => target.destroy());
     target.once('close', () => client.destroy());
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
   });
-  return Object.assign(relay, {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    bytes: () => bytes,
-  });
+  const { host } = closeAfterwards(await listen(server));
+  return Object.assign(relay, { host, bytes: () => bytes });
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterFile } from '../../support/after-file.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 
 /** Requests to S3 pass it, so that a test sees and disturbs them. */
 export interface S3Gateway {
@@ -46,12 +46,7 @@ export async function startS3Gateway(target: () => string): Promise<S3Gateway> {
     const length = request.method === 'HEAD' ? (answer.headers.get('content-length') ?? '0') : String(sent.length);
     response.writeHead(answer.status, { ...Object.fromEntries(kept), 'content-length': length }).end(sent);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  afterFile(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host } = closeAfterwards(await listen(server));
   const gateway: S3Gateway = {
     endpoint: `http://${host}`,
     host,

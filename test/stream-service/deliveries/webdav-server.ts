@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterFile } from '../../support/after-file.ts';
-import { freePort } from '../../support/free-port.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { startNginx } from '../../support/nginx.ts';
 
 /** nginx with its WebDAV module. */
 export interface WebDav {
@@ -18,51 +15,23 @@ export interface WebDav {
 }
 
 export async function startWebDav(): Promise<WebDav> {
-  const folder = await mkdtemp(join(tmpdir(), 'reelay-webdav-'));
-  const root = join(folder, 'root');
-  const port = await freePort();
-  await mkdir(join(root, 'files'), { recursive: true });
-  await writeFile(join(folder, 'users'), 'user:{PLAIN}a password\n');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/pid; error_log stderr notice;
-    events {}
-    http {
-      access_log off; ${temporary.join(' ')}
-      server {
-        listen 127.0.0.1:${port};
+  let files = '';
+  const nginx = await startNginx(async (folder) => {
+    files = join(folder, 'root/files');
+    await mkdir(files, { recursive: true });
+    await writeFile(join(folder, 'users'), 'user:{PLAIN}a password\n');
+    return {
+      server: `
         client_max_body_size 0;
         auth_basic files; auth_basic_user_file ${folder}/users;
-        root ${root};
-        dav_methods PUT DELETE MKCOL MOVE;
-      }
-    }`,
-  );
-  const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+        root ${folder}/root;
+        dav_methods PUT DELETE MKCOL MOVE;`,
+    };
   });
-  const ended = once(nginx, 'exit');
-  const log: string[] = [];
-  afterFile(async () => {
-    nginx.kill('SIGKILL');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  });
-  await new Promise<void>((resolve, reject) => {
-    nginx.once('error', reject);
-    nginx.stderr.on('data', (chunk) => {
-      log.push(String(chunk));
-      if (/using the "\w+" event method/.test(String(chunk))) resolve();
-    });
-    void ended.then(() => reject(new Error(`nginx ended: ${log.join('')}`)), reject);
-  });
-  const files = join(root, 'files');
+  const { host } = closeAfterwards(nginx);
   return {
-    url: `http://127.0.0.1:${port}/files/`,
-    host: `127.0.0.1:${port}`,
+    url: `http://${host}/files/`,
+    host,
     username: 'user',
     password: 'a password',
     async files() {
