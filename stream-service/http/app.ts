@@ -295,7 +295,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
 function redirectToSegments({ url }: FastifyRequest, reply: FastifyReply, segments: string): FastifyReply {
   const [path = '', sent = ''] = url.split('?', 2);
   const query = new URLSearchParams(sent);
-  for (const name of ['start', 'end', 'segments']) query.delete(name);
+  // Those of a clip of the segments stay.
+  for (const name of query.has('segments') ? ['segments'] : ['start', 'end', 'from']) query.delete(name);
   query.append('segments', segments);
   return reply
     .code(302)

@@ -29,11 +29,11 @@ import { findTrack } from './track-locator.ts';
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
   direct: openFile,
-  hls: (request, lists) => (hasEnd(request.track) ? openWindow(request, lists) : openSegments(request, loadHls)),
-  dash: (request, lists) => (hasEnd(request.track) ? openWindow(request, lists) : openSegments(request, loadDash)),
+  hls: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadHls)),
+  dash: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadDash)),
 };
 
-const hasEnd = ({ window }: Track): boolean => Number.isFinite(window?.last);
+const hasStart = ({ window }: Track): boolean => Number.isFinite(window?.first);
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
 export const needsRemux = (track: Pick<Track, 'delivery' | 'window'>): boolean =>

@@ -31,6 +31,11 @@ export interface FileSource extends SourceCapabilities {
   /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
   readonly validator: string | undefined;
   /**
+   * Of a file that grows: its bytes at present, undefined when that cannot be told. `size` is known once it has its end; until
+   * then, reading without `last` follows it. Other reads are of what is there when this has been called.
+   */
+  readonly sizeNow?: (() => Promise<number | undefined>) | undefined;
+  /**
    * Reads from `first` to `last`, both included; without `last` to the end. The stream carries exactly these bytes or is
    * destroyed with an error: after a dropped or stalled connection or an expired URL it resumes at the next byte.
    * Destroying it aborts its upstream requests. The reader owns the chunks: their memory is not reused.

@@ -1,8 +1,8 @@
 export {
+  createPlacement,
   inspectSegment,
   MOOF_AHEAD,
-  type PlacedSegment,
-  placeSegments,
+  type Placement,
   type SegmentFacts,
   writeWindowHeader,
 } from './window-layout.ts';

@@ -40,7 +40,9 @@ export function inspectSegment(
   if (!moof && known && known.type !== 'mdat' && known.end > head.length && known.end < bytes)
     return { kind: MOOF_AHEAD, bytes: known.end + head.length };
   if (!moof || moof.end > bytes) throw new UnsupportedMp4('A segment without moof');
-  if (moof.end > head.length) return { kind: MOOF_AHEAD, bytes: Math.min(bytes, moof.end + 16) };
+  // With the header of its `mdat`.
+  const neededBytes = Math.min(bytes, moof.end + 16);
+  if (neededBytes > head.length) return { kind: MOOF_AHEAD, bytes: neededBytes };
   const times = fragmentTimes(head.subarray(moof.start, moof.end), tracks);
   if (times.length === 0) throw new UnsupportedMp4('A fragment without decode times');
   const mdat = boxes[boxes.indexOf(moof) + 1];
@@ -61,7 +63,7 @@ export interface PlacedSegment {
   readonly end: number;
 }
 
-export interface ListedSegment {
+interface ListedSegment {
   readonly facts: SegmentFacts;
   /** As its list says. */
   readonly seconds: number;
@@ -70,27 +72,41 @@ export interface ListedSegment {
 /** Timestamps that continue this close to the last end are continuous: tracks of one segment end at different times. */
 const TOLERANCE_SECONDS = 0.5;
 
+/** Places segments one after another: where the clock jumps, a segment begins where the one before it ends. */
+export interface Placement {
+  /** What is added to the times of the next segment. @param start its decode time */
+  shiftOf(start: number): number;
+  add(segment: ListedSegment): PlacedSegment;
+}
+
 /**
- * Places segments one after another: where the clock jumps, a segment begins where the one before it ends. What follows
- * depends on nothing but these segments.
+ * What follows depends on nothing but the segments.
  * @param origin time of the first segment's clock that becomes 0
  */
-export function placeSegments(segments: readonly ListedSegment[], origin: number): readonly PlacedSegment[] {
+export function createPlacement(origin: number): Placement {
   let shift = -origin;
   let end: number | undefined;
   let tolerance = TOLERANCE_SECONDS;
-  return segments.map(({ facts: { bytes, ...facts }, seconds }) => {
-    if (end !== undefined && Math.abs(facts.start + shift - end) > tolerance) shift = end - facts.start;
-    end = (facts.end ?? facts.start + seconds) + shift;
-    // The end of several fragments is known by the list alone, whose durations are rounded.
-    tolerance = facts.end === undefined ? Math.max(TOLERANCE_SECONDS, seconds / 2) : TOLERANCE_SECONDS;
-    return { bytes, shift, start: facts.start + shift, end };
-  });
+  const shiftOf = (start: number): number => {
+    if (end !== undefined && Math.abs(start + shift - end) > tolerance) shift = end - start;
+    return shift;
+  };
+  return {
+    shiftOf,
+    add({ facts: { bytes, start, ...facts }, seconds }) {
+      shiftOf(start);
+      end = (facts.end ?? start + seconds) + shift;
+      // The end of several fragments is known by the list alone, whose durations are rounded.
+      tolerance = facts.end === undefined ? Math.max(TOLERANCE_SECONDS, seconds / 2) : TOLERANCE_SECONDS;
+      return { bytes, shift, start: start + shift, end };
+    },
+  };
 }
 
 export interface WindowHeaderOptions {
   readonly tracks: readonly InitTrack[];
-  readonly segments: readonly PlacedSegment[];
+  /** Absent: the file grows, so that it has neither a duration nor an index. */
+  readonly segments?: readonly PlacedSegment[];
   /** Absent: unknown. */
   readonly recordedAtMs?: number;
 }
@@ -106,11 +122,14 @@ const MAX_REFERENCED_BYTES = 0x7fff_ffff;
  * @throws UnsupportedMp4 when it has no `moov`, or a segment is too large for an index
  */
 export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs }: WindowHeaderOptions): Buffer {
-  const endSeconds = segments.at(-1)?.end ?? 0;
+  const endSeconds = segments?.at(-1)?.end ?? 0;
   const kept = indexContent(init, 'file').children.filter(({ type }) => type === 'ftyp' || type === 'moov');
-  const movie = patchHeaderDuration(Buffer.concat(kept.map(({ whole }) => whole)), endSeconds);
+  const bare = Buffer.concat(kept.map(({ whole }) => whole));
+  const movie = segments ? patchHeaderDuration(bare, endSeconds) : bare;
   const track = tracks.find(({ kind }) => kind === 'vide') ?? tracks[0];
   if (!movie || !track || kept.at(-1)?.type !== 'moov') throw new UnsupportedMp4('No moov');
+  const header = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
+  if (!segments) return header;
   const units = (seconds: number) => Math.max(0, Math.round(seconds * track.timescale));
   const entries = segments.map(({ bytes, start }, index) => {
     if (bytes > MAX_REFERENCED_BYTES) throw new UnsupportedMp4('Segment too large');
@@ -120,6 +139,5 @@ export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs
   const index = fullBox('sidx', 1, 0, u32(track.id, track.timescale), u64(first), u64(0), u32(entries.length));
   const sidx = Buffer.concat([index, ...entries]);
   sidx.writeUInt32BE(sidx.length);
-  const header = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
   return Buffer.concat([header, sidx]);
 }

@@ -17,7 +17,7 @@ export async function openCopy(
 ): Promise<Representation> {
   const source = await openTrack(openSource, found, found.tracks[0], session, { range });
   if (source.needsRemux) throw new Error('A direct track was opened as segments');
-  const { size, validator } = source;
+  const { size, validator, sizeNow } = source;
   // Of a pair only one side is sent, and what is live ends anywhere.
   const isWhole = found.rendition.formatIds.length === 1 && !found.resource.isLive;
   const record = (bytes: number) => {
@@ -25,10 +25,10 @@ export async function openCopy(
   };
   if (size !== undefined && size !== expected) record(size);
   return {
-    ...{ mimeType, fileExtension, size },
-    // Another size or another validator of the source is another entity.
-    etag: size === undefined ? undefined : entityTag([found.key, size, validator]),
-    acceptRanges: size === undefined ? 'none' : 'bytes',
+    ...{ mimeType, fileExtension, size, sizeNow },
+    // Another size or another validator of the source is another entity; what grows stays the same.
+    etag: size === undefined && !sizeNow ? undefined : entityTag([found.key, sizeNow ? 0 : size, validator]),
+    acceptRanges: size === undefined && !sizeNow ? 'none' : 'bytes',
     read(first, last) {
       const body = source.read(first, last);
       return size === undefined && first === 0 ? counted(body, record) : body;

@@ -2,10 +2,10 @@ import { MAX_WINDOW_SEGMENTS } from '../../../core/api/index.ts';
 import { tagText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound } from '../../../core/errors/index.ts';
 import { type Segment, selectWindow, type WindowPlace } from '../../../core/media/timeline/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track, TrackWindow } from '../../../core/state/index.ts';
 import type { ListSegments, OpenWindow } from '../../source/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
-import { mapTracks, type WindowPlan } from './plan.ts';
+import { followFrom, mapTracks, type WindowPlan } from './plan.ts';
 
 export interface WindowDependencies {
   /** @default no live stream has a window */
@@ -18,11 +18,11 @@ const MAX_OFFSET_SECONDS = 30;
 
 /**
  * Looks up which segments a window by times has, or what is known of a window by numbers.
- * @returns a redirect to the window by numbers, or that window as a recording
+ * @returns a redirect to the window by numbers; that window as a recording, or as what is still live where it has no end
  * @throws InvalidParameter, NotFound when the source does not hold it, and what reading it throws
  */
 export async function openWindow(
-  { found, window, head }: WindowPlan,
+  { found, window, head, isOpen }: WindowPlan,
   { session }: Opening,
   { listSegments, inspectWindow }: WindowDependencies,
 ): Promise<Representation | KeyedRendition> {
@@ -35,6 +35,22 @@ export async function openWindow(
     const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, options)));
     return toRecording(found, place, facts);
   }
+  if (window.kind === 'segments' && isOpen) {
+    const open = followFrom(found, window.first);
+    const [track] = open.tracks;
+    const { fileOrigin, recordedAtMs } = await inspectWindow(resource, track, options);
+    const facts = { window: { ...(track.window as TrackWindow), recordedAtMs, fileOrigin } };
+    const key = `${found.key} ${window.first}-`;
+    return { ...open, key, tracks: [{ ...track, ...facts, ...(fileOrigin !== undefined && { container: 'mp4' }) }] };
+  }
+  if (window.kind === 'from-start') {
+    const held = await listSegments(resource, tracks[0], options).catch((error) => {
+      if (error instanceof InvalidParameter) return undefined;
+      throw error;
+    });
+    const first = held?.segments.find(({ isGap }) => !isGap);
+    return first ? { ...head, segments: `${first.sequence}-`, read: unread } : followFrom(found);
+  }
   const lists = await Promise.all(tracks.map((track: Track) => listSegments(resource, track, options)));
   const place = findPlace(
     lists.map(({ segments }) => segments),
@@ -46,7 +62,10 @@ export async function openWindow(
 }
 
 /** The segments that all lists hold of a window, by the first of them. */
-function findPlace([list = [], ...others]: readonly (readonly Segment[])[], window: WindowPlan['window']): WindowPlace {
+function findPlace(
+  [list = [], ...others]: readonly (readonly Segment[])[],
+  window: Exclude<WindowPlan['window'], { readonly kind: 'from-start' }>,
+): WindowPlace {
   const newest = Math.min(...[list, ...others].map((each) => each.at(-1)?.sequence ?? 0));
   const held = list.filter(({ sequence }) => sequence <= newest);
   const selected =

@@ -3,29 +3,29 @@ import { InvalidParameter } from '../../../core/errors/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
 import type { PlannedOutput, RepresentationHead } from '../representation.ts';
 
-type ClosedWindow = Exclude<WindowParameters, { readonly kind: 'from-start' }>;
-
 /** A part of what the source of a live stream holds. By its numbers it is sent; by times, its numbers are looked up first. */
 export interface WindowPlan<Query = unknown> extends PlannedOutput {
   readonly kind: 'window';
   readonly found: KeyedRendition;
-  readonly window: ClosedWindow;
+  readonly window: WindowParameters;
+  /** It has no end, and nothing else is asked of it: it may be a file that grows. */
+  readonly isOpen: boolean;
   /** What is asked of it besides. */
   readonly query: Query;
 }
 
 /** @param head of the query from now on */
 export function planWindow<Query>(
-  { found, window, query }: Pick<WindowPlan<Query>, 'found' | 'window' | 'query'>,
+  { found, window, query, isOpen }: Pick<WindowPlan<Query>, 'found' | 'window' | 'query' | 'isOpen'>,
   { mimeType, fileExtension }: RepresentationHead,
 ): WindowPlan<Query> {
   const head = { mimeType, fileExtension, size: undefined, acceptRanges: undefined };
-  return { kind: 'window', found, window, query, head, answersHead: false };
+  return { kind: 'window', found, window, query, isOpen, head, answersHead: false };
 }
 
-/** The rendition from the oldest media that its source holds. */
-export function followFromStart(found: KeyedRendition): KeyedRendition {
-  const window = { resource: found.resource, first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
+/** The rendition from a segment on. @param first by default the oldest that its source holds */
+export function followFrom(found: KeyedRendition, first = Number.NEGATIVE_INFINITY): KeyedRendition {
+  const window = { resource: found.resource, first, last: Number.POSITIVE_INFINITY };
   return { ...found, tracks: mapTracks(found, (track) => ({ ...track, window })) };
 }
 

@@ -10,6 +10,7 @@ import {
   parseInitTracks,
   shiftFragment,
 } from '../../../core/media/isobmff/index.ts';
+import type { Segment } from '../../../core/media/timeline/index.ts';
 import type { Filter } from '../read-ahead-stream.ts';
 import type { TrackSelection } from '../source.ts';
 
@@ -23,7 +24,7 @@ export interface DiscontinuityFilter {
   /** For an initialization section: the first passes, an equivalent later one is dropped. */
   init(): Filter;
   /** For a segment. `startSeconds`: its start on the timeline, where timestamps may be discontinuous. */
-  segment(startSeconds: number | undefined, sequence?: number): Filter;
+  segment(startSeconds: number | undefined, segment?: Segment): Filter;
 }
 
 /** Timestamps that continue this close to the last end are continuous. */
@@ -96,19 +97,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
 
   const filter: DiscontinuityFilter = {
     selection: 'all',
-    init() {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      return {
-        update(chunk) {
-          appendChunk(chunks, chunk);
-          bytes += chunk.length;
-          if (bytes > MAX_BOX_BYTES) throw new UpstreamError('Initialization section exceeds the size limit');
-          return NONE;
-        },
-        final: () => readInit(Buffer.concat(chunks, bytes)),
-      };
-    },
+    init: () => collectInit(readInit),
     segment(startSeconds) {
       const walk = createBoxFilter(readers);
       let isStarted = false;
@@ -124,6 +113,21 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
     },
   };
   return filter;
+}
+
+/** Replaces an initialization section by what `read` returns. */
+export function collectInit(read: (bytes: Buffer) => Buffer): Filter {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    update(chunk) {
+      appendChunk(chunks, chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_BOX_BYTES) throw new UpstreamError('Initialization section exceeds the size limit');
+      return NONE;
+    },
+    final: () => read(Buffer.concat(chunks, bytes)),
+  };
 }
 
 type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;

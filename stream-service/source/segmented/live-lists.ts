@@ -2,7 +2,14 @@ import { createCache } from '../../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
 import type { InitTrack } from '../../../core/media/isobmff/index.ts';
 import type { SegmentFacts } from '../../../core/media/mp4-window/index.ts';
-import { type Segment, type Timeline, windowSegments, withTimes } from '../../../core/media/timeline/index.ts';
+import {
+  type MediaSection,
+  RelativeSection,
+  type Segment,
+  type Timeline,
+  windowSegments,
+  withTimes,
+} from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, type Resource, type Track, type TrackWindow } from '../../../core/state/index.ts';
 import type { OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
@@ -10,12 +17,17 @@ import { ChunkSizer } from '../upstream-request.ts';
 import { type LoadOptions, type LoadTimeline, loadDash, loadHls } from './load-timeline.ts';
 
 /** A live list as it is known: what it lists, and what it has listed shortly before. */
-export interface LiveList {
-  readonly segments: readonly Segment[];
+export interface LiveList extends Pick<Timeline, 'segments' | 'isComplete' | 'reloadSeconds'> {
   /** Of fragmented MP4, by sequence number, as far as they were needed. */
   readonly facts: Map<number, SegmentFacts>;
-  /** Initialization sections by their places. */
-  readonly inits: Map<string, { readonly bytes: Buffer; readonly tracks: readonly InitTrack[] }>;
+  /** By their places. */
+  readonly inits: Map<string, InitSection>;
+}
+
+/** An initialization section of MP4. */
+export interface InitSection {
+  readonly bytes: Buffer;
+  readonly tracks: readonly InitTrack[];
 }
 
 /** The live lists that this process reads parts of. */
@@ -28,6 +40,8 @@ export interface LiveLists {
 /** Segments of all lists together, of some hundred bytes each. */
 const MAX_SEGMENTS = 200_000;
 const MAX_LISTS = 200;
+/** Segments of a list that have left it, at most. */
+const MAX_KEPT = 20_000;
 /** Nothing was read of it for so long. */
 const MAX_AGE_MS = 30 * 60 * 1000;
 const IDLE = { afterMs: 5 * 60 * 1000, maxWeight: 20_000 };
@@ -44,18 +58,22 @@ export function createLiveLists(): LiveLists {
       const segments = withTimes(loaded.segments);
       const id = idOf(resource, track);
       const known = lists.get(id);
-      return lists.set(id, known ? joinLists(known, segments) : { segments, facts: new Map(), inits: new Map() });
+      const { isComplete, reloadSeconds } = loaded;
+      const joined = known && joinLists(known, segments);
+      const list = joined ?? { segments, facts: new Map(), inits: new Map() };
+      return lists.set(id, { ...list, isComplete, reloadSeconds });
     },
   };
 }
 
 /**
  * A source keeps a segment for the duration of its list after it has left the list (RFC 8216 §6.2.2): as many are kept
- * here, so that a download can be resumed.
+ * here, so that a download can be resumed. Before these, those whose facts are known: offsets in a file that grows count from them.
+ * @returns undefined when it is another list
  */
-function joinLists(known: LiveList, segments: readonly Segment[]): LiveList {
+function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | undefined {
   const first = segments[0]?.sequence ?? 0;
-  const before = known.segments.filter(({ sequence }) => sequence < first).slice(-segments.length);
+  const before = known.segments.filter(({ sequence }) => sequence < first);
   const later = known.segments.filter(({ sequence }) => sequence > (segments.at(-1)?.sequence ?? first));
   const isContinued =
     segments.length > 0 &&
@@ -63,11 +81,26 @@ function joinLists(known: LiveList, segments: readonly Segment[]): LiveList {
     // An edge of a delivery network may lag behind another one; a list that has started anew is another one.
     later.length <= segments.length &&
     isSameSegment(known.segments, segments);
-  if (!isContinued) return { segments, facts: new Map(), inits: new Map() };
-  const joined = [...before, ...segments, ...later];
+  if (!isContinued) return undefined;
+  let from = Math.max(0, before.length - segments.length);
+  while (known.facts.has(before[from - 1]?.sequence ?? Number.NaN) && before.length - from < MAX_KEPT) from -= 1;
+  // Times that follow from others differ by rounding; those in a file must not.
+  const timed = segments.map((segment) => {
+    const startsAtMs = known.segments[segment.sequence - (known.segments[0]?.sequence ?? 0)]?.startsAtMs;
+    return startsAtMs === undefined ? segment : { ...segment, startsAtMs };
+  });
+  const joined = [...before.slice(from).map(detach), ...timed, ...later];
   const oldest = joined[0]?.sequence ?? 0;
   for (const sequence of known.facts.keys()) if (sequence < oldest) known.facts.delete(sequence);
   return { ...known, segments: joined };
+}
+
+/** A segment that does not keep the text of its list in memory, of which its URL is a part. */
+function detach(segment: Segment): Segment {
+  const { content, init } = segment;
+  const copy = ({ url, range, cipher }: MediaSection) => ({ url: Buffer.from(url).toString(), range, cipher });
+  if (!(content instanceof RelativeSection)) return segment;
+  return { ...segment, content: copy(content), init: init && copy(init) };
 }
 
 /** Compares the newest segment that both have: a new signature does not make it another one. */
@@ -80,26 +113,35 @@ function isSameSegment(known: readonly Segment[], segments: readonly Segment[]):
 const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
 
 /**
- * Loads the segments of a window as a complete list: what is known of it, until that turns out to have expired.
+ * Loads the segments of a window: what is known of it, until that turns out to have expired. One without a last segment grows
+ * with its list; once loaded, it need not hold its first ones any longer.
+ * @param isKnown whether what is known suffices at first
  * @throws NotFound when they are no longer held, and what `loadList` throws
  */
-export function loadWindow(lists: LiveLists): LoadTimeline {
-  let isKnown = true;
+export function loadWindow(lists: LiveLists, isKnown = true): LoadTimeline {
+  let isFirst = true;
   return async (options, track, signal) => {
     const { resource, track: requested } = options;
     const { window } = requested;
     if (!window) throw new TypeError('The track has no window');
-    const listed = isKnown ? lists.get(resource, requested) : undefined;
-    isKnown = false;
-    let segments = listed && windowSegments(listed.segments, window);
-    if (!segments) {
-      const loaded = await loadList(options, track, signal);
-      segments = windowSegments(lists.add(resource, requested, loaded).segments, window);
+    const isGrowing = !Number.isFinite(window.last);
+    const select = ({ segments }: LiveList) =>
+      windowSegments(
+        segments,
+        isFirst || !isGrowing ? window : { ...window, first: Math.max(window.first, segments[0]?.sequence ?? 0) },
+      );
+    let list = isFirst && isKnown ? lists.get(resource, requested) : undefined;
+    let segments = list && select(list);
+    if (!list || !segments) {
+      list = lists.add(resource, requested, await loadList(options, track, signal));
+      segments = select(list);
       // Resolving has listed others, some time ago.
       if (!segments && track === requested && isListedByResolving(track)) throw new UrlExpired(true);
     }
     if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });
-    return { segments: partOf(segments, window), isComplete: true, reloadSeconds: 1 };
+    isFirst = false;
+    const { isComplete, reloadSeconds } = list;
+    return { segments: partOf(segments, window), isComplete: isComplete || !isGrowing, reloadSeconds };
   };
 }
 

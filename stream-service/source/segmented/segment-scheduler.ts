@@ -31,6 +31,8 @@ export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
   readonly rangeRequirement: RangeRequirement;
   /** Absent when timestamps and encoding are continuous throughout. */
   readonly filter: DiscontinuityFilter | undefined;
+  /** The initialization section before what is read, which is a part of a file: no segment may be missing. Absent: none */
+  readonly exactAfter?: MediaSection | undefined;
 }
 
 /** One fetch: the content of a segment, or the initialization section before it. */
@@ -79,6 +81,7 @@ export class SegmentScheduler implements FetchScheduler {
     this.#lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
     this.#loadedAt = options.now();
     this.#reloadMs = timeline.reloadSeconds * 1000;
+    this.#currentInit = options.exactAfter;
   }
 
   next(): RangeFetch | undefined {
@@ -184,8 +187,7 @@ export class SegmentScheduler implements FetchScheduler {
     });
     const steps: Filter[] = [];
     if (decryption) steps.push(createDecryption(decryption));
-    if (filter)
-      steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt, part.segment.sequence));
+    if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt, part.segment));
     if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
   }
@@ -239,9 +241,17 @@ export class SegmentScheduler implements FetchScheduler {
 
   /** Takes a reloaded list. Returns whether it has new media. */
   #addSegments({ segments, isComplete }: Timeline): boolean {
-    const { log } = this.#options;
+    const { log, exactAfter } = this.#options;
+    // An encoder that has started anew. Edges of a delivery network differ by less than a list.
+    const [oldest] = segments;
+    if (oldest && !exactAfter && oldest.sequence + 2 * segments.length <= this.#lastSequence) {
+      log.warn('The live list has started anew');
+      this.#lastSequence = oldest.sequence - 1;
+      this.#isDiscontinuity = true;
+    }
     const added = segments.filter(({ sequence }) => sequence > this.#lastSequence);
     const missed = this.#lastSequence < 0 ? 0 : (added[0]?.sequence ?? 0) - this.#lastSequence - 1;
+    if (missed > 0 && exactAfter) throw new UpstreamError('Live segments are missing');
     if (missed > 0) log.warn('Missed live segments', { count: missed });
     this.#lastSequence = added.at(-1)?.sequence ?? this.#lastSequence;
     const gaps = added.filter(({ isGap }) => isGap).length;

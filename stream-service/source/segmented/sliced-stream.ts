@@ -6,7 +6,7 @@ export interface SlicedStreamOptions {
   readonly own: Buffer;
   /** Absent: nothing follows. */
   readonly source: (() => Readable) | undefined;
-  /** Bytes of the source that are dropped, and that are sent then. */
+  /** Bytes of the source that are dropped, and that are sent then. Infinite: all. */
   readonly skipBytes: number;
   readonly bytes: number;
 }
@@ -30,7 +30,9 @@ export class SlicedStream extends Readable {
       ?.on('error', (error) => this.destroy(error))
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => {
-        if (this.#leftBytes > 0) this.destroy(new UpstreamError('The segments end early'));
+        if (Number.isFinite(this.#leftBytes) && this.#leftBytes > 0)
+          this.destroy(new UpstreamError('The segments end early'));
+        else this.push(null);
       })
       .pause();
   }

@@ -1,0 +1,74 @@
+import { UpstreamError } from '../../../core/errors/index.ts';
+import {
+  fragmentTimes,
+  type InitTrack,
+  isSameDescription,
+  parseInitTracks,
+  rebaseFragment,
+} from '../../../core/media/isobmff/index.ts';
+import { inspectSegment, type Placement, type SegmentFacts } from '../../../core/media/mp4-window/index.ts';
+import { collectInit, createBoxFilter, type DiscontinuityFilter, withType } from './discontinuity-filter.ts';
+import { findMoov, KINDS } from './window-reader.ts';
+
+/** Bytes after a `moof` that say whether its `mdat` is the rest of the segment. */
+const BOX_BYTES = 16;
+
+/**
+ * Moves the segments of a window to their places, without a change of length.
+ * @param placement has the segments before those that are read
+ * @param known of the segments, by sequence number; receives what is not known
+ */
+export function createRebase(
+  placement: Placement,
+  known: Map<number, SegmentFacts>,
+  tracks: readonly InitTrack[],
+): DiscontinuityFilter {
+  const timescaleOf = (id: number) => tracks.find((track) => track.id === id)?.timescale ?? 0;
+  return {
+    selection: 'all',
+    init: () =>
+      collectInit((bytes) => {
+        if (!isSameDescription(tracks, parseInitTracks(findMoov(bytes) ?? Buffer.alloc(0)), KINDS))
+          throw new UpstreamError('Encoding changed at a discontinuity');
+        return Buffer.alloc(0);
+      }),
+    segment(_, segment) {
+      if (!segment) throw new TypeError('A segment without its place');
+      const { sequence, seconds, content } = segment;
+      const stated = known.get(sequence);
+      let shift: number | undefined;
+      let bytes = 0;
+      /** What its facts follow from: copies, because the reader of the stream reuses the chunks. */
+      const head: Buffer[] = [];
+      let missingBytes = stated ? 0 : BOX_BYTES;
+      const boxes = createBoxFilter({
+        moof(moof) {
+          shift ??= placement.shiftOf(Math.min(...fragmentTimes(moof, tracks).map(({ start }) => start)));
+          return rebaseFragment(moof, (id) => Math.round((shift ?? 0) * timescaleOf(id)));
+        },
+        // Its times no longer apply.
+        sidx: (index) => withType(index, 'free'),
+      });
+      const counted = (chunk: Buffer): Buffer => {
+        bytes += chunk.length;
+        return chunk;
+      };
+      return {
+        update(chunk) {
+          if (content.cipher) throw new UpstreamError('The segments have changed');
+          if (missingBytes > 0) head.push(Buffer.from(chunk));
+          if (shift !== undefined) missingBytes -= chunk.length;
+          return counted(boxes.update(chunk));
+        },
+        final() {
+          const rest = counted(boxes.final());
+          const facts = stated ?? inspectSegment(Buffer.concat(head), bytes, tracks);
+          if ('kind' in facts || facts.bytes !== bytes) throw new UpstreamError('A segment has changed');
+          known.set(sequence, facts);
+          placement.add({ facts, seconds });
+          return rest;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { createSemaphore, ownTurn } from '../../../core/concurrency/index.ts';
+import { UnsupportedRendition } from '../../../core/errors/index.ts';
+import { indexContent, isSameDescription, parseInitTracks, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import { inspectSegment, MOOF_AHEAD, type SegmentFacts } from '../../../core/media/mp4-window/index.ts';
+import {
+  isSameSection,
+  type MediaSection,
+  type Segment,
+  segmentAt,
+  type Timeline,
+} from '../../../core/media/timeline/index.ts';
+import { capabilitiesOf, segmentUrl } from '../../../core/state/index.ts';
+import { fetchBuffer } from '../memory.ts';
+import type { OpenRequest } from '../source.ts';
+import { TrackLocator } from '../track-locator.ts';
+import { ChunkSizer, type UpstreamTarget } from '../upstream-request.ts';
+import { type InitSection, type LiveList, type LiveLists, loadWindow } from './live-lists.ts';
+
+/** The first bytes of a segment of a few seconds have all of its `moof`. */
+const HEAD_BYTES = 16 * 1024;
+const MAX_MOOF_BYTES = 1024 * 1024;
+const MAX_INIT_BYTES = 4 * 1024 * 1024;
+/** Of more segments, no file is made: each is requested once before its length is known. */
+const MAX_FILE_SEGMENTS = 2000;
+const PARALLEL_REQUESTS = 6;
+/** Initialization sections that are kept of a list: an advertisement may have its own. */
+const MAX_INITS = 32;
+export const KINDS = ['vide', 'soun'];
+
+/** The window of a track, whose list has been loaded. */
+export interface WindowReader {
+  readonly request: OpenRequest;
+  readonly timeline: Timeline;
+  readonly locator: TrackLocator<Timeline>;
+  readonly list: LiveList;
+  readonly chunks: ChunkSizer;
+}
+
+/** @param isKnown whether what is known of the list suffices. @throws NotFound when the window is no longer held */
+export async function createReader(request: OpenRequest, lists: LiveLists, isKnown = true): Promise<WindowReader> {
+  const { resource, track, limits, signal } = request;
+  const chunks = new ChunkSizer(limits, track.chunkBytes);
+  const rangeRequirement = { isRequired: false, chunks };
+  const loadList = loadWindow(lists, isKnown);
+  const load = (at: typeof track, until: AbortSignal) =>
+    loadList({ ...request, rangeRequirement, previous: undefined }, at, until);
+  const isResolved = capabilitiesOf(track).isListedByResolving;
+  const locator = new TrackLocator({ ...request, load, isResolved });
+  const { value } = await (isResolved && !isKnown ? locator.reload(signal) : locator.current(signal));
+  const list = lists.get(resource, track) ?? { ...value, facts: new Map(), inits: new Map() };
+  return { request, timeline: value, locator, list, chunks };
+}
+
+/** A section of a segment, at its URL in the latest list. */
+const targetOf = (
+  { locator, chunks }: WindowReader,
+  { sequence, ...segment }: Segment,
+  side: 'init' | 'content',
+): UpstreamTarget =>
+  locator.target(
+    ({ value, track }) => segmentUrl(track, (segmentAt(value, sequence)?.[side] ?? segment[side])?.url ?? ''),
+    { chunks },
+  );
+
+/** Whether a segment may be part of a file. A gap of one that grows has no bytes. */
+const isPlain = ({ init, content }: Segment) => init && !init.cipher && !content.cipher;
+
+/**
+ * The facts of the segments with media, of which the first bytes are requested where they are not known.
+ * @throws UnsupportedMp4 when they make no file whose every byte is known, UnsupportedRendition when the encoding changes, and
+ *   what reading throws
+ */
+export async function readAllFacts(
+  window: WindowReader,
+  segments: readonly Segment[],
+  { tracks }: InitSection,
+): Promise<readonly SegmentFacts[]> {
+  const { facts } = window.list;
+  const unknown = segments.filter(({ sequence }) => !facts.has(sequence));
+  if (unknown.length > MAX_FILE_SEGMENTS || !unknown.every(isPlain)) throw new UnsupportedMp4('Not a file');
+  let before = segments[0]?.init;
+  for (const segment of unknown) {
+    if (isSameSection(segment.init, before)) continue;
+    before = segment.init;
+    if (isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) continue;
+    throw new UnsupportedRendition('The encoding of the live stream changes within the window: choose a later start.');
+  }
+  const slots = createSemaphore({ permits: PARALLEL_REQUESTS });
+  const ended = new AbortController();
+  const signal = AbortSignal.any([window.request.signal, ended.signal]);
+  try {
+    return await Promise.all(
+      segments.map(async (segment) => {
+        const known = facts.get(segment.sequence);
+        if (known) return known;
+        const { release } = await slots.acquire('', signal);
+        try {
+          const read = await readFacts(window, segment, tracks, signal);
+          facts.set(segment.sequence, read);
+          return read;
+        } finally {
+          release();
+        }
+      }),
+    );
+  } finally {
+    // The first failure ends the requests of all others.
+    ended.abort(new Error('The window has been read'));
+  }
+}
+
+/** @throws UnsupportedMp4 when there is none that describes tracks, and what reading throws */
+export async function readInit(window: WindowReader, segment: Segment | undefined): Promise<InitSection> {
+  const { list, request } = window;
+  if (!segment || !isPlain(segment)) throw new UnsupportedMp4('Not a file');
+  const { url, range } = segment.init as MediaSection;
+  const place = `${range?.first ?? 0}-${range?.last ?? ''} ${url}`;
+  const known = list.inits.get(place);
+  if (known) return known;
+  const options = { ...request, target: targetOf(window, segment, 'init') };
+  const { bytes } = await fetchBuffer(options, MAX_INIT_BYTES, request.signal, range);
+  await ownTurn();
+  const moov = findMoov(bytes);
+  const init = { bytes, tracks: moov ? parseInitTracks(moov) : [] };
+  if (init.tracks.length === 0) throw new UnsupportedMp4('No tracks');
+  for (const oldest of list.inits.size >= MAX_INITS ? list.inits.keys().take(1) : []) list.inits.delete(oldest);
+  list.inits.set(place, init);
+  return init;
+}
+
+export const findMoov = (bytes: Buffer) => indexContent(bytes, 'file').find('moov')?.whole;
+
+async function readFacts(
+  window: WindowReader,
+  segment: Segment,
+  tracks: InitSection['tracks'],
+  signal: AbortSignal,
+): Promise<SegmentFacts> {
+  const { request } = window;
+  const { range } = segment.content;
+  for (let wanted = HEAD_BYTES; wanted <= MAX_MOOF_BYTES; ) {
+    const target = targetOf(window, segment, 'content');
+    const first = range?.first ?? 0;
+    const last = Math.min(first + wanted - 1, range?.last ?? Number.POSITIVE_INFINITY);
+    const { bytes: head } = await fetchBuffer({ ...request, target }, wanted, signal, { first, last });
+    const size = range ? range.last - range.first + 1 : target.entity.size;
+    if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
+    const facts = inspectSegment(head, size, tracks);
+    if (!('kind' in facts)) return facts;
+    if (facts.kind !== MOOF_AHEAD || facts.bytes <= wanted) break;
+    wanted = facts.bytes;
+  }
+  throw new UnsupportedMp4('moof too large');
+}
