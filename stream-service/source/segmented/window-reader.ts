@@ -1,4 +1,5 @@
-import { createSemaphore, ownTurn } from '../../../core/concurrency/index.ts';
+import { Readable } from 'node:stream';
+import { ownTurn } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { indexContent, isSameDescription, parseInitTracks, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import { inspectSegment, MOOF_AHEAD, type SegmentFacts } from '../../../core/media/mp4-window/index.ts';
@@ -85,28 +86,15 @@ export async function readAllFacts(
     if (isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) continue;
     throw new UnsupportedRendition('The encoding of the live stream changes within the window: choose a later start.');
   }
-  const slots = createSemaphore({ permits: PARALLEL_REQUESTS });
-  const ended = new AbortController();
-  const signal = AbortSignal.any([window.request.signal, ended.signal]);
-  try {
-    return await Promise.all(
-      segments.map(async (segment) => {
-        const known = facts.get(segment.sequence);
-        if (known) return known;
-        const { release } = await slots.acquire('', signal);
-        try {
-          const read = await readFacts(window, segment, tracks, signal);
-          facts.set(segment.sequence, read);
-          return read;
-        } finally {
-          release();
-        }
-      }),
-    );
-  } finally {
-    // The first failure ends the requests of all others.
-    ended.abort(new Error('The window has been read'));
-  }
+  // The first failure ends the requests of all others.
+  const options = { concurrency: PARALLEL_REQUESTS, signal: window.request.signal };
+  return Readable.from(segments)
+    .map(async (segment: Segment, { signal = options.signal } = {}) => {
+      const read = facts.get(segment.sequence) ?? (await readFacts(window, segment, tracks, signal));
+      facts.set(segment.sequence, read);
+      return read;
+    }, options)
+    .toArray();
 }
 
 /** @throws UnsupportedMp4 when there is none that describes tracks, and what reading throws */
