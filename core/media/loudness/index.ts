@@ -1,1 +1,1 @@
-export { type Loudness, r128Gain, replayGain, SILENCE_LUFS, soundCheck } from './loudness.ts';
+export { type Loudness, r128Gain, replayGain, scaleLoudness, soundCheck } from './loudness.ts';

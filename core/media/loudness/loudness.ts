@@ -1,13 +1,13 @@
 /** What a measurement by EBU R 128 says of audio. */
 export interface Loudness {
-  /** Integrated loudness, LUFS (ITU-R BS.1770). `SILENCE_LUFS` where nothing is louder than the absolute gate. */
+  /** Integrated loudness, LUFS (ITU-R BS.1770). At most `SILENCE_LUFS` where nothing is louder than the absolute gate. */
   readonly integratedLufs: number;
   /** The largest sample of the decoded audio; 1 is full scale. */
   readonly peak: number;
 }
 
 /** The absolute gate of BS.1770: quieter audio does not count. */
-export const SILENCE_LUFS = -70;
+const SILENCE_LUFS = -70;
 /** The loudness that a player is to reach, by ReplayGain 2.0 and by RFC 7845 §5.2.1. */
 const REPLAY_GAIN_LUFS = -18;
 const R128_LUFS = -23;
@@ -16,6 +16,12 @@ const MAX_SOUND_CHECK = 65_534;
 /** dB. Silence stays as it is: there is nothing to amplify. */
 const gainTo = (targetLufs: number, { integratedLufs }: Loudness): number =>
   integratedLufs > SILENCE_LUFS ? targetLufs - integratedLufs : 0;
+
+/** That of the same audio with its samples multiplied by a factor. */
+export const scaleLoudness = ({ integratedLufs, peak }: Loudness, factor: number): Loudness => ({
+  integratedLufs: integratedLufs + 20 * Math.log10(factor),
+  peak: peak * factor,
+});
 
 /** The values of `REPLAYGAIN_TRACK_GAIN` and `REPLAYGAIN_TRACK_PEAK`: `-7.03 dB`, `0.988000`. */
 export const replayGain = (loudness: Loudness): { readonly gain: string; readonly peak: string } => ({
