@@ -34,8 +34,8 @@ import {
   alignToPackets,
   type ClipTrack,
   type ClipWindow,
-  findAudioWindow,
-  findVideoWindow,
+  findAudioWindows,
+  findVideoWindows,
   samplesOf,
 } from './clip-window.ts';
 import { copyTiming, type SampleTiming, timeParts } from './sample-timing.ts';
@@ -113,20 +113,24 @@ function findParts(
   const [first, ...others] = audio;
   // Cuts are between packets, which are elsewhere in each language.
   if (others.length > 0 && spans.length > 1) throw new UnsupportedMp4('Several languages');
-  const parts: KeptPart[] = [];
-  for (const span of first ? alignToPackets(first, spans) : spans) {
-    const last = parts.at(-1);
-    const videoPart = video && findVideoWindow(video, span, isFromKeyframe);
-    const startSeconds = last ? span.startSeconds : (videoPart?.startSeconds ?? span.startSeconds);
-    const audioParts = audio.map((track) => findAudioWindow(track, { ...span, startSeconds }, !last));
-    // Behind the end of the video nothing follows, though there may be a little audio.
-    if (video ? !videoPart : !audioParts[0]) continue;
-    const ends = [videoPart, ...audioParts].map((window) => (window ? endOf(window) : startSeconds));
-    const seconds = Math.max(...ends) - startSeconds;
-    const outputSeconds = last ? last.outputSeconds + last.seconds : 0;
-    parts.push({ ...span, startSeconds, video: videoPart, audio: audioParts, seconds, outputSeconds });
-  }
-  return parts;
+  const aligned = first ? alignToPackets(first, spans) : spans;
+  const shown = video && findVideoWindows(video, aligned, isFromKeyframe);
+  // Behind the end of the video nothing follows, though there may be a little audio.
+  const visible = aligned
+    .map((span, index) => ({ ...span, video: shown?.[index] }))
+    .filter((part) => !video || part.video)
+    .map((part, index) => (index === 0 && part.video ? { ...part, startSeconds: part.video.startSeconds } : part));
+  const heard = audio.map((track) => findAudioWindows(track, visible));
+  let outputSeconds = 0;
+  return visible.flatMap((part, index) => {
+    const windows = heard.map((each) => each[index]);
+    if (!video && !windows[0]) return [];
+    const { startSeconds } = part;
+    const ends = [part.video, ...windows].map((window) => (window ? endOf(window) : startSeconds));
+    const kept = { ...part, audio: windows, seconds: Math.max(...ends) - startSeconds, outputSeconds };
+    outputSeconds += kept.seconds;
+    return kept;
+  });
 }
 
 /** Where a window ends in the presentation. */

@@ -47,38 +47,49 @@ const AUDIO_PREROLL_SECONDS = 0.08;
 const MAX_REORDER_SECONDS = 8;
 
 /**
- * The video of a part: from the last sync sample at or before the start. The presentation starts with the frame that is
+ * The video of each part: from the last sync sample at or before the start. The presentation starts with the frame that is
  * shown at the start. Undefined when no frame is shown in it.
+ * @param parts in order
  * @param isFromKeyframe it starts with the sync sample itself, which is earlier
  * @throws UnsupportedMp4 when there is no sync sample before the start
  */
-export function findVideoWindow(track: ClipTrack, times: Span, isFromKeyframe = false): ClipWindow | undefined {
-  const scan = scanTrack(track, times);
-  const { shown, shift } = scan;
-  if (shown && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
-  // Before the first frame, the first one is shown once it is due.
-  const first = scan.sync ?? scan.firstSync;
-  if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
-  const start = isFromKeyframe ? first.time : (shown ?? first.time);
-  const startSeconds = shown === undefined ? times.startSeconds : start / track.header.timescale + shift;
-  return toWindow(track, scan, { first, start, startSeconds, endSeconds: times.endSeconds });
+export function findVideoWindows(
+  track: ClipTrack,
+  parts: readonly Span[],
+  isFromKeyframe = false,
+): readonly (ClipWindow | undefined)[] {
+  return scanTrack(track, parts).map((scan) => {
+    const { shift, startSeconds, endSeconds } = scan;
+    const shown = scan.lastBefore?.time;
+    if (shown !== undefined && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
+    // Before the first frame, the first one is shown once it is due.
+    const first = scan.sync ?? scan.firstSync;
+    if (!first || scan.last < first.index || scan.trackEndSeconds <= startSeconds) return undefined;
+    const start = isFromKeyframe ? first.time : (shown ?? first.time);
+    const shownSeconds = shown === undefined ? startSeconds : start / track.header.timescale + shift;
+    return toWindow(track, scan, { first, start, startSeconds: shownSeconds, endSeconds });
+  });
 }
 
 /**
- * The audio of a part, cut at the sample. Undefined when there is none.
- * @param hasPreroll with what decoders need before it
+ * The audio of each part, cut at the sample; of the first one with what decoders need before it. Undefined when there is none.
+ * @param parts in order
  * @throws UnsupportedMp4
  */
-export function findAudioWindow(track: ClipTrack, times: Span, hasPreroll = true): ClipWindow | undefined {
+export function findAudioWindows(track: ClipTrack, parts: readonly Span[]): readonly (ClipWindow | undefined)[] {
   const { header } = track;
   // Before 0 lies the priming of the encoder, where an edit list hides it.
-  const prerolled = { ...times, startSeconds: times.startSeconds - (hasPreroll ? AUDIO_PREROLL_SECONDS : 0) };
-  const scan = scanTrack(track, prerolled);
-  const first = scan.lastBefore ?? scan.firstSync;
-  if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
-  const wanted = Math.round((times.startSeconds - scan.shift) * header.timescale);
-  const start = Math.max(wanted, first.time);
-  return toWindow(track, scan, { first, start, ...times });
+  const prerolled = parts.map((part, index) =>
+    index === 0 ? { ...part, startSeconds: part.startSeconds - AUDIO_PREROLL_SECONDS } : part,
+  );
+  return scanTrack(track, prerolled).map((scan, index) => {
+    const { startSeconds = 0 } = parts[index] ?? {};
+    const first = scan.lastBefore ?? scan.firstSync;
+    if (!first || scan.last < first.index || scan.trackEndSeconds <= startSeconds) return undefined;
+    const wanted = Math.round((startSeconds - scan.shift) * header.timescale);
+    const start = Math.max(wanted, first.time);
+    return toWindow(track, scan, { first, start, startSeconds, endSeconds: scan.endSeconds });
+  });
 }
 
 /**
@@ -126,62 +137,80 @@ interface Position {
   readonly time: number;
 }
 
-interface Scan {
-  /** Seconds to add to composition times. */
-  readonly shift: number;
+/** What the samples of a track say of a part. */
+interface Found {
   /** The last sync sample at or before the start; undefined: there is none. */
-  readonly sync: Position | undefined;
-  readonly firstSync: Position | undefined;
-  /** The last sample in decode order at or before the start. */
-  readonly lastBefore: Position | undefined;
-  /** Composition time of the sample that is presented at the start. */
-  readonly shown: number | undefined;
+  sync: Position | undefined;
+  firstSync: Position | undefined;
+  /** The sample that is presented at the start. */
+  lastBefore: Position | undefined;
   /** The last sample in decode order that is presented before the end; -1: none. */
-  readonly last: number;
+  last: number;
   /** The lowest composition offset. */
-  readonly minOffset: number;
-  /** Where the samples or the edit list end, in seconds of the presentation. */
-  readonly endSeconds: number;
+  minOffset: number;
+  /** Where the samples end, in composition time. */
+  mediaEnd: number;
 }
 
-function scanTrack({ header, fileBytes, samples }: ClipTrack, times: Span): Scan {
+interface Scan extends Found, Span {
+  /** Seconds to add to composition times. */
+  readonly shift: number;
+  /** Where the samples or the edit list end, in seconds of the presentation. */
+  readonly trackEndSeconds: number;
+}
+
+/** Reads the samples once for all parts, which are in order. */
+function scanTrack({ header, fileBytes, samples }: ClipTrack, parts: readonly Span[]): readonly Scan[] {
   const { timescale } = header;
   const { shiftSeconds: shift, endSeconds: editEnd } = parsePresentationTime(header);
-  const startTime = Math.round((times.startSeconds - shift) * timescale);
-  const endTime = Math.round((Math.min(times.endSeconds, editEnd) - shift) * timescale);
-  const stopTime = endTime + MAX_REORDER_SECONDS * timescale;
-  let [sync, firstSync, lastBefore]: (Position | undefined)[] = [];
-  let shown: number | undefined;
-  let [index, last, minOffset, mediaEnd] = [-1, -1, 0, Number.NEGATIVE_INFINITY];
+  const toTime = (seconds: number) => Math.round((seconds - shift) * timescale);
+  const limits = parts.map(({ startSeconds, endSeconds }) => {
+    const endTime = toTime(Math.min(endSeconds, editEnd));
+    return { startTime: toTime(startSeconds), endTime, stopTime: endTime + MAX_REORDER_SECONDS * timescale };
+  });
+  /** Of parts behind all samples so far. */
+  const ahead: Found = {
+    ...{ sync: undefined, firstSync: undefined, lastBefore: undefined },
+    ...{ last: -1, minOffset: 0, mediaEnd: Number.NEGATIVE_INFINITY },
+  };
+  const begun: Found[] = [];
+  let [index, ended] = [-1, 0];
   for (const sample of samples()) {
     index += 1;
-    const { decodeTime, duration, compositionOffset, isSync } = sample;
-    if (decodeTime > stopTime) break;
+    const { decodeTime, compositionOffset } = sample;
+    const position = { index, decodeTime, time: decodeTime + compositionOffset };
+    while (position.time > (limits[begun.length]?.startTime ?? Number.POSITIVE_INFINITY)) begun.push({ ...ahead });
+    while (ended < begun.length && decodeTime > (limits[ended]?.stopTime ?? 0)) ended += 1;
+    if (ended === limits.length) break;
     if (!(sample.offset >= 0 && sample.offset + sample.size <= fileBytes)) {
       throw new Error('The file ends before what its header describes');
     }
-    const time = decodeTime + compositionOffset;
-    const position = { index, decodeTime, time };
-    if (isSync) firstSync ??= position;
-    if (time <= startTime) {
-      if (isSync) sync = position;
-      if (lastBefore === undefined || time >= lastBefore.time) lastBefore = position;
-      shown = Math.max(shown ?? time, time);
-    }
-    if (time < endTime) last = index;
-    minOffset = Math.min(minOffset, compositionOffset);
-    mediaEnd = Math.max(mediaEnd, time + duration);
+    for (let at = ended; at < begun.length; at += 1) addSample(begun[at], position, sample, limits[at]);
+    addSample(ahead, position, sample);
   }
-  return {
-    shift,
-    sync,
-    firstSync,
-    lastBefore,
-    shown,
-    last,
-    minOffset,
-    endSeconds: Math.min(editEnd, mediaEnd / timescale + shift),
-  };
+  return parts.map((part, at) => {
+    const found = begun[at] ?? ahead;
+    return { ...part, ...found, shift, trackEndSeconds: Math.min(editEnd, found.mediaEnd / timescale + shift) };
+  });
+}
+
+/** @param limits of the part. @default behind the sample */
+function addSample(
+  found: Found | undefined,
+  position: Position,
+  { duration, compositionOffset, isSync }: Sample,
+  { startTime, endTime } = { startTime: Number.POSITIVE_INFINITY, endTime: Number.POSITIVE_INFINITY },
+): void {
+  if (!found) return;
+  const { index, time } = position;
+  if (isSync) found.firstSync ??= position;
+  if (time <= startTime) {
+    if (isSync) found.sync = position;
+    if (!found.lastBefore || time >= found.lastBefore.time) found.lastBefore = position;
+  }
+  if (time < endTime) found.last = index;
+  found.minOffset = Math.min(found.minOffset, compositionOffset);
+  found.mediaEnd = Math.max(found.mediaEnd, time + duration);
 }
 
 interface WindowStart extends Span {
@@ -193,7 +222,7 @@ interface WindowStart extends Span {
 
 function toWindow(
   track: ClipTrack,
-  { last, minOffset, shift, endSeconds: scanEnd }: Scan,
+  { last, minOffset, shift, trackEndSeconds }: Scan,
   { first, start, startSeconds, endSeconds }: WindowStart,
 ): ClipWindow {
   const delaySeconds = Math.max(0, start / track.header.timescale + shift - startSeconds);
@@ -206,7 +235,7 @@ function toWindow(
     compositionShift: -minOffset,
     startSeconds,
     delaySeconds,
-    durationSeconds: Math.min(endSeconds, scanEnd) - startSeconds - delaySeconds,
+    durationSeconds: Math.min(endSeconds, trackEndSeconds) - startSeconds - delaySeconds,
   };
 }
 

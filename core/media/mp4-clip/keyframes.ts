@@ -85,12 +85,9 @@ export function findKeyframes(source: ClipSource, limits: KeyframeLimits): Keyfr
 function thin<Frame extends Pick<Keyframe, 'span'>>(frames: readonly Frame[], maxBytes: number): readonly Frame[] {
   const total = frames.reduce((sum, { span }) => sum + span.bytes, 0);
   if (total <= maxBytes) return frames;
-  return frames.length > 1
-    ? thin(
-        frames.filter((_, index) => index % 2 === 0),
-        maxBytes,
-      )
-    : [];
+  if (frames.length === 1) return [];
+  const half = frames.filter((_, index) => index % 2 === 0);
+  return thin(half, maxBytes);
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 import type { ClipTimes } from '../skipping/index.ts';
 import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
 import type { ClipLayout } from './clip-layout.ts';
-import { type ClipTrack, findAudioWindow, samplesOf } from './clip-window.ts';
+import { type ClipTrack, findAudioWindows, samplesOf } from './clip-window.ts';
 
 /** Packets of a page: those of a second, of 20 ms each. */
 const MAX_PACKETS = 50;
@@ -36,7 +36,7 @@ interface Page {
  */
 export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer): ClipLayout {
   if (times.skipped) throw new UnsupportedMp4('Ogg has no edit list');
-  const window = findAudioWindow(audio, times);
+  const [window] = findAudioWindows(audio, [times]);
   if (!window) throw new UnsupportedMp4('Nothing is heard between start and end');
   const { header } = audio;
   const toSamples = (units: number) => Math.round((units * OPUS_SAMPLE_RATE) / header.timescale);
