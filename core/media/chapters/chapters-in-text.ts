@@ -14,7 +14,7 @@ const BEFORE = /^[^\p{L}]{0,12}$/u;
 /** Behind a time that ends a line: a bracket. */
 const BEHIND = /^[^\p{L}\p{N}]{0,4}$/u;
 /** Between a time and its title: what closes a bracket before the title, and what opens one behind it. */
-const BEFORE_TITLE = /[\s\p{Pd}\p{Pe}\p{Cf}:;|.,~=>»▶►•*_]/u;
+const BEFORE_TITLE = /[\s\p{Variation_Selector}\p{Pd}\p{Pe}\p{Cf}:;|.,~=>»▶►•*_]/u;
 const BEHIND_TITLE = /[\s\p{Pd}\p{Ps}\p{Cf}:;|,~=<«•*_]/u;
 /** Between a start and an end. */
 const RANGE = /^[\s\p{Pd}~]{1,5}$/u;
@@ -23,41 +23,43 @@ type Position = 'first' | 'last';
 
 /**
  * The chapters that a description lists, a line each, with the times before the titles or behind them: the first one at 0, at
- * least three, in ascending order and within the media. Of another list none, since its times may mean anything.
+ * least three, in ascending order and within the media. Of another list none, since its times may mean anything. Of several
+ * lists, such as one in each language, the first.
  */
 export function chaptersInText(text: string, durationSeconds: number): readonly ChapterMark[] {
   const lines = text.split('\n').filter(({ length }) => length <= MAX_LINE_LENGTH);
   for (const position of ['first', 'last'] satisfies Position[]) {
     const marks = lines.flatMap((line) => readLine(line, position) ?? []);
-    const list = marks.slice(marks.findIndex(({ startSeconds }) => startSeconds === 0));
+    const [from, to] = marks.flatMap(({ startSeconds }, index) => (startSeconds === 0 ? index : []));
+    const list = from === undefined ? [] : marks.slice(from, to);
     const isList =
       list.length >= MIN_CHAPTERS &&
       list.every(
         ({ startSeconds }, index) =>
           startSeconds < durationSeconds && startSeconds > (list[index - 1]?.startSeconds ?? -1),
       );
-    if (isList && list[0]?.startSeconds === 0) return list.slice(0, MAX_CHAPTERS);
+    if (isList) return list.slice(0, MAX_CHAPTERS);
   }
   return [];
 }
 
-/** The chapter of a line whose time is at this position. */
+/** The chapter of a line whose time, or its times of start and end, are at this position. */
 function readLine(line: string, position: Position): ChapterMark | undefined {
-  const times = [...line.matchAll(TIME)].map((match) => ({
-    match,
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
-  const found = position === 'first' ? times[0] : times.at(-1);
-  if (!found) return undefined;
-  const [before, behind] = [line.slice(0, found.start), line.slice(found.end)];
+  const times = [...line.matchAll(TIME)];
+  const isRange = (at: number) =>
+    times[at] && times[at + 1] && RANGE.test(line.slice(endOf(times[at]), times[at + 1]?.index));
+  const at = position === 'first' ? 0 : Math.max(0, times.length - (isRange(times.length - 2) ? 2 : 1));
+  const start = times[at];
+  const last = isRange(at) ? times[at + 1] : start;
+  if (!start || !last) return undefined;
+  const [before, behind] = [line.slice(0, start.index), line.slice(endOf(last))];
   if (!(position === 'first' ? BEFORE.test(before) : BEHIND.test(behind))) return undefined;
-  const [, second] = times;
-  const isRange = position === 'first' && second && RANGE.test(line.slice(found.end, second.start));
-  const title = trimSeparators(position === 'last' ? before : isRange ? line.slice(second.end) : behind);
-  const startSeconds = secondsOf(found.match);
+  const title = trimSeparators(position === 'first' ? behind : before);
+  const startSeconds = secondsOf(start);
   return title === '' || startSeconds === undefined ? undefined : { title, startSeconds };
 }
+
+const endOf = ({ 0: text, index }: RegExpExecArray): number => index + text.length;
 
 function secondsOf([, hours, minutes, seconds]: RegExpExecArray): number | undefined {
   const isClock = Number(seconds) < 60 && (hours === undefined || Number(minutes) < 60);

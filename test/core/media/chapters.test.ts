@@ -14,6 +14,12 @@ describe('chaptersInText', () => {
     ['times in brackets', '[00:00] Intro\n(1:30) Middle\n[01:02:03] End'],
     ['times behind titles', 'Intro - 0:00\nMiddle – 1:30\nEnd (1:02:03)'],
     ['ranges of times', '0:00 - 1:30 Intro\n1:30–1:02:03: Middle\n1:02:03 - 1:10:00 | End'],
+    ['ranges of times behind titles', 'Intro 0:00 - 1:30\nMiddle (1:30–1:02:03)\nEnd [1:02:03 - 1:10:00]'],
+    ['lists in several languages', '0:00 Intro\n1:30 Middle\n1:02:03 End\n\n0:00 Anfang\n1:30 Mitte\n1:02:03 Ende'],
+    [
+      'emoji and directional marks',
+      '\u200f0:00 \u25b6\ufe0f Intro\n\u{1f3b5} 1:30 Middle\u200e\n\u25b6\ufe0f 1:02:03 End',
+    ],
     ['numbers and bullets', '1. 0:00 Intro\n2) 1:30 » Middle\n▶ 62:03 End'],
     [
       'lines between and around them',
