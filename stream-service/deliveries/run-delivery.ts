@@ -39,7 +39,7 @@ export interface Delivery {
 }
 
 export interface RunDeps {
-  readonly segments: Pick<Segments, 'skip' | 'mark'>;
+  readonly segments: Pick<Segments, 'apply'>;
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   readonly resolve: Resolver['resolve'];
   readonly outputs: Outputs<OutputPlan>;

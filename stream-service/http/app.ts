@@ -227,28 +227,22 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
       const options = parseMediaParameters(query);
-      const { skip } = options;
-      // Chapters are numbered as the item has them, and have none of their own.
-      const mark = options.chapter === undefined ? options.mark : undefined;
       return async (found) => {
-        const clip = skip ? await segments.skip(found.resource, skip, options.clip) : options.clip;
-        const resource = mark ? await segments.mark(found.resource, mark, skip) : found.resource;
-        const hasMarks = resource !== found.resource;
-        return planOutput({ ...found, resource }, { route: 'Media', ...options, clip, hasMarks });
+        const { resource, ...applied } = await segments.apply(found.resource, options);
+        return planOutput({ ...found, resource }, { route: 'Media', ...options, ...applied });
       };
     }),
     Combined: route(find.rendition, (query) => {
       const subtitles = parseSubtitlesParameter(query.subtitles);
       const startSeconds = parseStartParameter(query.start);
       // It has no parameter for tags or a bit rate.
-      const { skip, ...sound } = parseSoundParameters({ ...query, tags: undefined, bitrate: undefined });
-      const { mark } = sound;
+      const options = parseSoundParameters({ ...query, tags: undefined, bitrate: undefined });
+      const { skip, mark } = options;
       if ((skip ?? mark) && startSeconds !== undefined)
         throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
-        const clip = skip && (await segments.skip(found.resource, skip));
-        const resource = mark ? await segments.mark(found.resource, mark, skip) : found.resource;
-        const query = { ...sound, subtitles, startSeconds, clip, skip, hasMarks: resource !== found.resource };
+        const { resource, ...applied } = await segments.apply(found.resource, options);
+        const query = { ...options, subtitles, startSeconds, ...applied };
         return planOutput({ ...found, resource }, { route: 'Combined', ...query });
       };
     }),

@@ -6,6 +6,7 @@ import type { Log } from '../../core/log/index.ts';
 import { markSegments, timeChapters } from '../../core/media/chapters/index.ts';
 import {
   type ClipTimes,
+  endOrInfinity,
   mergeSpans,
   SEGMENT_CATEGORIES,
   type Segment,
@@ -15,26 +16,32 @@ import {
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
 import { type Resource, youtubeIdOf } from '../../core/state/index.ts';
 
+/** What is requested of the segments of an item. */
+export interface SegmentsChoice {
+  /** Is left out. */
+  readonly skip?: readonly SegmentCategory[] | undefined;
+  /** Is marked by chapters, unless it is left out. */
+  readonly mark?: readonly SegmentCategory[] | undefined;
+  readonly clip?: ClipTimes | undefined;
+  /** The number of a chapter: it is sent alone, and has none of its own. */
+  readonly chapter?: number | undefined;
+}
+
+/** An item with its segments as requested. */
+export interface AppliedSegments {
+  /** With some segments as chapters; the same where there are none. */
+  readonly resource: Resource;
+  readonly hasMarks: boolean;
+  /** Without some segments. Absent: the whole. */
+  readonly clip: ClipTimes | undefined;
+}
+
 /** What viewers have reported of videos, by a service that the operator names. */
 export interface Segments {
   /** All segments of an item; none without a service. @throws UpstreamError when it fails */
   list(resource: Resource): Promise<readonly Segment[]>;
-  /**
-   * The segments of an item; none on sites that the service does not know.
-   * @throws InvalidParameter without a service, UpstreamError when it fails
-   */
-  find(resource: Resource, categories: readonly SegmentCategory[]): Promise<readonly Segment[]>;
-  /** The times of a clip without some segments. @throws as `find` */
-  skip(resource: Resource, categories: readonly SegmentCategory[], clip?: ClipTimes): Promise<ClipTimes | undefined>;
-  /**
-   * The item with some segments as chapters; itself where there are none. @throws as `find`
-   * @param skipped categories that are left out of the file
-   */
-  mark(
-    resource: Resource,
-    categories: readonly SegmentCategory[],
-    skipped?: readonly SegmentCategory[],
-  ): Promise<Resource>;
+  /** @throws InvalidParameter without a service where one is needed, UpstreamError when it fails */
+  apply(resource: Resource, choice: SegmentsChoice): Promise<AppliedSegments>;
 }
 
 export interface SegmentsOptions {
@@ -104,31 +111,33 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     }
   };
 
-  const find: Segments['find'] = async (resource, categories) => {
+  /** Those of all categories; none on sites that the service does not know. */
+  const find = async (resource: Resource): Promise<readonly Segment[]> => {
     if (!sponsorblockUrl || !request) throw new InvalidParameter('This instance knows no segments of videos.');
     const videoId = youtubeIdOf(resource);
     if (videoId === undefined) return [];
     const cached = known.get(videoId);
     if (cached instanceof UpstreamError) throw cached;
     const all = cached ?? (await flights(videoId, () => load(sponsorblockUrl, request, videoId)));
-    return selectSegments(all, categories, resource.durationSeconds);
+    return selectSegments(all, resource.durationSeconds);
   };
 
   return {
-    list: async (resource) => (sponsorblockUrl ? find(resource, SEGMENT_CATEGORIES) : []),
-    find,
-    async skip(resource, categories, clip) {
-      const segments = await find(resource, categories);
-      return segments.length === 0 ? clip : { ...(clip ?? WHOLE), skipped: mergeSpans(segments) };
-    },
-    async mark(resource, categories, skipped = []) {
-      const segments = await find(resource, categories);
-      const shown = segments.filter(({ category }) => !skipped.includes(category));
-      if (shown.length === 0) return resource;
+    list: async (resource) => (sponsorblockUrl ? find(resource) : []),
+    async apply(resource, { skip = [], mark = [], clip, chapter }) {
+      const marks = chapter === undefined ? mark.filter((category) => !skip.includes(category)) : [];
+      const found = skip.length + marks.length > 0 ? await find(resource) : [];
       const { details, durationSeconds, title } = resource;
+      const of = (categories: readonly SegmentCategory[]) =>
+        found
+          .filter(({ category }) => categories.includes(category))
+          .map((each) => ({ ...each, endSeconds: endOrInfinity(each.endSeconds, durationSeconds) }));
+      const [skipped, shown] = [mergeSpans(of(skip)), of(marks)];
+      const part = skipped.length > 0 ? { ...(clip ?? WHOLE), skipped } : clip;
+      if (shown.length === 0) return { resource, hasMarks: false, clip: part };
       const own = timeChapters(details?.chapters ?? [], durationSeconds);
       const chapters = markSegments(own.length > 0 ? own : [{ ...WHOLE, title: title ?? 'Video' }], shown);
-      return { ...resource, details: { ...details, chapters } };
+      return { resource: { ...resource, details: { ...details, chapters } }, hasMarks: true, clip: part };
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Span } from '../skipping/index.ts';
+import { endOrInfinity, type Span } from '../skipping/index.ts';
 
 /** A chapter as its source tells it. Seconds. */
 export interface ChapterMark {
@@ -16,29 +16,16 @@ export interface Chapter {
   readonly endSeconds: number;
 }
 
-/** Sources round durations: a chapter that ends this much before the end lasts to the end. */
-const END_TOLERANCE_SECONDS = 1;
-
 /**
  * The chapters with a title and an end each, in the order and number of the marks.
  * @param durationSeconds of the media. @default unknown
  */
-export const timeChapters = (
-  marks: readonly ChapterMark[],
-  durationSeconds = Number.POSITIVE_INFINITY,
-): readonly Chapter[] =>
-  marks.map(({ title, startSeconds, endSeconds = marks[index(marks, startSeconds)]?.startSeconds }, at) => ({
-    title: title ?? `Chapter ${at + 1}`,
-    startSeconds,
-    endSeconds:
-      endSeconds === undefined || endSeconds > durationSeconds - END_TOLERANCE_SECONDS
-        ? Number.POSITIVE_INFINITY
-        : endSeconds,
-  }));
-
-/** Where the first mark behind a time is. */
-const index = (marks: readonly ChapterMark[], seconds: number): number =>
-  marks.findIndex(({ startSeconds }) => startSeconds > seconds);
+export const timeChapters = (marks: readonly ChapterMark[], durationSeconds?: number): readonly Chapter[] =>
+  marks.map(({ title, startSeconds, endSeconds }, at) => {
+    const next = marks.find((mark) => mark.startSeconds > startSeconds)?.startSeconds;
+    const end = endSeconds ?? next ?? Number.POSITIVE_INFINITY;
+    return { title: title ?? `Chapter ${at + 1}`, startSeconds, endSeconds: endOrInfinity(end, durationSeconds) };
+  });
 
 /** Shorter pieces of chapters are left out of a part: they come from rounded times. */
 const MIN_SECONDS = 0.05;
@@ -62,16 +49,17 @@ export function chaptersWithin(chapters: readonly Chapter[], parts: readonly Spa
     .filter(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= MIN_SECONDS)
     .toSorted((a, b) => a.startSeconds - b.startSeconds);
   // One that continues in the next part is a single one.
-  const ends = new Map(shown.map(({ chapter, endSeconds }) => [chapter, endSeconds]));
-  const own = [...Map.groupBy(shown, ({ chapter }) => chapter)]
-    .map(([{ title }, [first]]) => ({ title, startSeconds: first?.startSeconds ?? 0, chapter: first?.chapter }))
-    .filter(({ startSeconds }, at, all) => startSeconds !== all[at - 1]?.startSeconds);
-  return own.map(({ title, startSeconds, chapter }, at) => ({
-    title,
-    startSeconds,
-    endSeconds: Math.min(
-      (chapter && ends.get(chapter)) ?? startSeconds,
-      own[at + 1]?.startSeconds ?? Number.POSITIVE_INFINITY,
-    ),
-  }));
+  const own = new Map<Chapter, Chapter>();
+  for (const { chapter, ...times } of shown)
+    own.set(chapter, {
+      title: chapter.title,
+      ...times,
+      startSeconds: own.get(chapter)?.startSeconds ?? times.startSeconds,
+    });
+  return [...own.values()]
+    .filter(({ startSeconds }, at, all) => startSeconds !== all[at - 1]?.startSeconds)
+    .map((each, at, all) => ({
+      ...each,
+      endSeconds: Math.min(each.endSeconds, all[at + 1]?.startSeconds ?? Number.POSITIVE_INFINITY),
+    }));
 }

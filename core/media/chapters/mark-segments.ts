@@ -1,4 +1,4 @@
-import type { Segment, SegmentCategory } from '../skipping/index.ts';
+import { keptParts, type Segment, type SegmentCategory } from '../skipping/index.ts';
 import type { Chapter } from './chapters.ts';
 import { MAX_CHAPTERS } from './chapters-in-text.ts';
 
@@ -28,15 +28,9 @@ export function markSegments(chapters: readonly Chapter[], segments: readonly Se
     const start = Math.max(startSeconds, marks.at(-1)?.endSeconds ?? 0);
     if (start < endSeconds) marks.push({ title: TITLES[category], startSeconds: start, endSeconds });
   }
-  const pieces = chapters.flatMap(({ title, startSeconds, endSeconds }) => {
-    const starts = [startSeconds, ...marks.map((mark) => mark.endSeconds)];
-    const ends = [...marks.map((mark) => mark.startSeconds), endSeconds];
-    return starts.map((start, index) => ({
-      title,
-      startSeconds: Math.max(start, startSeconds),
-      endSeconds: Math.min(ends[index] ?? endSeconds, endSeconds),
-    }));
-  });
+  const pieces = chapters.flatMap(({ title, ...span }) =>
+    keptParts({ ...span, skipped: marks }).map((part) => ({ title, ...part })),
+  );
   const kept = pieces.filter((piece) => piece.endSeconds - piece.startSeconds >= MIN_SECONDS);
   return [...marks, ...kept].toSorted((a, b) => a.startSeconds - b.startSeconds).slice(0, MAX_CHAPTERS);
 }

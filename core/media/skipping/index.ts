@@ -1,4 +1,4 @@
-export { type ClipTimes, isWhole, keptParts, type Span } from './kept-parts.ts';
+export { type ClipTimes, endOrInfinity, isWhole, keptParts, type Span } from './kept-parts.ts';
 export {
   InvalidSegments,
   mergeSpans,

@@ -15,6 +15,13 @@ export interface ClipTimes extends Span {
 export const isWhole = ({ startSeconds, endSeconds }: ClipTimes): boolean =>
   startSeconds === 0 && endSeconds === Number.POSITIVE_INFINITY;
 
+/** Sources round durations: what ends less than this before the end lasts to the end. */
+const END_TOLERANCE_SECONDS = 1;
+
+/** Infinite for an end that is that of the media. @param durationSeconds of the media. @default unknown */
+export const endOrInfinity = (endSeconds: number, durationSeconds = Number.POSITIVE_INFINITY): number =>
+  endSeconds > durationSeconds - END_TOLERANCE_SECONDS ? Number.POSITIVE_INFINITY : endSeconds;
+
 /** A shorter part between two that are left out is left out with them. */
 const MIN_KEPT_SECONDS = 0.1;
 

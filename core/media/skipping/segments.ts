@@ -78,15 +78,10 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 /** Segments that were reported for another version of the video have other times. */
 const MAX_DIFFERENCE_SECONDS = 1.5;
 
-/** Those of the categories that were reported for a video of this duration. */
-export const selectSegments = (
-  segments: readonly Segment[],
-  categories: readonly SegmentCategory[],
-  durationSeconds: number | undefined,
-): readonly Segment[] =>
+/** Those that were reported for a video of this duration. */
+export const selectSegments = (segments: readonly Segment[], durationSeconds: number | undefined): readonly Segment[] =>
   segments.filter(
-    ({ category, videoSeconds = durationSeconds }) =>
-      categories.includes(category) &&
+    ({ videoSeconds = durationSeconds }) =>
       Math.abs((videoSeconds ?? 0) - (durationSeconds ?? videoSeconds ?? 0)) <= MAX_DIFFERENCE_SECONDS,
   );
 

@@ -20,7 +20,7 @@ export interface ChooseEntryDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   /** Resolves entries that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
-  readonly segments: Pick<Segments, 'skip' | 'mark'>;
+  readonly segments: Pick<Segments, 'apply'>;
 }
 
 /** For whom entries are read, and until when. */
@@ -102,15 +102,13 @@ export async function chooseRendition(
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { bitrateKbps, hasTags, conversion = selected?.format, subtitles, audio, skip, mark, loudness } = parameters;
-  const clip = skip ? await segments.skip(resource, skip, parameters.clip) : parameters.clip;
+  const { conversion = selected?.format } = parameters;
   const { chapter = parameters.chapter } = entries.get(number) ?? {};
+  const { resource: marked, ...applied } = await segments.apply(resource, { ...parameters, chapter });
   const listPlace = placeInList(list, number);
-  const query = { format: conversion, bitrateKbps, hasTags, audio, clip, subtitles, listPlace, chapter, loudness };
+  const query = { ...parameters, ...applied, route: 'Media', format: conversion, listPlace, chapter } as const;
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
-  const marked = mark && chapter === undefined ? await segments.mark(resource, mark, skip) : resource;
-  const hasMarks = marked !== resource;
-  const plan = planOutput({ ...found, resource: marked }, { route: 'Media', ...query, hasMarks });
+  const plan = planOutput({ ...found, resource: marked }, query);
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };
 }
 

@@ -41,15 +41,9 @@ export async function openEncode(
     isOpened ? openTrack(openSource, found, track, session, { range: OPENING_RANGE }) : undefined,
     fullTag && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
   ]);
-  return encode(
-    format,
-    { resource, track, source, ffmpeg, client: session.client },
-    {
-      ...choice,
-      fullTag: fullTag && { text: { ...fullTag.text, loudness }, cover: isMeasured ? cover : undefined },
-    },
-    frameStreams,
-  );
+  const input = { resource, track, source, ffmpeg, client: session.client };
+  const known = fullTag && { text: { ...fullTag.text, loudness }, cover: isMeasured ? cover : undefined };
+  return encode(format, input, { ...choice, fullTag: known }, frameStreams);
 }
 
 export interface EncodeInput extends Omit<FrameInput, 'source'> {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { markSegments } from '../../../../core/media/chapters/mark-segments.ts';
-import { keptParts } from '../../../../core/media/skipping/kept-parts.ts';
+import type { TrackHeader } from '../../../../core/media/isobmff/index.ts';
+import { findVideoWindows } from '../../../../core/media/mp4-clip/clip-window.ts';
+import { endOrInfinity, keptParts } from '../../../../core/media/skipping/kept-parts.ts';
 import {
   InvalidSegments,
   mergeSpans,
@@ -12,45 +14,29 @@ import { clipText } from '../../../../core/media/timed-text/text-track.ts';
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const spans = (...pairs: readonly (readonly [number, number])[]) => pairs.map(([from, to]) => span(from, to));
 const END = Number.POSITIVE_INFINITY;
+const WHOLE = span(0, END);
+const write = (list: readonly { readonly startSeconds: number; readonly endSeconds: number }[]) =>
+  list.map(({ startSeconds, endSeconds }) => `${startSeconds}-${endSeconds}`).join(' ');
 
 it.each([
-  [0, END, undefined, [[0, END]]],
-  [
-    0,
-    END,
-    [
-      [5, 9],
-      [20, 30],
-    ],
-    [
-      [0, 5],
-      [9, 20],
-      [30, END],
-    ],
-  ],
-  [0, END, [[0, 9]], [[9, END]]],
-  [
-    7,
-    25,
-    [
-      [0, 5],
-      [6, 8],
-      [20, 30],
-    ],
-    [[8, 20]],
-  ],
-  [0, 4, [[0, 9]], []],
-  [
-    0,
-    END,
-    [
-      [0.05, 3],
-      [3.05, 8],
-    ],
-    [[8, END]],
-  ],
-] as const)('of %d to %d without %j, keptParts keeps %j', (from, to, skipped, kept) =>
-  expect(keptParts({ ...span(from, to), skipped: skipped && spans(...skipped) })).toEqual(spans(...kept)),
+  [WHOLE, undefined, '0-Infinity'],
+  [WHOLE, spans([5, 9], [20, 30]), '0-5 9-20 30-Infinity'],
+  [WHOLE, spans([0, 9]), '9-Infinity'],
+  [WHOLE, spans([0.05, 3], [3.05, 8]), '8-Infinity'],
+  [WHOLE, spans([5, END]), '0-5'],
+  [span(7, 25), spans([0, 5], [6, 8], [20, 30]), '8-20'],
+  [span(0, 4), spans([0, 9]), ''],
+])('of %j without %j, keptParts keeps %s', (times, skipped, kept) =>
+  expect(write(keptParts({ ...times, skipped }))).toBe(kept),
+);
+
+it.each([
+  [58.9, 60, 58.9],
+  [59.1, 60, END],
+  [61, 60, END],
+  [1e6, undefined, 1e6],
+])('what ends at %d of %d ends at %d', (end, duration, expected) =>
+  expect(endOrInfinity(end, duration)).toBe(expected),
 );
 
 it('mergeSpans joins those that overlap or touch, in order', () =>
@@ -106,11 +92,10 @@ describe('parseSegments', () => {
     '[{"videoID":"wanted","segments":[{"segment":[1,2],"videoDuration":"90"}]}]',
   ])('rejects %s', (text) => expect(() => parseSegments(Buffer.from(text), 'wanted')).toThrow(InvalidSegments));
 
-  it('selectSegments leaves out other categories, and segments of a version of another length', () => {
+  it('selectSegments leaves out segments of a version of another length', () => {
     const segments = parseSegments(answer(segment, { ...segment, videoDuration: 93 }), 'wanted');
-    expect(selectSegments(segments, ['sponsor'], 90)).toHaveLength(1);
-    expect(selectSegments(segments, ['intro'], 90)).toHaveLength(0);
-    expect(selectSegments(segments, ['sponsor'], undefined)).toHaveLength(2);
+    expect(selectSegments(segments, 90)).toHaveLength(1);
+    expect(selectSegments(segments, undefined)).toHaveLength(2);
   });
 });
 
@@ -149,4 +134,22 @@ it('clipText moves cues to where their part is, and cuts those that reach into w
     { startMs: 1000, endMs: 5000, text: 'a' },
     { startMs: 5000, endMs: 8000, text: 'b' },
   ]);
+});
+
+it('findVideoWindows reads the samples once for all parts', () => {
+  const header = { timescale: 10, movieTimescale: 10, edits: [] } as unknown as TrackHeader;
+  let read = 0;
+  function* samples() {
+    for (let at = 0; at < 1000; at += 1, read += 1)
+      yield {
+        ...{ decodeTime: at * 10, duration: 10, compositionOffset: 0, isSync: at % 10 === 0 },
+        ...{ offset: at, size: 1, description: 1 },
+      };
+  }
+  const parts = Array.from({ length: 50 }, (_, at) => span(20 * at + 13, 20 * at + 18));
+  const windows = findVideoWindows({ header, source: 0, fileBytes: 1000, samples }, parts);
+  expect(windows.map((window) => [window?.first, window?.last])).toEqual(
+    parts.map((_, at) => [20 * at + 10, 20 * at + 17]),
+  );
+  expect(read).toBe(1000);
 });
