@@ -14,7 +14,7 @@ import {
   selectSegments,
 } from '../../core/media/skipping/index.ts';
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
-import { type Resource, youtubeIdOf } from '../../core/state/index.ts';
+import { type Resource, type State, youtubeIdOf } from '../../core/state/index.ts';
 
 /** What is requested of the segments of an item. */
 export interface SegmentsChoice {
@@ -45,12 +45,15 @@ export interface Segments {
 }
 
 export interface SegmentsOptions {
+  readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
   /** Base URL of the service. Absent: none. */
   readonly sponsorblockUrl?: string;
   readonly request?: Egress['request'];
   readonly log: Log;
   /** @default 5000 */
   readonly timeoutMs?: number;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
 }
 
 /** Requests at once, of all clients. */
@@ -61,12 +64,17 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_CACHED_SEGMENTS = 50_000;
 /** Until a service that has failed is asked again. */
 const FAILED_MS = 15_000;
+const HOUR_MS = 60 * 60_000;
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
 
-/** Segments by the interface of SponsorBlock. All categories are read at once, so that a video is asked for once. */
-export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIMEOUT_MS }: SegmentsOptions): Segments {
+/**
+ * Segments by the interface of SponsorBlock. All categories are read at once, so that a video is asked for once. Until the end
+ * of the hour all hosts have the segments that the first of them has read: ranges of one file may come from several.
+ */
+export function createSegments(options: SegmentsOptions): Segments {
+  const { sponsorblockUrl, request, state, log, timeoutMs = TIMEOUT_MS, now = Date.now } = options;
   const known = createCache<string, readonly Segment[] | UpstreamError>({
-    ...{ maxEntries: 2000, maxAgeMs: 60 * 60_000, maxWeight: MAX_CACHED_SEGMENTS },
+    ...{ maxEntries: 2000, maxAgeMs: HOUR_MS, maxWeight: MAX_CACHED_SEGMENTS },
     weightOf: (value) => (value instanceof UpstreamError ? 0 : value.length),
   });
   const flights = createSingleFlight<readonly Segment[]>();
@@ -95,19 +103,15 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     }
   };
 
-  const load = async (base: string, send: Egress['request'], videoId: string): Promise<readonly Segment[]> => {
+  const readTwice = async (base: string, send: Egress['request'], videoId: string): Promise<readonly Segment[]> => {
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       // A dropped connection is no failure of the service.
-      const segments = await read(base, send, videoId, signal).catch(() => read(base, send, videoId, signal));
-      known.set(videoId, segments);
-      return segments;
+      return await read(base, send, videoId, signal).catch(() => read(base, send, videoId, signal));
     } catch (cause) {
       log.warn('Segments could not be read', { error: cause });
       // Whatever it is, the fault is not the request's.
-      const error = new UpstreamError('Segments could not be read', { cause });
-      known.set(videoId, error, Date.now() + FAILED_MS);
-      throw error;
+      throw new UpstreamError('Segments could not be read', { cause });
     }
   };
 
@@ -116,9 +120,22 @@ export function createSegments({ sponsorblockUrl, request, log, timeoutMs = TIME
     if (!sponsorblockUrl || !request) throw new InvalidParameter('This instance knows no segments of videos.');
     const videoId = youtubeIdOf(resource);
     if (videoId === undefined) return [];
-    const cached = known.get(videoId);
+    const name = `segments-${Math.floor(now() / HOUR_MS)}` as const;
+    const key = `${resource.id} ${name}`;
+    const load = async (): Promise<readonly Segment[]> => {
+      const stored = await state.getAttachment(resource.id, name);
+      if (stored) return JSON.parse(String(stored));
+      const segments = await readTwice(sponsorblockUrl, request, videoId).catch((error: UpstreamError) => {
+        known.set(key, error, Date.now() + FAILED_MS);
+        throw error;
+      });
+      const bytes = Buffer.from(JSON.stringify(segments));
+      return JSON.parse(String(await state.putAttachment(resource.id, name, bytes)));
+    };
+    const cached = known.get(key);
     if (cached instanceof UpstreamError) throw cached;
-    const all = cached ?? (await flights(videoId, () => load(sponsorblockUrl, request, videoId)));
+    const all = cached ?? (await flights(key, load));
+    known.set(key, all);
     return selectSegments(all, resource.durationSeconds);
   };
 

@@ -7,7 +7,7 @@ import { UpstreamError } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
-import { createSegments } from '../../../../stream-service/segments/segments.ts';
+import { createSegments, type SegmentsOptions } from '../../../../stream-service/segments/segments.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
@@ -336,13 +336,24 @@ describe('Media with skip', () => {
     expect(await listOf(failed)).toEqual([502, undefined]);
   });
 
+  it('leaves out the same on all hosts until the next hour', async () => {
+    const reports = [segmentOf(1, 2)];
+    const { paths, ...service } = await createHosts((...sent) => answerSegments(...reports)(...sent));
+    let hour = 1;
+    const hosts = [1, 2, 3].map(() => service.createHost({ now: () => hour * 3_600_000 }));
+    const heard = () => Promise.all(hosts.map((host) => host.list(service.resource)));
+    const [first] = await heard();
+    reports.push(segmentOf(4, 5));
+    expect(await heard()).toEqual([first, first, first]);
+    expect(first).toHaveLength(1);
+    hour += 1;
+    expect((await heard()).map(({ length }) => length)).toEqual([2, 2, 2]);
+    expect(paths.length).toBeLessThan(7);
+  });
+
   it('ends a request to a service that does not answer, which all that wait for it share', async () => {
-    const { url, host, paths } = await startSegmentsService(() => undefined);
-    const egress = createEgress({ allow: [host] });
-    onTestFinished(egress.close);
-    const options = { sponsorblockUrl: url, request: egress.request, timeoutMs: 20, log: silentLog };
-    const segments = createSegments(options);
-    const resource = resourceOf([trackOf('mp4')], { origin });
+    const { paths, resource, createHost } = await createHosts(() => undefined);
+    const segments = createHost({ timeoutMs: 20 });
     const found = await Promise.allSettled([1, 2, 3].map(() => segments.apply(resource, { skip: ['sponsor'] })));
     expect(found.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await expect(segments.apply(resource, { mark: ['intro'] })).rejects.toThrow(UpstreamError);
@@ -372,6 +383,22 @@ describe('Media with skip', () => {
     expect([status, JSON.parse(body.toString()).detail]).toEqual([400, 'This instance knows no segments of videos.']);
   });
 });
+
+/** A service of segments, and what makes hosts with one table that read it. */
+async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
+  const { url, host, paths } = await startSegmentsService(answer);
+  const egress = createEgress({ allow: [host] });
+  onTestFinished(egress.close);
+  const attachments = new Map<string, Buffer>();
+  const state: SegmentsOptions['state'] = {
+    getAttachment: async (id, name) => attachments.get(id + name),
+    putAttachment: async (id, name, bytes) =>
+      attachments.get(id + name) ?? attachments.set(id + name, bytes).get(id + name) ?? bytes,
+  };
+  const createHost = (options: Partial<SegmentsOptions>) =>
+    createSegments({ sponsorblockUrl: url, request: egress.request, log: silentLog, state, ...options });
+  return { paths, createHost, resource: resourceOf([trackOf('mp4')], { origin }) };
+}
 
 const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]) => sum + to - from, 0);
 
