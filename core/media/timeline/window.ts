@@ -17,14 +17,20 @@ export interface WindowPlace {
   readonly last: number;
 }
 
-/** The segments with the times that follow from the one before them, up to a discontinuity. */
+/** The segments with the times that follow from the one before them, or the one behind them (RFC 8216 §4.3.2.6), up to a discontinuity. */
 export function withTimes(segments: readonly Segment[]): readonly Segment[] {
   let next: number | undefined;
-  return segments.map((segment) => {
+  const timed = segments.map((segment) => {
     const startsAtMs = segment.startsAtMs ?? (segment.isDiscontinuity ? undefined : next);
     next = startsAtMs === undefined ? undefined : startsAtMs + segment.seconds * 1000;
     return startsAtMs === undefined ? segment : { ...segment, startsAtMs };
   });
+  for (let index = timed.length - 1; index > 0; index--) {
+    const [before, after] = [timed[index - 1] as Segment, timed[index] as Segment];
+    if (before.startsAtMs !== undefined || after.startsAtMs === undefined || after.isDiscontinuity) continue;
+    timed[index - 1] = { ...before, startsAtMs: after.startsAtMs - before.seconds * 1000 };
+  }
+  return timed;
 }
 
 /**

@@ -362,6 +362,11 @@ describe('a window of another kind', () => {
     expect(await segmentsOf(`${base}?start=-3`)).toBe('101-102');
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
     await service?.close();
+    // One time suffices, in any zone, for the segments before it as well.
+    const time = '#EXT-X-PROGRAM-DATE-TIME:2026-11-23T22:00:04+02:00\n#EXTINF:2.000,\nboth2';
+    const timed = await serve(() => untimed().replace('#EXTINF:2.000,\nboth2', time));
+    expect(await segmentsOf(`${timed}?start=2026-11-23T20:00:00Z&end=2026-11-23T20:00:04Z`)).toBe('100-101');
+    await service?.close();
     for (const [delivery, isLive] of [
       ['direct', true],
       ['hls', false],
