@@ -1,4 +1,4 @@
-import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import { createPlacement, type SegmentFacts, writeWindowHeader } from '../../../core/media/mp4-window/index.ts';
@@ -12,7 +12,7 @@ import { createRebase } from './rebase-filter.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
 import { openSegments } from './segmented-source.ts';
 import { SlicedStream } from './sliced-stream.ts';
-import { createReader, readAllFacts, readInit } from './window-reader.ts';
+import { countOfEncoding, createReader, readAllFacts, readInit } from './window-reader.ts';
 
 /** What is known of a window before it is read. */
 export interface WindowFacts {
@@ -58,17 +58,21 @@ export async function inspectWindow(request: OpenRequest, lists: LiveLists): Pro
 async function openWindowFile(request: OpenRequest, origin: number, lists: LiveLists): Promise<FileSource> {
   const { limits, readAheadBudget: budget, track } = request;
   const window = await createReader(request, lists);
-  const { list, timeline } = window;
-  const segments = timeline.segments.filter(({ isGap }) => !isGap);
-  const [first] = segments;
-  const { init, facts } = await readInit(window, first)
+  const { list } = window;
+  const listed = window.timeline.segments.filter(({ isGap }) => !isGap);
+  const [first] = listed;
+  const { init, facts, count } = await readInit(window, first)
     .then(async (init) => ({
       init,
-      facts: await readAllFacts(window, isGrowing(request) ? segments.slice(0, 1) : segments, init),
+      facts: await readAllFacts(window, isGrowing(request) ? listed.slice(0, 1) : listed, init),
+      count: await countOfEncoding(window, listed, init.tracks),
     }))
     .catch((error) => {
       throw error instanceof UnsupportedMp4 ? new UpstreamError('The segments have changed', { cause: error }) : error;
     });
+  const segments = listed.slice(0, count);
+  // Another encoding ends a file that grows.
+  const timeline = count < listed.length ? { ...window.timeline, segments, isComplete: true } : window.timeline;
   /** A placement that has the first segments. */
   const place = (known: readonly SegmentFacts[]) => {
     const placement = createPlacement(origin);
@@ -93,8 +97,7 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
       known = await readAllFacts(window, segments, init);
       return offsetsOf().at(-1);
     } catch (error) {
-      // A change of the encoding ends the file, which is found by reading it.
-      if (error instanceof UnsupportedMp4 || error instanceof UnsupportedRendition) return undefined;
+      if (error instanceof UnsupportedMp4) return undefined;
       throw error;
     }
   };

@@ -79,22 +79,33 @@ export async function readAllFacts(
   const { facts } = window.list;
   const unknown = segments.filter(({ sequence }) => !facts.has(sequence));
   if (unknown.length > MAX_FILE_SEGMENTS || !unknown.every(isPlain)) throw new UnsupportedMp4('Not a file');
-  let before = segments[0]?.init;
-  for (const segment of unknown) {
-    if (isSameSection(segment.init, before)) continue;
-    before = segment.init;
-    if (isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) continue;
+  if ((await countOfEncoding(window, segments, tracks)) < segments.length)
     throw new UnsupportedRendition('The encoding of the live stream changes within the window: choose a later start.');
-  }
   // The first failure ends the requests of all others.
   const options = { concurrency: PARALLEL_REQUESTS, signal: window.request.signal };
   return Readable.from(segments)
     .map(async (segment: Segment, { signal = options.signal } = {}) => {
-      const read = facts.get(segment.sequence) ?? (await readFacts(window, segment, tracks, signal));
+      const read = facts.get(segment.sequence) ?? (await readFacts(window, segment, signal));
       facts.set(segment.sequence, read);
       return read;
     }, options)
     .toArray();
+}
+
+/** How many of the segments, from the first one on, have the encoding of these tracks. @throws what reading throws */
+export async function countOfEncoding(
+  window: WindowReader,
+  segments: readonly Segment[],
+  tracks: InitSection['tracks'],
+): Promise<number> {
+  let before = segments[0]?.init;
+  for (const [index, segment] of segments.entries()) {
+    if (!isPlain(segment)) return index;
+    if (isSameSection(segment.init, before)) continue;
+    before = segment.init;
+    if (!isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) return index;
+  }
+  return segments.length;
 }
 
 /** @throws UnsupportedMp4 when there is none that describes tracks, and what reading throws */
@@ -118,13 +129,9 @@ export async function readInit(window: WindowReader, segment: Segment | undefine
 
 export const findMoov = (bytes: Buffer) => indexContent(bytes, 'file').find('moov')?.whole;
 
-async function readFacts(
-  window: WindowReader,
-  segment: Segment,
-  tracks: InitSection['tracks'],
-  signal: AbortSignal,
-): Promise<SegmentFacts> {
+async function readFacts(window: WindowReader, segment: Segment, signal: AbortSignal): Promise<SegmentFacts> {
   const { request } = window;
+  const { tracks } = await readInit(window, segment);
   const { range } = segment.content;
   for (let wanted = HEAD_BYTES; wanted <= MAX_MOOF_BYTES; ) {
     const target = targetOf(window, segment, 'content');

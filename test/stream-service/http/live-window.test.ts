@@ -305,6 +305,10 @@ describe('a window of a live stream of fragmented MP4', () => {
     const changed = await serve(switched('wide'));
     expect(await statusOf(await follow(`${changed}?start=-999`))).toBe('415 /problems/unsupported-rendition');
     expect((await sendRequest(await follow(`${changed}?start=-2`))).status).toBe(200);
+    // What is known of segments from other windows does not hide it.
+    for (const segments of ['100-101', '102-102', '103-103'])
+      expect(await statusOf(`${changed}?segments=${segments}`)).toBe(200);
+    expect(await statusOf(`${changed}?segments=100-103`)).toBe('415 /problems/unsupported-rendition');
   });
 
   it('is a recording for conversions, tags and clips', async () => {
@@ -440,6 +444,24 @@ describe('a live stream from the start of what is held', () => {
     // A process that has not seen the first segments cannot place the others.
     await service?.close();
     expect(await statusOf(`${await serve(list)}?segments=100-`)).toBe('404 /problems/gone');
+  });
+
+  it('ends where the encoding changes', async () => {
+    const state: RollingList = { from: 0, to: 2 };
+    const extra = (number: number) => (number === 2 ? ['#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="wide.mp4"'] : []);
+    const list = () => eager('both', state, { extra })().replace('both2', 'wide2');
+    const url = await follow(`${await serve(list)}?from=start`);
+    const following = await openResponse(url);
+    const present = await rangeOf(url, 'bytes=1-');
+    state.to = 4;
+    // It breaks off, because what follows was not known when it began: a download that goes on finds that it has all.
+    await expect(following.body.toArray()).rejects.toThrow();
+    const head = await sendRequest(url, { method: 'HEAD' });
+    const size = 1 + present.body.length;
+    expect([head.headers['content-length'], head.headers.etag]).toEqual([String(size), following.headers.etag]);
+    expect((await rangeOf(url, `bytes=${size}-`)).contentRange).toBe(`bytes */${size}`);
+    const { complaints, durationSeconds } = await inspect((await sendRequest(url)).body, '.mp4');
+    expect([complaints, Math.round(durationSeconds)]).toEqual(['', 4]);
   });
 
   it('has the same bytes in every process, with the sizes of segments requested once', async () => {
