@@ -35,7 +35,7 @@ export {
   parseFragmentSamples,
 } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, rebaseFragment, shiftFragment } from './fragment-times.ts';
-export { descriptorContent, type InitTrack, isSameDescription, parseInitTracks } from './init-segment.ts';
+export { descriptorContent, type InitTrack, isSameDescription, parseInitTracks, removeDelays } from './init-segment.ts';
 export {
   extendMovie,
   FRAGMENTED_FILE_TYPE,

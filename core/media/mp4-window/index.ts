@@ -4,5 +4,6 @@ export {
   MOOF_AHEAD,
   type Placement,
   type SegmentFacts,
+  shownTimes,
   writeWindowHeader,
 } from './window-layout.ts';

@@ -1,4 +1,5 @@
 import {
+  type FragmentTime,
   fragmentTimes,
   fullBox,
   type InitTrack,
@@ -6,12 +7,13 @@ import {
   parseBoxes,
   patchCreationTime,
   patchHeaderDuration,
+  removeDelays,
   UnsupportedMp4,
   u32,
   u64,
 } from '../isobmff/index.ts';
 
-/** What the first bytes of a segment of fragmented MP4 say of it. Times in seconds of its own clock. */
+/** What the first bytes of a segment of fragmented MP4 say of it. Times in seconds of its own clock, delays included. */
 export interface SegmentFacts {
   readonly bytes: number;
   /** Decode time of the earliest track. */
@@ -19,6 +21,13 @@ export interface SegmentFacts {
   /** Undefined: it has several fragments. */
   readonly end: number | undefined;
 }
+
+/** When the samples of a `moof` are shown, as far as decode times and delays say. */
+export const shownTimes = (moof: Buffer, tracks: readonly InitTrack[]): readonly FragmentTime[] =>
+  fragmentTimes(moof, tracks).map(({ id, start, end }) => {
+    const delay = tracks.find((track) => track.id === id)?.delaySeconds ?? 0;
+    return { id, start: start + delay, end: end + delay };
+  });
 
 /** More bytes are needed, up to an offset. */
 export const MOOF_AHEAD = 'moof ahead';
@@ -43,7 +52,7 @@ export function inspectSegment(
   // With the header of its `mdat`.
   const neededBytes = Math.min(bytes, moof.end + 16);
   if (neededBytes > head.length) return { kind: MOOF_AHEAD, bytes: neededBytes };
-  const times = fragmentTimes(head.subarray(moof.start, moof.end), tracks);
+  const times = shownTimes(head.subarray(moof.start, moof.end), tracks);
   if (times.length === 0) throw new UnsupportedMp4('A fragment without decode times');
   const mdat = boxes[boxes.indexOf(moof) + 1];
   const isWhole = mdat?.type === 'mdat' && mdat.end >= bytes;
@@ -118,13 +127,13 @@ const MAX_REFERENCED_BYTES = 0x7fff_ffff;
 
 /**
  * What precedes the segments in the file: the initialization section with the duration and the time of day, and a `sidx`
- * with one entry for each segment.
+ * with one entry for each segment. Delays are part of the times of the samples.
  * @throws UnsupportedMp4 when it has no `moov`, or a segment is too large for an index
  */
 export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs }: WindowHeaderOptions): Buffer {
   const endSeconds = segments?.at(-1)?.end ?? 0;
   const kept = indexContent(init, 'file').children.filter(({ type }) => type === 'ftyp' || type === 'moov');
-  const bare = Buffer.concat(kept.map(({ whole }) => whole));
+  const bare = Buffer.concat(kept.map(({ type, whole }) => (type === 'moov' ? removeDelays(whole) : whole)));
   const movie = segments ? patchHeaderDuration(bare, endSeconds) : bare;
   const track = tracks.find(({ kind }) => kind === 'vide') ?? tracks[0];
   if (!movie || !track || kept.at(-1)?.type !== 'moov') throw new UnsupportedMp4('No moov');

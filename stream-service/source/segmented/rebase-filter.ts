@@ -1,12 +1,11 @@
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
-  fragmentTimes,
   type InitTrack,
   isSameDescription,
   parseInitTracks,
   rebaseFragment,
 } from '../../../core/media/isobmff/index.ts';
-import { inspectSegment, type Placement, type SegmentFacts } from '../../../core/media/mp4-window/index.ts';
+import { inspectSegment, type Placement, type SegmentFacts, shownTimes } from '../../../core/media/mp4-window/index.ts';
 import { collectInit, createBoxFilter, type DiscontinuityFilter, withType } from './discontinuity-filter.ts';
 import { findMoov, KINDS } from './window-reader.ts';
 
@@ -23,13 +22,18 @@ export function createRebase(
   known: Map<number, SegmentFacts>,
   tracks: readonly InitTrack[],
 ): DiscontinuityFilter {
-  const timescaleOf = (id: number) => tracks.find((track) => track.id === id)?.timescale ?? 0;
+  /** Those of what is read at present. */
+  let current = tracks;
+  const unitsOf = (id: number, shift: number) => {
+    const { timescale, delaySeconds } = current.find((track) => track.id === id) ?? { timescale: 0, delaySeconds: 0 };
+    return Math.round((shift + delaySeconds) * timescale);
+  };
   return {
     selection: 'all',
     init: () =>
       collectInit((bytes) => {
-        if (!isSameDescription(tracks, parseInitTracks(findMoov(bytes) ?? Buffer.alloc(0)), KINDS))
-          throw new UpstreamError('Encoding changed at a discontinuity');
+        current = parseInitTracks(findMoov(bytes) ?? Buffer.alloc(0));
+        if (!isSameDescription(tracks, current, KINDS)) throw new UpstreamError('Encoding changed at a discontinuity');
         return Buffer.alloc(0);
       }),
     segment(_, segment) {
@@ -43,8 +47,8 @@ export function createRebase(
       let missingBytes = stated ? 0 : BOX_BYTES;
       const boxes = createBoxFilter({
         moof(moof) {
-          shift ??= placement.shiftOf(Math.min(...fragmentTimes(moof, tracks).map(({ start }) => start)));
-          return rebaseFragment(moof, (id) => Math.round((shift ?? 0) * timescaleOf(id)));
+          shift ??= placement.shiftOf(Math.min(...shownTimes(moof, current).map(({ start }) => start)));
+          return rebaseFragment(moof, (id) => unitsOf(id, shift ?? 0));
         },
         // Its times no longer apply.
         sidx: (index) => withType(index, 'free'),
@@ -62,7 +66,7 @@ export function createRebase(
         },
         final() {
           const rest = counted(boxes.final());
-          const facts = stated ?? inspectSegment(Buffer.concat(head), bytes, tracks);
+          const facts = stated ?? inspectSegment(Buffer.concat(head), bytes, current);
           if ('kind' in facts || facts.bytes !== bytes) throw new UpstreamError('A segment has changed');
           known.set(sequence, facts);
           placement.add({ facts, seconds });

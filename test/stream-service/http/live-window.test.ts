@@ -324,6 +324,12 @@ describe('a window of a live stream of fragmented MP4', () => {
       title: 'A clip',
       date: '2026-11-23T20:00:02.000Z',
     });
+    // The initialization section of the source delays the samples by 1000 s; the window begins at 0.
+    const clip = await sendRequest(`${base}?segments=101-104&start=1.3&end=4.7`);
+    const { streams, complaints } = await inspect(clip.body, '.mp4');
+    expect([clip.status, complaints, streams.map(({ durationSeconds }) => durationSeconds.toFixed(1))]).toEqual([
+      ...[200, '', ['3.4', '3.4']],
+    ]);
     expect(service?.sizes.size).toBe(0);
   });
 
