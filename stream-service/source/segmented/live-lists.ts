@@ -59,8 +59,7 @@ export function createLiveLists(): LiveLists {
       const id = idOf(resource, track);
       const known = lists.get(id);
       const { isComplete, reloadSeconds } = loaded;
-      const joined = known && joinLists(known, segments);
-      const list = joined ?? { segments, facts: new Map(), inits: new Map() };
+      const list = (known && joinLists(known, segments)) ?? { segments, facts: new Map(), inits: new Map() };
       return lists.set(id, { ...list, isComplete, reloadSeconds });
     },
   };
@@ -167,15 +166,19 @@ export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
 
 /** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadList` throws */
 export async function listLive(request: OpenRequest, lists: LiveLists): Promise<HeldSegments> {
-  const { resource, track, limits, signal } = request;
-  const rangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
-  const load = (at: Track, until: AbortSignal) =>
-    loadList({ ...request, rangeRequirement, previous: undefined }, at, until);
+  const { timeline } = await openList(request, loadList, false);
+  if (timeline.segments.length === 0) throw new NotFound('The source holds no segments');
+  lists.add(request.resource, request.track, timeline);
+  return { segments: withTimes(timeline.segments), isComplete: timeline.isComplete };
+}
+
+/** @param isKnown whether what resolving has listed suffices, which has moved on since. @throws what `load` throws */
+export async function openList(request: OpenRequest, load: LoadTimeline, isKnown: boolean) {
+  const { track, limits, signal } = request;
+  const chunks = new ChunkSizer(limits, track.chunkBytes);
+  const options = { ...request, rangeRequirement: { isRequired: false, chunks }, previous: undefined };
   const isResolved = isListedByResolving(track);
-  const locator = new TrackLocator({ ...request, load, isResolved });
-  // What resolving listed then has moved on.
-  const { value } = await (isResolved ? locator.reload(signal) : locator.current(signal));
-  if (value.segments.length === 0) throw new NotFound('The source holds no segments');
-  lists.add(resource, track, value);
-  return { segments: withTimes(value.segments), isComplete: value.isComplete };
+  const locator = new TrackLocator({ ...request, load: (at, until) => load(options, at, until), isResolved });
+  const { value: timeline } = await (isResolved && !isKnown ? locator.reload(signal) : locator.current(signal));
+  return { timeline, locator, chunks };
 }

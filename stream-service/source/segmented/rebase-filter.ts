@@ -24,10 +24,6 @@ export function createRebase(
 ): DiscontinuityFilter {
   /** Those of what is read at present. */
   let current = tracks;
-  const unitsOf = (id: number, shift: number) => {
-    const { timescale, delaySeconds } = current.find((track) => track.id === id) ?? { timescale: 0, delaySeconds: 0 };
-    return Math.round((shift + delaySeconds) * timescale);
-  };
   return {
     selection: 'all',
     init: () =>
@@ -48,7 +44,10 @@ export function createRebase(
       const boxes = createBoxFilter({
         moof(moof) {
           shift ??= placement.shiftOf(Math.min(...shownTimes(moof, current).map(({ start }) => start)));
-          return rebaseFragment(moof, (id) => unitsOf(id, shift ?? 0));
+          return rebaseFragment(moof, (id) => {
+            const track = current.find((each) => each.id === id);
+            return track ? Math.round(((shift ?? 0) + track.delaySeconds) * track.timescale) : 0;
+          });
         },
         // Its times no longer apply.
         sidx: (index) => withType(index, 'free'),

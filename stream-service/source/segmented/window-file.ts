@@ -34,6 +34,10 @@ export const openWindow = (request: OpenRequest, lists: LiveLists): Promise<Sour
 
 const isGrowing = ({ track }: OpenRequest): boolean => !Number.isFinite(track.window?.last);
 
+const ignoreUnsupported = (error: unknown): undefined => {
+  if (!(error instanceof UnsupportedMp4)) throw error;
+};
+
 /** @throws as `OpenWindow`; UnsupportedRendition when its encoding changes */
 export async function inspectWindow(request: OpenRequest, lists: LiveLists): Promise<WindowFacts> {
   const window = await createReader(request, lists, !isGrowing(request));
@@ -43,14 +47,11 @@ export async function inspectWindow(request: OpenRequest, lists: LiveLists): Pro
   const inspected = isGrowing(request) ? segments.slice(0, 1) : segments;
   const facts = await readInit(window, first)
     .then((init) => readAllFacts(window, inspected, init))
-    .catch((error) => {
-      if (error instanceof UnsupportedMp4) return [];
-      throw error;
-    });
+    .catch(ignoreUnsupported);
   return {
     durationSeconds: durationOf(segments),
     recordedAtMs: first?.startsAtMs,
-    fileOrigin: facts[0]?.start,
+    fileOrigin: facts?.[0]?.start,
   };
 }
 
@@ -65,7 +66,7 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
     .then(async (init) => ({
       init,
       facts: await readAllFacts(window, isGrowing(request) ? listed.slice(0, 1) : listed, init),
-      count: await countOfEncoding(window, listed, init.tracks),
+      count: await countOfEncoding(window, listed, init),
     }))
     .catch((error) => {
       throw error instanceof UnsupportedMp4 ? new UpstreamError('The segments have changed', { cause: error }) : error;
@@ -93,13 +94,9 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
     return offsets;
   };
   const sizeNow = async (): Promise<number | undefined> => {
-    try {
-      known = await readAllFacts(window, segments, init);
-      return offsetsOf().at(-1);
-    } catch (error) {
-      if (error instanceof UnsupportedMp4) return undefined;
-      throw error;
-    }
+    const read = await readAllFacts(window, segments, init).catch(ignoreUnsupported);
+    known = read ?? known;
+    return read && offsetsOf().at(-1);
   };
   const size = timeline.isComplete ? await sizeNow() : undefined;
 

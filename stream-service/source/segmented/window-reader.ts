@@ -10,12 +10,12 @@ import {
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
-import { capabilitiesOf, segmentUrl } from '../../../core/state/index.ts';
+import { segmentUrl } from '../../../core/state/index.ts';
 import { fetchBuffer } from '../memory.ts';
 import type { OpenRequest } from '../source.ts';
-import { TrackLocator } from '../track-locator.ts';
-import { ChunkSizer, type UpstreamTarget } from '../upstream-request.ts';
-import { type InitSection, type LiveList, type LiveLists, loadWindow } from './live-lists.ts';
+import type { TrackLocator } from '../track-locator.ts';
+import type { ChunkSizer, UpstreamTarget } from '../upstream-request.ts';
+import { type InitSection, type LiveList, type LiveLists, loadWindow, openList } from './live-lists.ts';
 
 /** The first bytes of a segment of a few seconds have all of its `moof`. */
 const HEAD_BYTES = 16 * 1024;
@@ -39,17 +39,9 @@ export interface WindowReader {
 
 /** @param isKnown whether what is known of the list suffices. @throws NotFound when the window is no longer held */
 export async function createReader(request: OpenRequest, lists: LiveLists, isKnown = true): Promise<WindowReader> {
-  const { resource, track, limits, signal } = request;
-  const chunks = new ChunkSizer(limits, track.chunkBytes);
-  const rangeRequirement = { isRequired: false, chunks };
-  const loadList = loadWindow(lists, isKnown);
-  const load = (at: typeof track, until: AbortSignal) =>
-    loadList({ ...request, rangeRequirement, previous: undefined }, at, until);
-  const isResolved = capabilitiesOf(track).isListedByResolving;
-  const locator = new TrackLocator({ ...request, load, isResolved });
-  const { value } = await (isResolved && !isKnown ? locator.reload(signal) : locator.current(signal));
-  const list = lists.get(resource, track) ?? { ...value, facts: new Map(), inits: new Map() };
-  return { request, timeline: value, locator, list, chunks };
+  const opened = await openList(request, loadWindow(lists, isKnown), isKnown);
+  const list = lists.get(request.resource, request.track);
+  return { request, ...opened, list: list ?? { ...opened.timeline, facts: new Map(), inits: new Map() } };
 }
 
 /** A section of a segment, at its URL in the latest list. */
@@ -74,12 +66,12 @@ const isPlain = ({ init, content }: Segment) => init && !init.cipher && !content
 export async function readAllFacts(
   window: WindowReader,
   segments: readonly Segment[],
-  { tracks }: InitSection,
+  init: InitSection,
 ): Promise<readonly SegmentFacts[]> {
   const { facts } = window.list;
   const unknown = segments.filter(({ sequence }) => !facts.has(sequence));
   if (unknown.length > MAX_FILE_SEGMENTS || !unknown.every(isPlain)) throw new UnsupportedMp4('Not a file');
-  if ((await countOfEncoding(window, segments, tracks)) < segments.length)
+  if ((await countOfEncoding(window, segments, init)) < segments.length)
     throw new UnsupportedRendition('The encoding of the live stream changes within the window: choose a later start.');
   // The first failure ends the requests of all others.
   const options = { concurrency: PARALLEL_REQUESTS, signal: window.request.signal };
@@ -93,11 +85,7 @@ export async function readAllFacts(
 }
 
 /** How many of the segments, from the first one on, have the encoding of these tracks. @throws what reading throws */
-export async function countOfEncoding(
-  window: WindowReader,
-  segments: readonly Segment[],
-  tracks: InitSection['tracks'],
-): Promise<number> {
+export async function countOfEncoding(window: WindowReader, segments: readonly Segment[], { tracks }: InitSection) {
   let before = segments[0]?.init;
   for (const [index, segment] of segments.entries()) {
     if (!isPlain(segment)) return index;
