@@ -93,11 +93,13 @@ it('lists dubs and compressed sound in the details, and streams them', async () 
 
 it('continues with new URLs when those of a resolve have expired', async () => {
   const { body } = await youtube.resolve(watchUrl('expiresoon1'));
+  // Releases of yt-dlp differ in how many clients they ask.
+  const calls = playerCalls('expiresoon1').length;
   site.expireUrls();
   const { status, body: bytes } = await youtube.get(`/api/Stream/Media/${body.mediaItems[0]?.audio?.bestQualityKey}`);
   expect(status).toBe(200);
   expect(sha256(bytes)).toBe(sha256(await readFile(join(await makeMedia(), '251.webm'))));
-  expect(playerCalls('expiresoon1')).toHaveLength(2);
+  expect(playerCalls('expiresoon1')).toHaveLength(2 * calls);
 });
 
 it('lists the pictures of the site for seeking, and finds their sheets again when those have expired', async () => {
