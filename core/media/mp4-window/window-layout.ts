@@ -127,7 +127,8 @@ const MAX_REFERENCED_BYTES = 0x7fff_ffff;
 
 /**
  * What precedes the segments in the file: the initialization section with the duration and the time of day, and a `sidx`
- * with one entry for each segment. Delays are part of the times of the samples.
+ * of each track with one entry for each segment: FFmpeg loses the audio after a seek where that has none. Delays are part of the
+ * times of the samples.
  * @throws UnsupportedMp4 when it has no `moov`, or a segment is too large for an index
  */
 export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs }: WindowHeaderOptions): Buffer {
@@ -135,18 +136,18 @@ export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs
   const kept = indexContent(init, 'file').children.filter(({ type }) => type === 'ftyp' || type === 'moov');
   const bare = Buffer.concat(kept.map(({ type, whole }) => (type === 'moov' ? removeDelays(whole) : whole)));
   const movie = segments ? patchHeaderDuration(bare, endSeconds) : bare;
-  const track = tracks.find(({ kind }) => kind === 'vide') ?? tracks[0];
-  if (!movie || !track || kept.at(-1)?.type !== 'moov') throw new UnsupportedMp4('No moov');
+  if (!movie || tracks.length === 0 || kept.at(-1)?.type !== 'moov') throw new UnsupportedMp4('No moov');
   const header = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
   if (!segments) return header;
-  const units = (seconds: number) => Math.max(0, Math.round(seconds * track.timescale));
-  const entries = segments.map(({ bytes, start }, index) => {
-    if (bytes > MAX_REFERENCED_BYTES) throw new UnsupportedMp4('Segment too large');
-    return u32(bytes, units((segments[index + 1]?.start ?? endSeconds) - start), ACCESS_POINT);
+  if (segments.some(({ bytes }) => bytes > MAX_REFERENCED_BYTES)) throw new UnsupportedMp4('Segment too large');
+  const sidxBytes = 40 + 12 * segments.length;
+  const indexes = tracks.map(({ id, timescale }, place) => {
+    const units = (seconds: number) => Math.max(0, Math.round(seconds * timescale));
+    const entries = segments.map(({ bytes, start }, index) =>
+      u32(bytes, units((segments[index + 1]?.start ?? endSeconds) - start), ACCESS_POINT),
+    );
+    const [first, later] = [u64(units(segments[0]?.start ?? 0)), u64(sidxBytes * (tracks.length - 1 - place))];
+    return fullBox('sidx', 1, 0, u32(id, timescale), first, later, u32(entries.length), ...entries);
   });
-  const first = units(segments[0]?.start ?? 0);
-  const index = fullBox('sidx', 1, 0, u32(track.id, track.timescale), u64(first), u64(0), u32(entries.length));
-  const sidx = Buffer.concat([index, ...entries]);
-  sidx.writeUInt32BE(sidx.length);
-  return Buffer.concat([header, sidx]);
+  return Buffer.concat([header, ...indexes]);
 }

@@ -159,11 +159,12 @@ const statusOf = async (url: string) => {
 };
 
 /** The digests of the packets of a side, in decode order. */
-function packetsOf(body: Buffer, side: 'v' | 'a'): Promise<string[]> {
+function packetsOf(body: Buffer, side: 'v' | 'a', fromSeconds = 0): Promise<string[]> {
   return withTemporaryFolder(async (place) => {
     const file = join(place, 'body');
     await writeFile(file, body);
-    const args = ['-v', 'error', '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
+    const seek = fromSeconds > 0 ? ['-ss', String(fromSeconds)] : [];
+    const args = ['-v', 'error', ...seek, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
     const { stdout } = await run('ffmpeg', args);
     return stdout
       .split('\n')
@@ -205,6 +206,12 @@ describe('a window of a live stream of fragmented MP4', () => {
     const source = joined('both', 2, 5);
     expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(source, 'v'));
     expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(source, 'a'));
+
+    // FFmpeg seeks by the index.
+    for (const side of ['v', 'a'] as const)
+      expect(await packetsOf(whole.body, side, 2.5)).toEqual(
+        expect.arrayContaining(await packetsOf(joined('both', 3, 5), side)),
+      );
 
     // A player that seeks, a download that resumes, and HEAD.
     const { length } = whole.body;
