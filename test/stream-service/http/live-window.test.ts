@@ -208,9 +208,10 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(source, 'a'));
 
     // FFmpeg seeks by the index.
+    const longer = await sendRequest(`${base}?segments=100-104`);
     for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(whole.body, side, 2.5)).toEqual(
-        expect.arrayContaining(await packetsOf(joined('both', 3, 5), side)),
+      expect(await packetsOf(longer.body, side, 3)).toEqual(
+        expect.arrayContaining(await packetsOf(joined('both', 2, 5), side)),
       );
 
     // A player that seeks, a download that resumes, and HEAD.
