@@ -8,7 +8,7 @@ export const CEILINGS = {
   /** Source files that a request crosses, by operation (`npm run trace-files`). */
   filesOfRequest: { GetResource: 63, Media: 41, Combined: 59 },
   /** Lines of source files, blank ones and comments included. */
-  lines: { product: 75_500, tests: 80_500 },
+  lines: { product: 75_500, tests: 80_300 },
 };
 
 const FOLDERS = {
