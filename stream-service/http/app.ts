@@ -224,11 +224,14 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     };
 
   const sendEvents = createSendEvents(stalledClients);
+  // Most requests ask for nothing of them.
+  const applySegments: Segments['apply'] = async (resource, choice) =>
+    (choice.skip ?? choice.mark) ? segments.apply(resource, choice) : { resource, clip: choice.clip, hasMarks: false };
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, (query) => {
       const options = parseMediaParameters(query);
       return async (found) => {
-        const { resource, ...applied } = await segments.apply(found.resource, options);
+        const { resource, ...applied } = await applySegments(found.resource, options);
         return planOutput({ ...found, resource }, { route: 'Media', ...options, ...applied });
       };
     }),
@@ -237,11 +240,10 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const startSeconds = parseStartParameter(query.start);
       // It has no parameter for tags or a bit rate.
       const options = parseSoundParameters({ ...query, tags: undefined, bitrate: undefined });
-      const { skip, mark } = options;
-      if ((skip ?? mark) && startSeconds !== undefined)
-        throw problems.badRequest(`${skip ? 'skip' : 'mark'} cannot be combined with start`);
+      if ((options.skip ?? options.mark) && startSeconds !== undefined)
+        throw problems.badRequest(`${options.skip ? 'skip' : 'mark'} cannot be combined with start`);
       return async (found) => {
-        const { resource, ...applied } = await segments.apply(found.resource, options);
+        const { resource, ...applied } = await applySegments(found.resource, options);
         const query = { ...options, subtitles, startSeconds, ...applied };
         return planOutput({ ...found, resource }, { route: 'Combined', ...query });
       };

@@ -55,7 +55,7 @@ export async function createBandcamp(): Promise<Site> {
       else if (path.startsWith('/statdownload/')) stat(exchange);
       else if (host === 't4.bcbits.com' || host === 'popplers5.bandcamp.com') await media(exchange);
       else if (path === '/api/player/2/player_data_web') json(exchange, SHOW);
-      else if (!isBrowser(exchange)) send(exchange, 'text/plain', 'Client challenge', 403);
+      else if (!isBrowser(exchange)) html(exchange, '', '<title>Client Challenge</title>');
       else if (path === '/download') html(exchange, dataOf('blob', DOWNLOADS));
       else if (path === '/album/album') html(exchange, dataOf('tralbum', albumData()));
       else if (!track) send(exchange, 'text/html', 'Sorry, that something is not here', 404);
