@@ -77,7 +77,7 @@ function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | un
   const isContinued =
     segments.length > 0 &&
     (known.segments.at(-1)?.sequence ?? -1) >= first - 1 &&
-    // An edge of a delivery network may lag behind another one; a list that has started anew is another one.
+    // An edge of a delivery network may lag behind another one; a list that has restarted is another one.
     later.length <= segments.length &&
     isSameSegment(known.segments, segments);
   if (!isContinued) return undefined;

@@ -242,10 +242,10 @@ export class SegmentScheduler implements FetchScheduler {
   /** Takes a reloaded list. Returns whether it has new media. */
   #addSegments({ segments, isComplete }: Timeline): boolean {
     const { log, exactAfter } = this.#options;
-    // An encoder that has started anew. Edges of a delivery network differ by less than a list.
+    // The encoder has restarted. Edges of a delivery network differ by less than a list.
     const [oldest] = segments;
     if (oldest && !exactAfter && oldest.sequence + 2 * segments.length <= this.#lastSequence) {
-      log.warn('The live list has started anew');
+      log.warn('The live playlist has restarted');
       this.#lastSequence = oldest.sequence - 1;
       this.#isDiscontinuity = true;
     }

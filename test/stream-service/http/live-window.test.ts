@@ -512,7 +512,7 @@ describe('a live stream from the start of what is held', () => {
     expect((await packetsOf(answer.body, 'v')).length).toBe(80);
   });
 
-  it('knows a list that has started anew by its segments', async () => {
+  it('knows a list that has restarted by its segments', async () => {
     const state: RollingList = { from: 0, to: 5 };
     const base = await serve(rolling('both', state));
     expect((await sendRequest(await follow(`${base}?start=-2`))).status).toBe(200);

@@ -22,7 +22,7 @@ describe('live HLS source', () => {
     expect(await readAll(source.readFrom(0).stream)).toBe(whole);
   });
 
-  it('goes on where an encoder has started anew, but not for an edge that lags behind or an empty list', async () => {
+  it('goes on where an encoder has restarted, but not for an edge that lags behind or an empty list', async () => {
     const list = (sequence: number, from: number, to: number, end = false) =>
       playlist(['#EXT-X-TARGETDURATION:0', `#EXT-X-MEDIA-SEQUENCE:${sequence}`, ...listed(from, to)], end);
     const lists = [list(101, 0, 2), list(100, 2, 4), list(103, 0, 0), list(0, 2, 3)];
