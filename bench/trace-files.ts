@@ -2,7 +2,7 @@
  * `npm run trace-files`: lists the source files that a resolve and a stream cross, by V8 coverage. A file counts when one of its
  * functions runs between request and response, for each of several links: what other work runs meanwhile differs. Periodic work
  * does not run, since intervals are mocked. Module evaluation ends before, and entry files (`index.ts`) have no functions.
- * `--list` prints the files, `--json` their numbers.
+ * `--list` prints the files, `--json` their characters of code.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { readSettings } from '../core/config/index.ts';
 import type { ResourceInformation } from '../lambdas/api/index.ts';
 import { startService } from '../local/service.ts';
 import { startOrigin } from '../test/origin/server.ts';
+import { codeOfFiles } from '../test/structure/code-size.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What runs in AWS: a resolve is a function, a stream a task. The host of one machine (local/) is not counted. */
@@ -84,11 +85,11 @@ try {
     await stream('Media', item?.audio?.bestQualityKey);
     await stream('Combined', item?.video?.bestQualityKey);
   }
-  const numbers = Object.fromEntries([...crossed].map(([operation, { length }]) => [operation, length]));
-  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(numbers)}\n`);
+  const sizes = Object.fromEntries([...crossed].map(([operation, files]) => [operation, codeOfFiles(files)]));
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(sizes)}\n`);
   else {
     for (const [operation, files] of crossed) {
-      process.stdout.write(`${operation}: ${files.length} files\n`);
+      process.stdout.write(`${operation}: ${sizes[operation]} characters of code in ${files.length} files\n`);
       if (process.argv.includes('--list')) process.stdout.write(files.map((file) => `  ${file}\n`).join(''));
     }
   }

@@ -1,23 +1,11 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '../..');
-
-/** What the code may grow to. A change may lower a number; a new feature raises the lines by what it needs, in a commit that says so. */
+/**
+ * What the code may grow to, in characters of code (`code-size.ts`). Each ceiling stands 2 % above what is there, so that a repair
+ * never fails it. A change that takes code away lowers it; nothing raises it.
+ */
 export const CEILINGS = {
-  /** Source files that a request crosses, by operation (`npm run trace-files`). */
-  filesOfRequest: { GetResource: 63, Media: 41, Combined: 59 },
-  /** Lines of source files, blank ones and comments included. */
-  lines: { product: 75_500, tests: 80_300 },
+  /** Code of the source files that a request crosses, by operation (`npm run trace-files`). */
+  codeOfRequest: { GetResource: 276_000, Media: 191_000, Combined: 282_000 },
+  code: { product: 2_265_000, tests: 2_912_000 },
+  /** Words of all Markdown files but the changelog. */
+  words: 54_100,
 };
-
-const FOLDERS = {
-  product: '{core,lambdas,stream-service,layers,infra,local,web,scripts}',
-  tests: 'test',
-};
-
-/** Lines of all source files of the product or of the tests. */
-export function countLines(part: keyof typeof FOLDERS): number {
-  const files = globSync(`${FOLDERS[part]}/**/*.{ts,tsx,css,py,mjs,js,sh}`, { cwd: ROOT });
-  return files.reduce((lines, file) => lines + readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1, 0);
-}

@@ -1,0 +1,58 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const CODE_FILE = /\.(?:ts|tsx|css|py|mjs|js|html)$/;
+const GENERATED = /api-types\.ts$/;
+const COMMENT_LINE = /^\s*(?:\/\/|\*|\/\*|#(?!!)|""")/;
+
+const PARTS = {
+  product: [
+    'core',
+    'lambdas',
+    'stream-service',
+    'layers',
+    'infra',
+    'local',
+    'web',
+    'scripts',
+    'clients',
+    'packages',
+    'bench',
+  ],
+  tests: ['test'],
+};
+
+/** Characters of code of a part: neither white space nor lines of comments, so the layout of the code does not count. */
+export function codeOfPart(part: keyof typeof PARTS): number {
+  return codeOfFiles(filesBelow(PARTS[part], CODE_FILE).filter((file) => !GENERATED.test(file)));
+}
+
+/** @param files relative to the repository */
+export function codeOfFiles(files: readonly string[]): number {
+  const size = (file: string) =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .filter((line) => !COMMENT_LINE.test(line))
+      .reduce((sum, line) => sum + line.replaceAll(/\s/g, '').length, 0);
+  return files.reduce((sum, file) => sum + size(file), 0);
+}
+
+/** Words of all Markdown files but the changelog. */
+export function wordsOfDocuments(): number {
+  return filesBelow(['.'], /\.md$/)
+    .filter((file) => !file.includes('CHANGELOG'))
+    .reduce((sum, file) => sum + readFileSync(join(ROOT, file), 'utf8').trim().split(/\s+/).length, 0);
+}
+
+/** Files below some folders, without what is installed or built. */
+function filesBelow(folders: readonly string[], pattern: RegExp): string[] {
+  const isSource = (name: string) => !/^(?:node_modules|dist|__pycache__|\.\w.*)$/.test(name);
+  return globSync(
+    folders.map((folder) => `${folder}/**`),
+    { cwd: ROOT, withFileTypes: true, exclude: ({ name }) => !isSource(name) },
+  )
+    .filter((entry) => entry.isFile() && pattern.test(entry.name))
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
+}
