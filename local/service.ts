@@ -88,12 +88,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const tracing = await openTracing(settings, { version, log, shutdown });
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
-    const tools = shutdown.own(
-      createLocalTools({
-        ...{ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress },
-        afterCheck: () => resolver.testSites(settings.canaryLinks),
-      }),
-    );
+    const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
     metrics.watchTools(tools);
     metrics.watchAddresses(egress);
     const resolver = metrics.countResolves(

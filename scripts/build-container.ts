@@ -38,7 +38,7 @@ async function placeNewestYtDlp(dir: string): Promise<void> {
   const egress = createEgress({ allow: [] });
   try {
     const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
-    const releases = createReleases({ download: egress.request, channel: 'stable' });
+    const releases = createReleases({ download: egress.request, channel: 'nightly' });
     await mkdir(dir, { recursive: true });
     const archive = join(dir, asset);
     await releases.fetch(await releases.findNewest(signal), asset, archive, { onBytes: () => undefined, signal });

@@ -246,7 +246,7 @@ export const PROBLEM_TYPES = {
     meaning: 'The site sends its pages or media in a form that this version of yt-dlp cannot read.',
     help: 'Try again in a few days: an update usually follows.',
     operators:
-      'Update yt-dlp, and leave `TOOLS_CHANNEL` at auto, which tries nightly too. Some sites need a provider of tokens.',
+      'Update yt-dlp, and leave `TOOLS_CHANNEL` at nightly, which has fixes first. Some sites need a provider of tokens.',
   },
   'service-failed': {
     status: 502,

@@ -61,17 +61,17 @@ export const sharedSettings = inScope('both', {
   },
   toolsChannel: {
     variable: 'TOOLS_CHANNEL',
-    parse: oneOf('auto', 'stable', 'nightly'),
-    default: 'auto',
+    parse: oneOf('stable', 'nightly'),
+    default: 'nightly',
     description:
-      'Releases of yt-dlp; `nightly` has fixes earlier, `auto` is `stable` with `nightly` for the sites that need it ([how](operating-one-machine.md#sites-that-a-release-fails))',
+      'Releases of yt-dlp: `nightly`, as yt-dlp advises, has fixes for sites that have changed days or weeks before `stable`',
   },
   canaryLinks: {
     variable: 'CANARY_LINKS',
     parse: links,
     default: [],
     description:
-      'Links of media on sites that your instance depends on, resolved at each check for updates: a site whose link fails with one release of yt-dlp goes to another that resolves it; in AWS no release that fails them replaces the one in use',
+      'Links of media on sites that your instance depends on: a release of yt-dlp that does not resolve them does not replace the one in use',
   },
   toolsUpdateHours: {
     variable: 'TOOLS_UPDATE_HOURS',

@@ -65,11 +65,6 @@ export interface Resolver {
   warm(): Promise<void>;
   /** Lets further links be resolved with the cookies that the file has now. */
   renewCookies(): void;
-  /**
-   * Extracts links with the default release of yt-dlp, and those that fail with the alternative: their sites stay with the
-   * release that works. Failures are logged.
-   */
-  testSites(links: readonly string[]): Promise<void>;
   /** Ends yt-dlp, the process that reads containers, and everything in progress. */
   close(): Promise<void>;
 }
@@ -93,7 +88,7 @@ type ResolverSettings = Pick<
 >;
 
 export interface ResolverOptions extends Partial<ResolverSettings> {
-  readonly tools: Pick<Tools, 'ytDlp'> & Partial<Pick<Tools, 'alternative'>>;
+  readonly tools: Pick<Tools, 'ytDlp'>;
   readonly egress: Pick<Egress, 'openProxySession' | 'request'> & OutgoingAddresses;
   readonly state: ResourceState;
   /** Further plugin folders: only tests load any. */
@@ -115,8 +110,6 @@ export interface ResolverOptions extends Partial<ResolverSettings> {
   readonly resolveEntry?: ResolveEntry;
   /** How yt-dlp is started in each mode. @default startYtDlp */
   readonly start?: typeof startYtDlp;
-  /** Epoch milliseconds, for the pauses between tests of a release of yt-dlp. @default Date.now */
-  readonly now?: () => number;
   /** Called with each change of the mode of yt-dlp, and at its start. */
   readonly onYtDlpMode?: (mode: YtDlpMode) => void;
   readonly log?: Log;
@@ -124,8 +117,6 @@ export interface ResolverOptions extends Partial<ResolverSettings> {
 
 /** Links of one client that may wait, per link that runs; further ones fail. */
 const WAITING_PER_RUNNING = 8;
-/** No client waits. */
-const CANARY_TIMEOUT_MS = 60_000;
 /** Links with this fragment are those of `reelay_subtitle.py`. `normalizeLink` removes it from links of clients. */
 const AS_BROWSER = '#reelay-subtitle';
 
@@ -166,7 +157,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     return Buffer.from(file, 'base64');
   };
   const names = createClientNames();
-  const closing = new AbortController();
 
   return {
     refresh,
@@ -188,18 +178,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),
     warm: extractor.warm,
     renewCookies: extractor.renew,
-    async testSites(urls) {
-      for (const url of urls) {
-        const deadline = Date.now() + CANARY_TIMEOUT_MS;
-        const request = { url, deadline, signal: closing.signal, isReleaseTest: true };
-        await extract(request).catch((error) => {
-          if (!closing.signal.aborted)
-            log.warn('Canary link failed', { host: URL.parse(url)?.host, error: describeError(error) });
-        });
-      }
-    },
     async close() {
-      closing.abort();
       await Promise.all([extractor.close(), closeParsing()]);
     },
   };

@@ -1,4 +1,5 @@
 export { toArchivedList, toChapterList } from './archived-list.ts';
+export { checkLinks } from './check-links.ts';
 export { createResolver, type ResolveOptions, type Resolver, type ResolverOptions } from './create-resolver.ts';
 export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './link/index.ts';
 export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';

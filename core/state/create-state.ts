@@ -10,7 +10,6 @@ import { createDeliverySlots } from './create-delivery-slots.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { SiteOutcomes } from './site-outcomes.ts';
 import type { Lease, MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
@@ -123,8 +122,6 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     countStreamBytes: async () => Number((await storage.get(`spending#${periodStart('day', seconds())}`))?.n ?? 0),
     getCostGuard: async () => ((await storage.get('cost-guard'))?.record ?? {}) as GuardRecord,
     putCostGuard: (record) => storage.put({ pk: 'cost-guard', record }),
-    getSiteOutcomes: async () => ((await storage.get('sites'))?.record ?? {}) as SiteOutcomes,
-    putSiteOutcomes: (record) => storage.put({ pk: 'sites', record }),
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),

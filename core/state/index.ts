@@ -43,7 +43,6 @@ export type {
   TrackWindow,
   VideoTraits,
 } from './resource.ts';
-export { addOutcome, REPEAT_OUTCOME_SECONDS, type SiteOutcomes, speaksAgainstRelease } from './site-outcomes.ts';
 export {
   MAX_ATTACHMENT_BYTES,
   type State,

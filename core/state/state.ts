@@ -2,7 +2,6 @@ import type { GuardRecord } from '../spending/index.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
 import type { DeliverySlots } from './delivery-slots.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { SiteOutcomes } from './site-outcomes.ts';
 
 /**
  * The persistent state of an instance. Every call throws `StateUnavailable` if the table fails or does not respond in time.
@@ -50,9 +49,6 @@ export interface State extends DeliverySlots {
   /** What the cost guard has decided; empty where there is none. */
   getCostGuard(): Promise<GuardRecord>;
   putCostGuard(record: GuardRecord): Promise<void>;
-  /** Which sites have resolved and failed, in AWS; empty before the first. */
-  getSiteOutcomes(): Promise<SiteOutcomes>;
-  putSiteOutcomes(outcomes: SiteOutcomes): Promise<void>;
   /** @throws StorageFull while there is no disk space to store what a resolve finds */
   requireSpace(): Promise<void>;
   /** Counts one served resolve. */

@@ -16,8 +16,6 @@ export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal
   readonly tools: Pick<Tools, 'ytDlp'>;
   /** @default startYtDlp */
   readonly start?: typeof startYtDlp | undefined;
-  /** Ends yt-dlp after this many milliseconds without a task; the next task starts it again. @default never */
-  readonly idleMs?: number | undefined;
   /** Milliseconds until a worker is tried again in place of processes. @default 10 minutes, doubled after each failure */
   readonly workerRetryMs?: number | undefined;
   /** Called with the mode that requests use from now on. */
@@ -66,7 +64,6 @@ interface Build {
   workerRetries: number;
   tasks: number;
   isReplaced: boolean;
-  idleTimer?: NodeJS.Timeout;
 }
 
 /** Query strings are not logged, because they may hold secrets. */
@@ -81,7 +78,7 @@ export const startYtDlp = (mode: YtDlpMode, options: WorkerOptions): Promise<Wor
   mode === 'worker' ? startWorker(options) : startLinkProcesses(options);
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { tools, log, idleMs, workerRetryMs, onYtDlpMode, start = startYtDlp } = options;
+  const { tools, log, workerRetryMs, onYtDlpMode, start = startYtDlp } = options;
   const closing = new AbortController();
   const running = new Set<Build>();
   let current: Build | undefined;
@@ -173,7 +170,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       throw new UpstreamError('yt-dlp failed to start', { cause, reason: 'service-failed' });
     });
     build.started.then(
-      () => endWhenIdle(build),
+      () => endIfReplaced(build),
       () => undefined, // logged above
     );
     return build;
@@ -199,7 +196,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     current = undefined;
     failures += 1;
     if (failures > 1) nextStartAt = Date.now() + getRetryDelay(failures, BACKOFF);
-    else if (idleMs === undefined && tools.ytDlp()) getCurrent();
+    else if (tools.ytDlp()) getCurrent();
   };
 
   /** The installed build. */
@@ -222,7 +219,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   const end = async (build: Build) => {
     build.isReplaced = true;
-    clearTimeout(build.idleTimer);
     await build.started.catch(() => undefined);
     // Processes that are still starting may fail, which whoever asked for them is told.
     const spare = build.spare?.then(
@@ -233,14 +229,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     running.delete(build);
   };
 
-  const endWhenIdle = (build: Build) => {
-    if (build.tasks > 0) return;
-    if (build.isReplaced) return void end(build);
-    if (idleMs === undefined) return;
-    build.idleTimer = setTimeout(() => {
-      if (current === build) current = undefined;
-      replace(build);
-    }, idleMs).unref();
+  const endIfReplaced = (build: Build) => {
+    if (build.isReplaced && build.tasks === 0) void end(build);
   };
 
   const request = async (build: Build, ...args: Parameters<WorkerProcess['request']>) => {
@@ -264,7 +254,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const previous = current;
       if (!previous) return;
       current = undefined;
-      clearTimeout(previous.idleTimer);
       replace(previous);
     },
     ready,
@@ -272,13 +261,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await abortable(ready(), signal);
       const build = getCurrent();
       build.tasks += 1;
-      clearTimeout(build.idleTimer);
       try {
         await abortable(build.started, signal);
         return await task((...args) => request(build, ...args));
       } finally {
         build.tasks -= 1;
-        endWhenIdle(build);
+        endIfReplaced(build);
       }
     },
     async close() {

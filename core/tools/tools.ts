@@ -3,18 +3,14 @@ export interface Tools {
   /** Undefined until the first install. */
   ytDlp(): YtDlp | undefined;
   ffmpeg(): Ffmpeg | undefined;
-  /** The nightly release beside the stable one; undefined unless the channel is `auto` and they differ. */
-  alternative(): YtDlp | undefined;
   /** Installs what is missing. @throws ToolUnavailable when no provider has a working version */
   ensure(): Promise<void>;
   /** Checks for newer versions and switches to those that pass their smoke test. @returns which tools changed */
   update(): Promise<{ readonly ytDlp: boolean; readonly ffmpeg: boolean }>;
-  /** Installs or updates the alternative, if the settings allow one. A failure is logged, and the version before it stays. */
-  updateAlternative(): Promise<void>;
 }
 
-/** `auto`: stable, with nightly beside it for the sites that stable fails. */
-export type ToolsChannel = 'auto' | 'stable' | 'nightly';
+/** The releases of yt-dlp to install. */
+export type ToolsChannel = 'stable' | 'nightly';
 
 /** One installed version of yt-dlp. */
 export interface YtDlp {

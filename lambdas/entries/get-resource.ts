@@ -20,7 +20,7 @@ import {
   createResolveEntry,
   type EntryEvent,
 } from '../api/index.ts';
-import { measureResolve, recordSites, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
+import { measureResolve, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
@@ -109,7 +109,7 @@ const middleware = [{ before: renewSecrets }, loadTools(tools), resolveMetrics(m
 const options = {
   ...environment,
   state,
-  resolver: { ...resolver, resolve: recordSites({ resolve: resolver.resolve, state, log }) },
+  resolver,
   log,
   middleware: wakeFunction ? [wakeAhead({ wakeFunction, invoker, log }), ...middleware] : middleware,
 };

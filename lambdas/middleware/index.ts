@@ -11,4 +11,4 @@ export {
   signKeyFor,
 } from './create-handler.ts';
 export { routeEvent, routeOperation } from './dispatch.ts';
-export { measureResolve, recordSites, resolveMetrics } from './resolve-metrics.ts';
+export { measureResolve, resolveMetrics } from './resolve-metrics.ts';

@@ -1,10 +1,5 @@
 import type { Request } from '@middy/core';
 import { problemNameOf, toProblem } from '../../core/api/index.ts';
-import { waitAtMost } from '../../core/concurrency/index.ts';
-import { siteOf } from '../../core/config/index.ts';
-import { describeError, type Log } from '../../core/log/index.ts';
-import type { Resolver } from '../../core/resolve/index.ts';
-import { addOutcome, REPEAT_OUTCOME_SECONDS, type State } from '../../core/state/index.ts';
 import type { ResolveMetrics } from '../runtime/index.ts';
 import type { Event, HttpMiddleware, Result } from './create-handler.ts';
 
@@ -60,50 +55,4 @@ export async function measureResolve<Answer>(metrics: Recorder, resolve: () => P
     record(details.status, problemNameOf(details));
     throw error;
   }
-}
-
-export interface RecordSitesOptions {
-  readonly resolve: Resolver['resolve'];
-  readonly state: Pick<State, 'getSiteOutcomes' | 'putSiteOutcomes'>;
-  readonly log: Log;
-}
-
-/** The client waits for it: what is not written before the response may never be, once Lambda freezes the environment. */
-const WRITE_TIMEOUT_MS = 500;
-
-/**
- * Resolves, and records which sites resolve and which fail, for the decision to roll a release back. Executions write over each
- * other now and then: the next failure of a site repeats what was lost.
- * @throws as `Resolver.resolve`
- */
-export function recordSites({ resolve, state, log }: RecordSitesOptions): Resolver['resolve'] {
-  /** Epoch seconds of the last success that this execution has recorded, by site. */
-  const recorded = new Map<string, number>();
-
-  const record = async (url: string, hasFailed: boolean) => {
-    const site = siteOf(url);
-    const now = Math.floor(Date.now() / 1000);
-    if (!hasFailed && (recorded.get(site) ?? 0) > now - REPEAT_OUTCOME_SECONDS) return;
-    const outcomes = await state.getSiteOutcomes();
-    const changed = addOutcome(outcomes, site, hasFailed, now);
-    if (changed !== outcomes) await state.putSiteOutcomes(changed);
-    if (hasFailed) recorded.delete(site);
-    else recorded.set(site, now);
-  };
-  const recordInTime = (url: string, hasFailed: boolean) =>
-    waitAtMost(record(url, hasFailed), WRITE_TIMEOUT_MS).catch((error: unknown) =>
-      log.warn('Failed to record the outcome of a site', { error: describeError(error) }),
-    );
-
-  return async (url, options) => {
-    try {
-      const resolved = await resolve(url, options);
-      await recordInTime(url, false);
-      return resolved;
-    } catch (error) {
-      const { details } = toProblem(error);
-      if (outcomeOf(details.status, problemNameOf(details)) === 'failed') await recordInTime(url, true);
-      throw error;
-    }
-  };
 }

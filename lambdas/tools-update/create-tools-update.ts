@@ -45,10 +45,8 @@ export function createToolsUpdate(options: ToolsUpdateOptions): UpdateToolsDepen
     options.onStep?.(step);
   };
   const { request: download } = createEgress({ allow: [], log });
-  const releasesOf = (channel: 'stable' | 'nightly') => createReleases({ channel, download });
   return {
-    releases: options.releases ?? releasesOf(channel === 'nightly' ? 'nightly' : 'stable'),
-    nightly: channel === 'auto' ? releasesOf('nightly') : undefined,
+    releases: options.releases ?? createReleases({ channel, download }),
     layers: createLayers({ client: lambda, layerName, bucket, architecture }),
     archive: createArchive({ client: s3, bucket }),
     canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),

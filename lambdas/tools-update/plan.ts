@@ -44,26 +44,22 @@ export const findInUse = (
 /** Keeps the release in use in the pointer to the next one, for a rollback. */
 export function keepPrevious(inUse: Pointer | undefined, next: Pointer): Pointer {
   if (!inUse) return next;
-  const { previous: _, refused, suspended, ...previous } = inUse;
-  return { ...next, previous, refused, suspended };
+  const { previous: _, refused, ...previous } = inUse;
+  return { ...next, previous, refused };
 }
 
 /**
  * Selects the release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
- * (also when the newest is unknown). Releases that were rolled back are excluded, those without proof
- * for a while.
+ * (also when the newest is unknown). Releases that were rolled back are excluded.
  */
 export function selectRelease(
   newest: string | undefined,
   published: readonly Published[],
-  inUse: Pick<Pointer, 'version' | 'refused' | 'suspended'> | undefined,
+  inUse: Pick<Pointer, 'version' | 'refused'> | undefined,
 ): string | undefined {
-  const { refused, suspended } = inUse ?? {};
-  const isSuspended = (version: string) => suspended?.version === version && Date.now() / 1000 < suspended.until;
-  const isRefused = (version: string) => refused?.includes(version) || isSuspended(version);
   const [best] = [newest, ...published.map(({ version }) => version)]
     .filter((version) => version !== undefined)
-    .filter((version) => !isRefused(version))
+    .filter((version) => !inUse?.refused?.includes(version))
     .sort((a, b) => compareVersions(b, a));
   if (best === undefined || (inUse && compareVersions(best, inUse.version) <= 0)) return undefined;
   return best;
@@ -106,9 +102,6 @@ export function planPruning(options: PruningOptions): { readonly layers: number[
     keys: keys.filter((key) => key.startsWith(PREFIX) && !keptKeys.has(key)),
   };
 }
-
-/** Whether this is the tag of a nightly release, which has a time after the date. */
-export const isNightly = (version: string): boolean => version.split('.').length > 3;
 
 /** Hours since a release, by the date in its tag. @param now epoch milliseconds */
 export function getAgeInHours(version: string, now: number): number {

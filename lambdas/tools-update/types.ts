@@ -89,11 +89,9 @@ export interface Pointer {
   /** When it was switched to, epoch seconds. */
   readonly publishedAt: number;
   /** The release before it, for a rollback. */
-  readonly previous?: Omit<Pointer, 'previous' | 'refused' | 'suspended'>;
+  readonly previous?: Omit<Pointer, 'previous' | 'refused'>;
   /** Versions that were rolled back because canary links failed with them, and are not installed again unless pinned. */
   readonly refused?: readonly string[];
-  /** A version that was rolled back without canary links, and is tried again from then on, in epoch seconds. */
-  readonly suspended?: { readonly version: string; readonly until: number };
 }
 
 /** The result of a canary invocation. `mode`: the release works, but not as a warm worker. */
@@ -126,8 +124,6 @@ export type Step =
 /** What an update works with. */
 export interface UpdateToolsDependencies {
   readonly releases: Releases;
-  /** Nightly releases, of which one replaces a stable release that fails canary links. @default none */
-  readonly nightly?: Releases | undefined;
   /** The release to run instead of the newest, also when it is older than the one in use. */
   readonly pinned?: string;
   /** The release file for the architecture of the resolver. */
@@ -142,13 +138,7 @@ export interface UpdateToolsDependencies {
   readonly canaryLinks?: readonly string[];
   readonly state: Pick<
     State,
-    | 'takeToolsUpdate'
-    | 'endToolsUpdate'
-    | 'takeMaintenance'
-    | 'endMaintenance'
-    | 'getTools'
-    | 'putTools'
-    | 'getSiteOutcomes'
+    'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
   >;
   /** Leases of a killed run expire after this time. @default 60 */
   readonly leaseSeconds?: number;

@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  findInUse,
-  getAgeInHours,
-  isNightly,
-  keepPrevious,
-  listPublished,
-  planPruning,
-  selectRelease,
-} from './plan.ts';
+import { findInUse, getAgeInHours, keepPrevious, listPublished, planPruning, selectRelease } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { switchRelease } from './switch-release.ts';
 import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
@@ -18,9 +10,6 @@ export type UpdateOutcome =
   | { readonly outcome: 'updated' | 'current'; readonly version: string }
   /** Another run is in progress: this one has done nothing. */
   | { readonly outcome: 'busy' };
-
-/** Older than any release. */
-const OLDEST = '0';
 
 /** What a run finds at its start. */
 interface Found {
@@ -40,7 +29,7 @@ interface Found {
 export async function updateTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
   try {
-    return await withUpdateLease(parts, { signal }, (held) => bringEitherInPlace(parts, held));
+    return await withUpdateLease(parts, { signal }, (held) => bringInPlace(parts, held));
   } catch (error) {
     if (error instanceof LeaseTaken) {
       log.info('Update already in progress');
@@ -92,15 +81,10 @@ export function withUpdateLease<T>(
 
 /**
  * Finds the release in use and the one to switch to.
- * @param isReturn whether an older stable release replaces a nightly one
  * @throws Error when layers or archive cannot be read
  */
-export async function findRelease(
-  parts: UpdateToolsDependencies,
-  signal: AbortSignal,
-  isReturn = false,
-): Promise<Found> {
-  const { releases, nightly, asset, pinned, onStep } = parts;
+export async function findRelease(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<Found> {
+  const { releases, asset, pinned, onStep } = parts;
   const { versions, inUse } = await readReleases(parts);
   // Neither the newest release nor published ones matter.
   if (pinned) {
@@ -116,64 +100,13 @@ export async function findRelease(
     failure = new Error('Failed to find the newest release', { cause: error });
   }
   onStep('looked');
-  const published = listPublished(versions, asset).filter(({ version }) => !(nightly && isNightly(version)));
-  const replaced = isReturn && inUse && isNightly(inUse.version) ? { ...inUse, version: OLDEST } : inUse;
-  const candidate = selectRelease(newest, published, replaced);
+  const candidate = selectRelease(newest, listPublished(versions, asset), inUse);
   return { versions, inUse, candidate, failure };
 }
 
-/**
- * Puts the newest stable release in place; while that fails canary links, the newest nightly one that resolves them. A
- * pinned release, and channels other than `auto`, have no second choice.
- */
-async function bringEitherInPlace(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
-  const { nightly, pinned, log } = parts;
-  if (!nightly || pinned) return bringInPlace(parts, signal);
-  let stable: UpdateOutcome | undefined;
-  let failure: unknown;
-  try {
-    stable = await bringInPlace(parts, signal, true);
-  } catch (error) {
-    signal.throwIfAborted();
-    failure = error;
-  }
-  if (!(await needsNightly(stable, parts, signal))) return stable ?? fail(failure);
-  try {
-    const other = await bringInPlace({ ...parts, releases: nightly, nightly: undefined }, signal);
-    if (failure === undefined || ('version' in other && isNightly(other.version))) return other;
-  } catch (error) {
-    signal.throwIfAborted();
-    log.warn('No nightly release is an alternative', { error });
-  }
-  return stable ?? fail(failure);
-}
-
-/** Whether the live release is a nightly one, which may have to be updated, or fails canary links. */
-async function needsNightly(
-  stable: UpdateOutcome | undefined,
-  { resolver, archive, canaryLinks = [], log }: UpdateToolsDependencies,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (stable?.outcome === 'updated') return false; // its links were resolved before the switch
-  if (isNightly((await archive.pointer())?.version ?? '')) return true;
-  const { version } = await resolver.read();
-  if (version === undefined || canaryLinks.length === 0) return false;
-  const verdict = await resolver.check(version, signal, canaryLinks);
-  if (!verdict.ok) log.warn('The release in use fails canary links', { reason: verdict.reason });
-  return !verdict.ok;
-}
-
-function fail(failure: unknown): never {
-  throw failure;
-}
-
-async function bringInPlace(
-  parts: UpdateToolsDependencies,
-  signal: AbortSignal,
-  isReturn = false,
-): Promise<UpdateOutcome> {
+async function bringInPlace(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log, onStep } = parts;
-  const { versions, inUse, candidate, failure: unasked } = await findRelease(parts, signal, isReturn);
+  const { versions, inUse, candidate, failure: unasked } = await findRelease(parts, signal);
   let failure: unknown = unasked;
   let next = inUse;
   if (candidate) {

@@ -47,7 +47,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
   if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`)];
   const egress = createEgress({ allow: [] });
   const tools = createTools({
-    ...toToolsOptions(settings, egress),
+    ...toToolsOptions(settings, { egress }),
     providers: { ytDlp: [], ffmpeg: [] },
     onActivity: () => undefined,
     record: async () => undefined,
@@ -57,7 +57,6 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
     await tools.ensure().catch(() => undefined);
     const ffmpeg = tools.ffmpeg();
     const ytDlp = tools.ytDlp();
-    const alternative = tools.alternative();
     let sandbox: WorkerSandbox | undefined;
     const ytDlpFinding =
       ytDlp &&
@@ -69,7 +68,6 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
         ? ok(`FFmpeg ${ffmpeg.version} (${ffmpeg.source})`)
         : problem(`no FFmpeg in ${dir}: run npm run update-tools`),
       ytDlpFinding ?? problem(`no yt-dlp in ${dir}: run npm run update-tools`),
-      ...(alternative ? [await checkYtDlp(alternative, undefined, 'yt-dlp nightly')] : []),
       ...(ffmpeg ? await checkSandboxes({ ffmpeg: ffmpeg.path, ytDlp: sandbox }) : []),
       ...(ytDlp && settings.impersonate.length > 0 ? [await checkImpersonation(ytDlp, settings.impersonate)] : []),
     ];
@@ -83,10 +81,9 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
 export async function checkYtDlp(
   ytDlp: YtDlp,
   onSandbox: (sandbox: WorkerSandbox) => void = () => undefined,
-  label = 'yt-dlp',
 ): Promise<Finding> {
   const { ok, warning, problem } = findingsOn('Tools');
-  const name = `${label} ${ytDlp.version} (${ytDlp.source})`;
+  const name = `yt-dlp ${ytDlp.version} (${ytDlp.source})`;
   try {
     const signal = AbortSignal.timeout(SMOKE_TEST_TIMEOUT_MS);
     let unsolved: string | undefined;

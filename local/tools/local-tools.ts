@@ -1,6 +1,7 @@
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
+import { checkLinks } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import {
   type Activity,
@@ -16,12 +17,10 @@ import { createMaintenanceKeeper } from './maintenance.ts';
 export interface LocalToolsOptions {
   readonly settings: Settings;
   readonly state: State;
-  readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
+  readonly egress: Egress;
   readonly log?: Log;
   /** A read-only folder with an unpacked release of yt-dlp, used until a newer one is installed. */
   readonly ytDlpDir?: string | undefined;
-  /** Called after each check for updates on the schedule. */
-  readonly afterCheck?: () => Promise<void>;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
 }
@@ -32,7 +31,7 @@ export interface ToolsInPlace {
 }
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
-export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'alternative' | 'update'> {
+export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
   /** The step of an install or update that runs at the moment. */
   activity(): Activity | undefined;
   /** Installs missing tools, then schedules update checks. @throws ToolUnavailable */
@@ -45,10 +44,10 @@ const HOUR_MS = 3_600_000;
 const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
-  const { settings, state, egress, log = silentLog, ytDlpDir, afterCheck, onProgress } = options;
+  const { settings, state, egress, log = silentLog, ytDlpDir, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   const tools = createTools({
-    ...toToolsOptions(settings, egress),
+    ...toToolsOptions(settings, { egress, log }),
     ytDlpDir,
     onActivity: (activity) => {
       current = activity;
@@ -67,17 +66,12 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     return maintenance.leave();
   };
   const update = () => tools.update().finally(leave);
-  const check = async (hasUpdate: boolean) => {
-    if (hasUpdate) await update().catch((error) => log.error('Updating tools failed', { error }));
-    if (hasUpdate || !tools.alternative()) await tools.updateAlternative();
-    await afterCheck?.();
-  };
+  const updateInTurn = () => void update().catch((error) => log.error('Updating tools failed', { error }));
 
   return {
     activity: () => current,
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
-    alternative: tools.alternative,
     update,
     async ensure() {
       await maintenance.takeOver();
@@ -86,9 +80,9 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
       if (hours > 0) {
-        timer = setInterval(() => void check(true), hours * HOUR_MS).unref();
+        timer = setInterval(updateInTurn, hours * HOUR_MS).unref();
         // An image may be months old.
-        void check(ytDlpDir !== undefined);
+        if (ytDlpDir !== undefined) updateInTurn();
       }
       return { ytDlp, ffmpeg };
     },
@@ -101,7 +95,10 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
 }
 
 /** The options of `createTools` that the service and `npm run update-tools` have in common: they share the folder. */
-export const toToolsOptions = (settings: Settings, egress: Pick<Egress, 'nextIdentity' | 'request'>) =>
+export const toToolsOptions = (
+  settings: Settings,
+  { egress, log = silentLog }: Pick<LocalToolsOptions, 'egress' | 'log'>,
+) =>
   ({
     dir: settings.toolsDir,
     channel: settings.toolsChannel,
@@ -111,4 +108,6 @@ export const toToolsOptions = (settings: Settings, egress: Pick<Egress, 'nextIde
     download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
     smokeTest: (candidate, signal, onUnsolvedChallenge) =>
       smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal, onUnsolvedChallenge }),
+    checkUpdate: (candidate, signal) =>
+      checkLinks(candidate, { ...settings, links: settings.canaryLinks, egress, log, signal }),
   }) satisfies Partial<ToolsOptions>;

@@ -33,7 +33,7 @@ export async function updateNow({
   const egress = createEgress({ allow: egressAllow, outgoingProxies, extraCaFile });
   const failures: string[] = [];
   const tools = createTools({
-    ...toToolsOptions(settings, egress),
+    ...toToolsOptions(settings, { egress }),
     onActivity: onProgress,
     onFailure: (reason) => failures.push(reason),
     // The service records them in the table, when it switches or at its start.
@@ -46,15 +46,10 @@ export async function updateNow({
     await tools.ensure();
     const before = [tools.ytDlp(), tools.ffmpeg()];
     await tools.update();
-    await tools.updateAlternative();
     const after = [tools.ytDlp(), tools.ffmpeg()];
     const names = ['yt-dlp', 'FFmpeg'];
     const inPlace = names.map((name, index) => lineOf(name, before[index]?.version, after[index]));
-    const alternative = tools.alternative();
-    return {
-      inPlace: alternative ? [...inPlace, lineOf('yt-dlp nightly', undefined, alternative)] : inPlace,
-      failures,
-    };
+    return { inPlace, failures };
   } finally {
     signal.removeEventListener('abort', close);
     await close();

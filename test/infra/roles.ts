@@ -92,15 +92,15 @@ export const expectedActions = (name: DeploymentName): Record<string, string[]> 
   );
 
 const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
-const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: [...OF_TOOLS, 'sites'].sort(), PutItem: OF_TOOLS };
+const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
 
 /** Table items that each role has access to. */
 export const expectedItems = (name: DeploymentName): Record<string, Record<string, string[]>> => ({
   ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
   ApiRequestCountRole: { BatchGetItem: ['count#*'] },
   ApiResolverRole: {
-    GetItem: ['link#*', 'maintenance', 'resource#*', 'sites', 'tools'],
-    PutItem: ['link#*', 'resource#*', 'sites'],
+    GetItem: ['link#*', 'maintenance', 'resource#*', 'tools'],
+    PutItem: ['link#*', 'resource#*'],
     UpdateItem: ['count#*', 'resource#*'],
   },
   MonitoringCostGuardFunctionRole: { GetItem: ['cost-guard', 'spending#*'], PutItem: ['cost-guard'] },

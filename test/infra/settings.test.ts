@@ -21,7 +21,7 @@ describe('readContext', () => {
       corsAllowedOrigins: [],
       securityContact: [],
       embedOrigins: [],
-      toolsChannel: 'auto',
+      toolsChannel: 'nightly',
       canaryLinks: [],
       toolsUpdateHours: 12,
       egressAllow: [],

@@ -21,7 +21,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
   ApiResolverRole: (state) => [
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
-    ...[state.putArchivedList(list), state.getSiteOutcomes(), state.putSiteOutcomes({})],
+    state.putArchivedList(list),
   ],
   MonitoringCostGuardFunctionRole: (state) => [
     ...[state.getCostGuard(), state.putCostGuard({}), state.countStreamBytes()],
@@ -45,7 +45,6 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
 const ofUpdates = (state: State) => [
   ...[state.takeToolsUpdate(lease), state.endToolsUpdate('one'), state.takeMaintenance(lease)],
   ...[state.endMaintenance('one'), state.getTools(), state.putTools(tools)],
-  state.getSiteOutcomes(),
 ];
 
 /** Requests to an empty table, as `GetItem resource#r`. */

@@ -15,7 +15,7 @@ import { installedTools } from '../support/installed-tools.ts';
 import { listen } from '../support/listen.ts';
 import { ytDlpWithoutScripts } from '../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
 
 const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
@@ -62,8 +62,6 @@ describe('runChecks', () => {
       `# Netscape HTTP Cookie File\n.site.example\tTRUE\t/\tTRUE\t${expires}\tname\tvalue\n`;
     await writeFile(join(dir, 'a.example.txt'), cookiesOf(0), { mode: 0o600 });
     await writeFile(join(dir, 'b.example.txt'), cookiesOf(1), { mode: 0o600 });
-    const nightly = { ...ytDlp, version: '2026.11.22.233000' };
-    await addYtDlp(toolsDir, nightly, 'yt-dlp-nightly');
     const more = { TOOLS_DIR: toolsDir, COOKIES_DIR: dir, IMPERSONATE: 'chrome' };
     const findings = await findingsOf(environmentWith(more));
     expect(on('Sandbox', findings)).toHaveLength(process.platform === 'linux' ? 1 : 0);
@@ -73,7 +71,6 @@ describe('runChecks', () => {
         severity: 'ok',
         text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link; its JavaScript runtime is Node ${process.versions.node}`,
       },
-      { severity: 'ok', text: expect.stringMatching(/^yt-dlp nightly 2026\.11\.22\.233000 \(pypi\) resolves a link/) },
       { severity: 'problem', text: expect.stringContaining('lacks curl_cffi') },
     ]);
     expect(on('Cookies', findings)).toMatchObject([

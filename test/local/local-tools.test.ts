@@ -1,15 +1,12 @@
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { silentLog } from '../../core/log/log.ts';
-import { startService } from '../../local/service.ts';
-import { createLocalTools } from '../../local/tools/local-tools.ts';
+import { createEgress } from '../../core/egress/create-egress.ts';
+import { createLocalTools, toToolsOptions } from '../../local/tools/local-tools.ts';
 import { startOrigin } from '../origin/server.ts';
-import { installedTools, otherYtDlp } from '../support/installed-tools.ts';
+import { installedTools } from '../support/installed-tools.ts';
 import { patchedYtDlp } from '../support/patched-yt-dlp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
-import { addFfmpeg, addYtDlp } from '../support/tools-folder.ts';
 
 it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
   const dir = await temporaryFolder();
@@ -17,10 +14,13 @@ it('fetches tools through the outgoing proxies: there may be no other way out', 
   onTestFinished(table.close);
   const { ffmpeg } = await installedTools();
   const identities: unknown[] = [];
+  const egress = createEgress({ allow: [] });
+  onTestFinished(egress.close);
   const tools = createLocalTools({
     settings: readSettings({ DATA_DIR: dir, FFMPEG_PATH: ffmpeg.path }),
     state: table.state,
     egress: {
+      ...egress,
       nextIdentity: () => 'proxy-1',
       request: async (_, options) => {
         identities.push(options?.identity);
@@ -34,29 +34,20 @@ it('fetches tools through the outgoing proxies: there may be no other way out', 
   expect(await ensured).toBeInstanceOf(Error);
 });
 
-it('resolves the canary links at the start, and a site goes to the installed release that resolves them', async () => {
-  const dir = await temporaryFolder();
+it('keeps a yt-dlp whose successor does not resolve the canary links, and resolves them with the operator settings', async () => {
   const origin = await startOrigin();
   onTestFinished(origin.close);
-  const toolsDir = join(dir, 'tools');
-  await addYtDlp(toolsDir, patchedYtDlp((await installedTools()).ytDlp, origin.host));
-  await addYtDlp(toolsDir, await otherYtDlp(), 'yt-dlp-nightly');
-  await addFfmpeg(toolsDir);
-  const warnings: [string, unknown?][] = [];
-  const service = await startService({
-    settings: readSettings({
-      ...{ DATA_DIR: dir, PORT: '0', EGRESS_ALLOW: origin.host },
-      CANARY_LINKS: origin.url('/files/clip.mp4'),
-    }),
-    hasPage: false,
-    log: { ...silentLog, warn: (...warning) => void warnings.push(warning) },
+  const egress = createEgress({ allow: [origin.host] });
+  onTestFinished(egress.close);
+  const settings = readSettings({
+    DATA_DIR: await temporaryFolder(),
+    CANARY_LINKS: `${origin.url('/files/clip.mp4')},${origin.url('/files/clip.mp4?2')}`,
   });
-  onTestFinished(service.close);
-  await service.ready;
-  await expect
-    .poll(() => warnings, { timeout: 100_000 })
-    .toContainEqual([
-      expect.stringMatching(/^Site fails with the default release/),
-      expect.objectContaining({ site: '127.0.0.1' }),
-    ]);
+  const { checkUpdate } = toToolsOptions(settings, { egress });
+  const { ytDlp } = await installedTools();
+  const { signal } = new AbortController();
+  await checkUpdate(ytDlp, signal);
+  await expect(checkUpdate(patchedYtDlp(ytDlp, origin.host), signal)).rejects.toThrow(
+    `a canary link of ${origin.host} does not resolve`,
+  );
 });

@@ -73,16 +73,6 @@ describe('updateNow', () => {
     expect(progress).toEqual([]);
   });
 
-  it('installs the nightly release beside the stable one, and reports it in a line', async () => {
-    const nightly = { ...quickYtDlp('2026.11.02.1'), label: 'nightly' };
-    const sources = { ytDlp: [quickYtDlp('2026.11.01')], alternative: [nightly], ffmpeg: [realFfmpeg] };
-    const { signal } = new AbortController();
-    expect(await updateNow({ settings: settingsHere(), onProgress: () => undefined, signal, sources })).toEqual({
-      inPlace: ['yt-dlp 2026.11.01 (pypi)', ffmpegLine, 'yt-dlp nightly 2026.11.02.1 (pypi)'],
-      failures: [],
-    });
-  });
-
   it('keeps the installed version and reports a failed smoke test', async () => {
     const settings = settingsHere();
     await update(settings, quickYtDlp('2026.11.01'));

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withLock } from '../../core/tools/install/lock.ts';
 import type { Ffmpeg, YtDlp } from '../../core/tools/tools.ts';
-import { compareVersions } from '../../core/tools/versions.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -24,14 +23,6 @@ async function install(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
   const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
   const [interpreter = '', tag = ''] = python.split(' ');
   return { ytDlp: await findYtDlp(interpreter, tag), ffmpeg: await findFfmpeg(interpreter, tag) };
-}
-
-/** A release of yt-dlp, real too, that differs from the one of `installedTools`. */
-export async function otherYtDlp(): Promise<YtDlp> {
-  const { ytDlp } = await installedTools();
-  const [python] = ytDlp.command;
-  const tag = await print(python, '-c', 'import sys; print(sys.implementation.cache_tag)');
-  return findYtDlp(python, tag, compareVersions(ytDlp.version, '2026.10.21') === 0 ? '2026.10.26' : '2026.10.21');
 }
 
 async function findYtDlp(python: string, tag: string, pinned?: string): Promise<YtDlp> {

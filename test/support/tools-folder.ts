@@ -13,9 +13,9 @@ export async function createToolsFolder(dir: string, ytDlp?: YtDlp): Promise<str
   return dir;
 }
 
-/** Adds a yt-dlp to a `TOOLS_DIR`. @param store `yt-dlp-nightly` for the alternative */
-export async function addYtDlp(dir: string, ytDlp: YtDlp, store = 'yt-dlp'): Promise<void> {
-  const ytDlps = createVersionStore<YtDlp>(join(dir, store), ({ command }) => command);
+/** Adds a yt-dlp to a `TOOLS_DIR`. */
+export async function addYtDlp(dir: string, ytDlp: YtDlp): Promise<void> {
+  const ytDlps = createVersionStore<YtDlp>(join(dir, 'yt-dlp'), ({ command }) => command);
   await ytDlps.activate(await ytDlps.stage(), () => ytDlp);
 }
 

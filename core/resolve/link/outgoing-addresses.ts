@@ -6,7 +6,7 @@ import type { Extraction, Extractor, ExtractRequest } from '../yt-dlp/index.ts';
 export type OutgoingAddresses = Pick<Egress, 'nextIdentity' | 'otherIdentity' | 'reportBlocked' | 'reportServed'>;
 
 /** One link for yt-dlp, by whichever outgoing address its site serves. */
-export interface AddressedRequest extends Omit<ExtractRequest, 'identity' | 'isOtherAddress'> {
+export interface AddressedRequest extends Omit<ExtractRequest, 'identity'> {
   /** The outgoing identity to begin with. @default the next in turn */
   readonly preferred?: string;
 }
@@ -45,7 +45,7 @@ export const createAddressedExtractor =
       const identity = next;
       tried.add(identity);
       try {
-        const extraction = await extractor.extract({ ...request, identity, isOtherAddress: refused.length > 0 });
+        const extraction = await extractor.extract({ ...request, identity });
         egress.reportServed(url, identity);
         // The link is served: the refusals were of the addresses.
         for (const other of refused) egress.reportBlocked(url, other);

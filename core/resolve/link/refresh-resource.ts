@@ -73,11 +73,10 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
     const known = latest(resource);
     if (known !== resource && !hasExpired(known)) return known;
     const { origin } = resource;
-    const isMediaRefused = areUrlsRefused(known);
-    // The site may refuse the address, or the release of yt-dlp.
-    const preferred = isMediaRefused ? egress.otherIdentity(origin.url, new Set([known.egress])) : known.egress;
+    // The site may refuse the address.
+    const preferred = areUrlsRefused(known) ? egress.otherIdentity(origin.url, new Set([known.egress])) : known.egress;
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const extraction = await extract({ url: origin.url, preferred, deadline, signal, client, isMediaRefused });
+    const extraction = await extract({ url: origin.url, preferred, deadline, signal, client });
     const item = findItem(extraction.info, origin);
     if (!item) throw new NotFound('The page no longer contains the item', { reason: 'gone' });
     const refreshed = withNewUrls(resource, { ...extraction, info: item }, epochSeconds());

@@ -13,22 +13,18 @@ import {
 } from '../../parsing/index.ts';
 import {
   createSupervisor,
-  type Supervisor,
   type SupervisorOptions,
   type WorkerFailure,
   type WorkerProcess,
   type WorkerResponse,
-  type YtDlp,
 } from '../../tools/index.ts';
 import { toError } from './failures.ts';
-import { createImpersonation, type Impersonation } from './impersonation.ts';
+import { createImpersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';
-import { createSiteReleases, type InstalledReleases, type Release, type ReleaseRequest } from './site-releases.ts';
 
 /** One link for yt-dlp. */
-export interface ExtractRequest
-  extends Deadline,
-    Pick<ReleaseRequest, 'url' | 'isReleaseTest' | 'isMediaRefused' | 'isOtherAddress'> {
+export interface ExtractRequest extends Deadline {
+  readonly url: string;
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
   /** The outgoing identity to send requests through. */
@@ -57,7 +53,6 @@ export interface Extractor {
 }
 
 export interface ExtractorOptions extends SupervisorOptions {
-  readonly tools: InstalledReleases;
   readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
   readonly playlistLimit: number;
@@ -69,17 +64,6 @@ export interface ExtractorOptions extends SupervisorOptions {
   readonly cookiesWriteBack?: boolean;
   /** Browsers that yt-dlp imitates: `target` or `site=target`. @default none */
   readonly impersonate?: readonly string[];
-  /** Milliseconds without a link after which the worker of the alternative release ends. @default 10 minutes */
-  readonly alternativeIdleMs?: number;
-  /** Epoch milliseconds, for the pauses between tests of a release. @default Date.now */
-  readonly now?: () => number;
-}
-
-/** One release of yt-dlp, which starts with the first link. */
-interface Runner {
-  readonly ytDlp: () => YtDlp | undefined;
-  readonly supervisor: Supervisor;
-  readonly impersonation: Impersonation | undefined;
 }
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
@@ -87,8 +71,6 @@ const CANCEL_GRACE_MS = 500;
 const MAX_INTERRUPTIONS = 1;
 /** Retry-After while all forks are in use. */
 const RETRY_SECONDS = 5;
-/** A second worker takes as much memory as the first. */
-const ALTERNATIVE_IDLE_MS = 10 * 60_000;
 /** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
 const REVOKE_AFTER_MS = 1_000;
 
@@ -107,24 +89,10 @@ const NO_CLIENT = '';
 
 export function createExtractor(options: ExtractorOptions): Extractor {
   const { egress, playlistLimit, queueLimit, maxBytes, concurrency } = options;
-  const { tools, log, impersonate: rules = [], alternativeIdleMs = ALTERNATIVE_IDLE_MS } = options;
-  const alternative = () => tools.alternative?.();
-  const releases: Readonly<Record<Release, Runner>> = {
-    default: {
-      ytDlp: tools.ytDlp,
-      supervisor: createSupervisor(options),
-      impersonation: createImpersonation(rules, log),
-    },
-    alternative: {
-      ytDlp: alternative,
-      supervisor: createSupervisor({
-        ...{ ...options, tools: { ytDlp: alternative }, idleMs: alternativeIdleMs, onYtDlpMode: undefined },
-      }),
-      impersonation: createImpersonation(rules, log),
-    },
-  };
+  const { tools, log, impersonate: rules = [] } = options;
+  const supervisor = createSupervisor(options);
+  const impersonation = createImpersonation(rules, log);
   const cookies = options.cookiesWriteBack ? createOperatorCookies(options, log) : undefined;
-  const siteReleases = createSiteReleases(tools, log, options.now);
   const forks = createSemaphore({
     permits: concurrency,
     maxPerClient: Math.max(1, concurrency - 1),
@@ -133,13 +101,12 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   let pending = 0;
 
   const extractBy = async (
-    { ytDlp, impersonation }: Runner,
     askYtDlp: WorkerProcess['request'],
     request: ExtractRequest & { readonly niceness: number },
   ): Promise<Extraction> => {
     const { url, entry, identity, deadline, signal, client, niceness } = request;
     const bounded = deadlineSignal(request);
-    const build = impersonation && ytDlp();
+    const build = impersonation && tools.ytDlp();
     const impersonate = build && (await abortable(impersonation.targetFor(url, build), bounded));
     const replacedCookies = await cookies?.replaced();
     const session = await egress.openProxySession({ identity, maxBytes });
@@ -190,7 +157,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
    * One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. A request
    * whose process is killed is repeated once.
    */
-  const extractInTurn = async (request: ExtractRequest, runner: Runner): Promise<Extraction> => {
+  const extractInTurn = async (request: ExtractRequest): Promise<Extraction> => {
     const bounded = deadlineSignal(request);
     for (let interruptions = 0; ; ) {
       const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded).catch(() => {
@@ -205,7 +172,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
         const ranked = { ...request, signal, niceness };
-        return await runner.supervisor.use((ask) => extractBy(runner, ask, ranked), deadlineSignal(ranked));
+        return await supervisor.use((ask) => extractBy(ask, ranked), deadlineSignal(ranked));
       } catch (error) {
         if (permit.revoked.aborted) continue;
         if (!(error instanceof Interrupted)) throw error;
@@ -222,28 +189,21 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
       pending += 1;
       try {
-        return await siteReleases.extract(request, (release, deadline) => {
-          // Before the request queues: the worker starts meanwhile, or the request fails at once.
-          releases[release].supervisor.start();
-          return extractInTurn({ ...request, deadline }, releases[release]);
-        });
+        // Before the request queues: the worker starts meanwhile, or the request fails at once.
+        supervisor.start();
+        return await extractInTurn(request);
       } finally {
         pending -= 1;
       }
     },
     async warm() {
-      const { ytDlp, supervisor, impersonation } = releases.default;
-      const build = ytDlp();
+      const build = tools.ytDlp();
       if (!build) return;
       impersonation?.prepare(build);
       await supervisor.ready();
     },
-    renew() {
-      for (const { supervisor } of Object.values(releases)) supervisor.renew();
-    },
-    async close() {
-      await Promise.all(Object.values(releases).map(({ supervisor }) => supervisor.close()));
-    },
+    renew: supervisor.renew,
+    close: supervisor.close,
   };
 }
 

@@ -175,21 +175,6 @@ export const isFinal = (error: unknown): boolean =>
   (error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused) &&
   !isPassing(error.reason);
 
-/** By kind: the reason when the message of the extractor names none. */
-const UNEXPLAINED: Readonly<Record<string, string>> = AMBIGUOUS;
-
-/**
- * Whether another release of yt-dlp may succeed: the extractor did not understand the site, or the site did not accept its
- * requests and named no reason.
- */
-export function isReleaseFailure(error: unknown): boolean {
-  if (!(error instanceof NotFound || error instanceof NotDeliverable || error instanceof UpstreamError)) return false;
-  const { reason } = error;
-  const { kind = '', httpStatus = 0 } = Object(error.cause) as { kind?: string; httpStatus?: number };
-  if (kind === 'bug' || reason === 'site-changed' || reason === 'refused' || reason === UNEXPLAINED[kind]) return true;
-  return kind === 'http' && reason === 'site-error' && httpStatus >= 400 && httpStatus < 500;
-}
-
 export type Reason = AbsenceReason | RefusalReason | UpstreamReason;
 
 /**

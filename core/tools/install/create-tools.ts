@@ -13,7 +13,6 @@ import type {
   YtDlp,
   YtDlpMode,
 } from '../tools.ts';
-import { compareVersions } from '../versions.ts';
 import {
   type Download,
   ytDlpAtPath,
@@ -22,7 +21,7 @@ import {
   ytDlpOfSystem,
   ytDlpRelease,
 } from '../yt-dlp/index.ts';
-import { createInstaller, reasonOf } from './installer.ts';
+import { createInstaller } from './installer.ts';
 import { withLock } from './lock.ts';
 import { createVersionStore, type InstalledVersion } from './version-store.ts';
 
@@ -49,6 +48,8 @@ export interface ToolsOptions {
     signal: AbortSignal,
     onUnsolvedChallenge: (reason: string) => void,
   ) => Promise<YtDlpMode | undefined>;
+  /** Checks a yt-dlp that would replace one that works, after its smoke test. @throws Error in one line when it must not */
+  readonly checkUpdate?: (candidate: YtDlp, signal: AbortSignal) => Promise<void>;
   /** Stores what is installed, for the rest of the instance. */
   readonly record: (inPlace: ToolsInPlace) => Promise<void>;
   /** Called with one line when an update failed; the current version stays in use. */
@@ -56,10 +57,9 @@ export interface ToolsOptions {
   /** How often to check what other processes have installed in `dir`. @default never */
   readonly reloadIntervalMs?: number;
   readonly log?: Log;
-  /** They are tried in this order. @default release, PyPI, system for yt-dlp; release, PyPI for its alternative; system, npm, PyPI for FFmpeg */
+  /** They are tried in this order. @default release, PyPI, system for yt-dlp; system, npm, PyPI for FFmpeg */
   readonly providers?: {
     readonly ytDlp?: readonly ToolProvider<YtDlp>[];
-    readonly alternative?: readonly ToolProvider<YtDlp>[];
     readonly ffmpeg?: readonly ToolProvider<Ffmpeg>[];
   };
 }
@@ -74,7 +74,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   const { signal } = closing;
   // Absolute: programs are started in other working directories.
   const dir = resolve(options.dir);
-  const { ytDlp, ffmpeg, alternative } = createInstallers({ ...options, dir, log, signal });
+  const { ytDlp, ffmpeg } = createInstallers({ ...options, dir, log, signal });
   // FFmpeg first: streams need no yt-dlp.
   const both = [ffmpeg, ytDlp] as const;
   const lockFile = join(dir, 'install.lock');
@@ -105,7 +105,6 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
 
   const reload = async () => {
     const changes = await Promise.all(both.map((installer) => installer.reload({ isKept: true })));
-    await alternative?.reload({ isKept: true });
     if (changes.includes(true)) await recordInstalled();
   };
   const reloadInTurn = () => {
@@ -115,27 +114,11 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   };
   const timer = reloadIntervalMs === undefined ? undefined : setInterval(reloadInTurn, reloadIntervalMs).unref();
 
-  /** Has its own queue and lock: its download, which may take minutes, delays nothing else. */
-  const alternativeQueue = pLimit(1);
-  const updateAlternative = async () => {
-    if (!alternative || signal.aborted) return;
-    try {
-      await alternative.update((work) => withLock(join(dir, 'install-nightly.lock'), work, { signal }));
-    } catch (error) {
-      if (!signal.aborted) log.info('The nightly release of yt-dlp is not available', { reason: reasonOf(error) });
-    }
-  };
-
   return {
     ytDlp: () => ytDlp.current()?.tool,
     ffmpeg: () => ffmpeg.current()?.tool,
-    alternative() {
-      const [stable, nightly] = [ytDlp.current()?.tool, alternative?.current()?.tool];
-      return stable && nightly && compareVersions(stable.version, nightly.version) !== 0 ? nightly : undefined;
-    },
     ensure: () =>
       enqueue(async () => {
-        await alternative?.reload();
         for (const installer of both) if (!installer.current()) await installer.reload();
         if (both.every((installer) => installer.current())) await cleanLeftovers();
         else
@@ -150,16 +133,15 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
         if (changed.ytDlp || changed.ffmpeg) await recordInstalled();
         return changed;
       }),
-    updateAlternative: () => alternativeQueue(updateAlternative),
     async close() {
       closing.abort();
       clearInterval(timer);
-      await Promise.all([queue(() => undefined), alternativeQueue(() => undefined)]);
+      await queue(() => undefined);
     },
   };
 }
 
-/** The installers of both tools and of the nightly release beside the stable one, if the settings allow one. */
+/** The installers of both tools. */
 function createInstallers(options: ToolsOptions & { readonly log: Log; readonly signal: AbortSignal }) {
   const { dir, channel, download, smokeTest, providers, ytDlpDir, log, signal } = options;
   const { onActivity, onFailure = () => undefined } = options;
@@ -175,14 +157,11 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     log.warn('yt-dlp works as one process per link only', { version });
     return { mode } as const;
   };
-  const createProviders = (channel: 'stable' | 'nightly') => [
-    ytDlpRelease({ download, channel }),
-    ytDlpFromPypi({ channel }),
-  ];
   const selectYtDlp = (): readonly ToolProvider<YtDlp>[] => {
     if (ytDlpPath) return [ytDlpAtPath(ytDlpPath)];
     const selected = providers?.ytDlp ?? [
-      ...createProviders(channel === 'nightly' ? 'nightly' : 'stable'),
+      ytDlpRelease({ download, channel }),
+      ytDlpFromPypi({ channel }),
       ytDlpOfSystem(),
     ];
     return ytDlpDir ? [ytDlpInFolder(ytDlpDir), ...selected] : selected;
@@ -192,7 +171,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
     providers: selectYtDlp(),
     isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-    ...{ check, onActivity, onFailure, log, signal },
+    ...{ check, checkUpdate: options.checkUpdate, onActivity, onFailure, log, signal },
   });
   // Without a check: each provider of FFmpeg has encoded and muxed with it.
   const ffmpeg = createInstaller<Ffmpeg>({
@@ -204,16 +183,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
     ...{ onActivity, onFailure, log, signal },
   });
-  if (channel !== 'auto' || ytDlpPath) return { ytDlp, ffmpeg };
-  const alternative = createInstaller<YtDlp>({
-    name: 'yt-dlp nightly',
-    store: createVersionStore(join(dir, 'yt-dlp-nightly'), ({ command }) => command),
-    providers: providers ? (providers.alternative ?? []) : createProviders('nightly'),
-    isAllowed: () => true,
-    // No activity: the instance works meanwhile, and its callers would be told that it is in maintenance.
-    ...{ check, onActivity: () => undefined, onFailure: () => undefined, log, signal },
-  });
-  return { ytDlp, ffmpeg, alternative };
+  return { ytDlp, ffmpeg };
 }
 
 /** How the tools of each source are verified. */

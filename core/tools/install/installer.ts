@@ -18,6 +18,8 @@ export interface InstallerOptions<Tool> {
    * @default none: its providers have tested it
    */
   readonly check?: ((candidate: Tool) => Promise<Partial<Tool> | undefined>) | undefined;
+  /** Checks a candidate that would replace one that works, after `check`. @throws when it must not. @default none */
+  readonly checkUpdate?: ((candidate: Tool, signal: AbortSignal) => Promise<void>) | undefined;
   readonly onActivity: (activity: Activity) => void;
   /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
@@ -60,7 +62,7 @@ const MAX_PREVIOUS_VERSIONS = 2;
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, store, providers, isAllowed, check, onActivity, onFailure, log, signal } = options;
+  const { name, store, providers, isAllowed, check, checkUpdate, onActivity, onFailure, log, signal } = options;
   let current: InstalledVersion<Tool> | undefined;
 
   /** Stages a version, checks it, and makes it current. */
@@ -82,6 +84,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       throw new Error(`the download is version ${candidate.version}`);
     if (check) onActivity({ name: `Checking ${name}`, tool: name, step: 'check' });
     const facts = await check?.(candidate);
+    if (newerThan !== undefined) await checkUpdate?.(candidate, signal);
     signal.throwIfAborted();
     const installed = await store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
     log.info('Tool installed', { tool: name, version: installed.tool.version, provider: provider.label });

@@ -146,8 +146,8 @@ export class Api extends Construct {
       // The functions that update the tools keep it beside theirs.
       layers: pluginsLayerArn ? [LayerVersion.fromLayerVersionArn(this, 'Plugins', pluginsLayerArn)] : undefined,
       permissions: [
-        allowItems(table, ['link#*', 'resource#*', 'tools', 'maintenance', 'sites'], 'GetItem'),
-        allowItems(table, ['link#*', 'resource#*', 'sites'], 'PutItem'),
+        allowItems(table, ['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
+        allowItems(table, ['link#*', 'resource#*'], 'PutItem'),
         allowItems(table, ['resource#*', 'count#*'], 'UpdateItem'),
         ...(wake ? [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [wake.functionArn] })] : []),
         ...secretReadStatements(settings),

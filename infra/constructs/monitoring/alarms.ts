@@ -115,7 +115,7 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
     },
     ResolvesFailing: {
       description:
-        'most resolves fail; a release of yt-dlp that was switched to within the last hour is rolled back where the sites speak against it',
+        'most resolves fail; a release of yt-dlp that was switched to within the last hour is rolled back if canary links fail with it',
       metric: new MathExpression({
         expression: 'IF(FILL(failed, 0) >= 5, failed / (failed + FILL(resolved, 0)), 0)',
         usingMetrics: {

@@ -142,7 +142,6 @@ export class Tools extends Construct {
         ...makeLiveStatements(resolver),
         ...permissions,
         allowItems(table, ['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
-        allowItems(table, ['sites'], 'GetItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListLayerVersions supports no resource' },

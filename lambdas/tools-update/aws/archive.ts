@@ -30,7 +30,6 @@ const PointerFile = Type.Object({
   ...release,
   previous: Type.Optional(Type.Object(release)),
   refused: Type.Optional(Type.Array(Type.String())),
-  suspended: Type.Optional(Type.Object({ version: Type.String(), until: Type.Number() })),
 });
 
 const DeployedFile = Type.Array(Type.String());

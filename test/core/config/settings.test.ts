@@ -13,7 +13,7 @@ describe('readSettings', () => {
       dataDir: '.data',
       dataMaxBytes: 1_073_741_824,
       toolsDir: '.data/tools',
-      toolsChannel: 'auto',
+      toolsChannel: 'nightly',
       canaryLinks: [],
       toolsUpdateHours: 12,
       playlistLimit: 200,

@@ -163,81 +163,29 @@ describe('ensure', () => {
   });
 });
 
-describe('the alternative', () => {
-  const openWith = (stable: string, nightly: string | Error, others: Partial<ToolsOptions> = {}) =>
-    fakes.open([], {
-      channel: 'auto',
-      providers: {
-        ytDlp: [fakes.ytDlpFrom('stable', stable)],
-        alternative: [fakes.ytDlpFrom('nightly', nightly)],
-        ffmpeg: [fakes.ffmpegFrom('FFmpeg')],
-      },
-      ...others,
-    });
-
-  it('is installed and updated beside the stable release, without an activity', async () => {
-    const tools = openWith('2026.08.19', '2026.08.20.1');
-    await tools.ensure();
-    fakes.activities.length = 0;
-    expect(tools.alternative()).toBeUndefined();
-    await tools.updateAlternative();
-    expect([tools.ytDlp()?.version, tools.alternative()?.version]).toEqual(['2026.08.19', '2026.08.20.1']);
-    expect(fakes.activities).toEqual([]);
-
-    const restarted = openWith('2026.08.19', '2026.08.21.1');
-    await restarted.ensure();
-    expect(restarted.alternative()?.version).toBe('2026.08.20.1');
-    await restarted.updateAlternative();
-    expect(restarted.alternative()?.version).toBe('2026.08.21.1');
-    expect(restarted.ytDlp()?.version).toBe('2026.08.19');
-  });
-
-  it.each<[string, string | Error]>([
-    ['cannot be fetched', new Error('unreachable')],
-    ['fails its smoke test', '2026.08.20.1'],
-    ['is the stable one', '2026.8.19'],
-  ])('is absent while nightly %s, and nothing else changes', async (_, nightly) => {
-    fakes.broken.add('2026.08.20.1');
+describe('the check of an update', () => {
+  it('keeps the version in use while it fails, and is not made for a first installation', async () => {
+    const checked: string[] = [];
     const failures: string[] = [];
-    const tools = openWith('2026.08.19', nightly, { onFailure: (reason) => failures.push(reason) });
-    await tools.ensure();
-    await tools.updateAlternative();
-    expect(tools.alternative()).toBeUndefined();
-    expect(tools.ytDlp()?.version).toBe('2026.08.19');
-    expect(failures).toEqual([]);
-  });
-
-  it('delays no other call while it is downloaded, and ends when the tools are closed', async () => {
-    const begun = Promise.withResolvers<void>();
-    const waiting: ToolProvider<YtDlp> = {
-      ...fakes.ytDlpFrom('nightly', '2'),
-      fetch: (_, { signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-          begun.resolve();
-        }),
-    };
-    const ytDlp = [fakes.ytDlpFrom('stable', '1')];
-    const tools = fakes.open([], {
-      channel: 'auto',
-      providers: { ytDlp, alternative: [waiting], ffmpeg: [fakes.ffmpegFrom('FFmpeg')] },
+    let isRefused = true;
+    const sources = [fakes.ytDlpFrom('A', '1.0')];
+    const tools = fakes.open(sources, {
+      onFailure: (reason) => failures.push(reason),
+      async checkUpdate({ version }) {
+        checked.push(version);
+        if (isRefused) throw new Error('a canary link of a.example does not resolve');
+      },
     });
     await tools.ensure();
-    const updated = tools.updateAlternative();
-    await begun.promise;
-    ytDlp[0] = fakes.ytDlpFrom('stable', '3');
+    sources[0] = fakes.ytDlpFrom('A', '2.0');
+    expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
+    expect(tools.ytDlp()?.version).toBe('1.0');
+    expect(failures).toEqual([
+      'Update of yt-dlp to 2.0 failed, keeping 1.0: a canary link of a.example does not resolve',
+    ]);
+    isRefused = false;
     expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
-    await tools.close();
-    await updated;
-  });
-
-  it.each<[string, Partial<ToolsOptions>]>([
-    ['on another channel', { channel: 'stable' }],
-    ['with a configured path', { ytDlpPath: '/nonexistent' }],
-  ])('is never fetched %s', async (_, others) => {
-    const tools = openWith('1', '2', others);
-    await tools.updateAlternative();
-    expect([tools.alternative(), fakes.events]).toEqual([undefined, []]);
+    expect(checked).toEqual(['2.0', '2.0']);
   });
 });
 

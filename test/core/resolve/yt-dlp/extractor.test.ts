@@ -135,43 +135,6 @@ describe('createExtractor', () => {
     expect(workers[1]?.closed).toBe(false);
   });
 
-  it('starts the worker of the alternative release for a link that the default one fails, and ends it when idle', async () => {
-    const { extract, extractor, workers } = createFixture({
-      tools: { ytDlp: () => fakeYtDlp('1'), alternative: () => fakeYtDlp('2') },
-      alternativeIdleMs: 1,
-    });
-    await extractor.warm();
-    for (const worker of [1, 2]) {
-      const result = extract({ url: `https://site${worker}.example/` });
-      await until(() => workers[0]?.pending.length === 1);
-      expect(workers).toHaveLength(worker);
-      workers[0]?.pending.shift()?.fail({ kind: 'bug' });
-      await until(() => workers[worker]?.pending.length === 1);
-      expect(workers[worker]?.closed).toBe(false);
-      workers[worker]?.pending.shift()?.answer({ id: 'a' });
-      expect(await result).toEqual({ id: 'a' });
-      await until(() => workers[worker]?.closed);
-    }
-    expect(workers.map(({ options, closed }) => [options.ytDlp.version, closed])).toEqual([
-      ['1', false],
-      ['2', true],
-      ['2', true],
-    ]);
-  });
-
-  it('does not restart the worker of the alternative release after a crash until a link needs it', async () => {
-    const { extract, workers } = createFixture({
-      tools: { ytDlp: () => fakeYtDlp('1'), alternative: () => fakeYtDlp('2') },
-    });
-    const result = extract();
-    await until(() => workers[0]?.pending.length === 1);
-    workers[0]?.pending.shift()?.fail({ kind: 'bug' });
-    await until(() => workers[1]?.pending.length === 1);
-    workers[1]?.crash();
-    await expect(asProblem(result)).rejects.toMatchObject(status(502));
-    expect(workers).toHaveLength(2);
-  });
-
   it('fails with 503 when the queue is full', async () => {
     const { extract, workers } = createFixture();
     const results = [extract(), extract()];

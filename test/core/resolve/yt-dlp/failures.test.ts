@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../../core/api/problem.ts';
 import type { ProblemName } from '../../../../core/api/problem-types.ts';
-import { UpstreamError } from '../../../../core/errors/index.ts';
-import { isFinal, isReleaseFailure, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
+import { isFinal, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../../core/tools/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
@@ -174,37 +173,4 @@ describe('toError', () => {
     expect(passing.map(said)).toEqual([false, false, false, false]);
     expect(isFinal(toError(failure('unreadable_formats')))).toBe(false);
   });
-});
-
-describe('isReleaseFailure', () => {
-  it.each<[WorkerFailure, boolean]>([
-    [failure('bug'), true],
-    [failure('bug', { message: 'Video not available, status code 10231' }), true],
-    [failure('unreadable_formats'), true],
-    [failure('http', { httpStatus: 403 }), true],
-    [failure('expected', { message: 'Not allowed' }), true],
-    [failure('expected'), true],
-    [failure('expected', { message: 'Video unavailable' }), false],
-    [failure('no_formats'), true],
-    [failure('no_formats', { message: 'Private video' }), false],
-    [failure('http', { httpStatus: 399 }), false],
-    [failure('http', { httpStatus: 400 }), true],
-    [failure('http', { httpStatus: 499 }), true],
-    [failure('http', { httpStatus: 500 }), false],
-    [failure('http', { httpStatus: 404 }), false],
-    [failure('http', { httpStatus: 429 }), false],
-    [failure('http'), false],
-    [failure('network', { httpStatus: 400 }), false],
-    [failure('timeout'), false],
-    [failure('geo'), false],
-  ])('another release of yt-dlp may succeed after %j: %j', (worker, expected) =>
-    expect(isReleaseFailure(toError(worker))).toBe(expected),
-  );
-
-  it.each([
-    ['no failure of an extraction', new Error('x', { cause: failure('bug') }), false],
-    ['one without a cause', new UpstreamError('x'), false],
-    ['one that says that the site has changed', new UpstreamError('x', { reason: 'site-changed' }), true],
-    ['nothing', undefined, false],
-  ])('judges %s: %j', (_, error, expected) => expect(isReleaseFailure(error)).toBe(expected));
 });
