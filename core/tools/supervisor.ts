@@ -9,15 +9,12 @@ import {
   type WorkerOptions,
   type WorkerProcess,
 } from './worker/index.ts';
-import { tryWorker, type WorkerTrial } from './worker-trial.ts';
 import { readYtDlpVersion } from './yt-dlp/index.ts';
 
 export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal' | 'onStderr'> {
   readonly tools: Pick<Tools, 'ytDlp'>;
   /** @default startYtDlp */
   readonly start?: typeof startYtDlp | undefined;
-  /** Milliseconds until a worker is tried again in place of processes. @default 10 minutes, doubled after each failure */
-  readonly workerRetryMs?: number | undefined;
   /** Called with the mode that requests use from now on. */
   readonly onYtDlpMode?: ((mode: YtDlpMode) => void) | undefined;
   readonly log: Log;
@@ -27,8 +24,8 @@ export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal
  * Keeps yt-dlp running, as one warm worker that forks for each request. It restarts a worker that exits, with exponential
  * backoff, and replaces it when another version of yt-dlp is installed, while the old one answers its open requests.
  *
- * Requests go to processes of their own instead when the worker's plugin does not fit the version: when the worker does not
- * start, or exits before its first proper answer, or fails a request that a process does not. The worker is tried again later.
+ * Requests go to processes of their own instead when the smoke test of the version passed in that mode only, or when the
+ * worker does not start.
  */
 export interface Supervisor {
   /**
@@ -55,13 +52,6 @@ interface Build {
   started: Promise<void>;
   /** What answers requests. Undefined until `started`. */
   process?: WorkerProcess;
-  /** Sends the requests to `process` while that is a worker. */
-  trial?: WorkerTrial | undefined;
-  /** Processes per link, once a request has needed one. */
-  spare?: Promise<WorkerProcess> | undefined;
-  /** Epoch milliseconds from which a worker is tried again in place of processes. */
-  workerRetryAt: number;
-  workerRetries: number;
   tasks: number;
   isReplaced: boolean;
 }
@@ -71,14 +61,13 @@ const QUERY = /\?\S+/g;
 /** Extractors run JavaScript of sites by this Node. */
 const JS_RUNTIME = `node ${process.versions.node}`;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
-const WORKER_RETRY = { initialDelayMs: 10 * 60_000, maxDelayMs: 6 * 3_600_000 };
 
 /** Starts yt-dlp in one mode. @throws WorkerKilled; Error in one line */
 export const startYtDlp = (mode: YtDlpMode, options: WorkerOptions): Promise<WorkerProcess> =>
   mode === 'worker' ? startWorker(options) : startLinkProcesses(options);
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { tools, log, workerRetryMs, onYtDlpMode, start = startYtDlp } = options;
+  const { tools, log, onYtDlpMode, start = startYtDlp } = options;
   const closing = new AbortController();
   const running = new Set<Build>();
   let current: Build | undefined;
@@ -90,76 +79,36 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     return start(mode, { ...options, ytDlp, signal: closing.signal, onStderr });
   };
 
-  const switchTo = (build: Build, mode: YtDlpMode, process: WorkerProcess, reason?: string) => {
-    const onMisfit = async (reason: string) => {
-      if (build.process === process) await useProcesses(build, reason);
-    };
+  /** @param reason why the worker is not used */
+  const startBuild = async (build: Build, mode: YtDlpMode, reason?: string) => {
+    const process = await startIn(mode, build.ytDlp);
     build.process = process;
-    build.trial =
-      mode === 'worker' ? tryWorker(process, { startProcesses: () => startSpare(build), onMisfit }) : undefined;
-    void process.ended.then(() => onExit(build, process));
-    const { version } = build.ytDlp;
-    if (reason === undefined) log.info('yt-dlp runs as a warm worker', { version, jsRuntime: JS_RUNTIME });
-    else {
-      const fields = { version, jsRuntime: JS_RUNTIME, reason: reason.replaceAll(QUERY, '?…') };
-      log.warn('yt-dlp runs as one process per link', fields);
-    }
+    void process.ended.then(() => onExit(build));
+    const fields = { version: build.ytDlp.version, jsRuntime: JS_RUNTIME };
+    if (reason === undefined) log.info('yt-dlp runs as a warm worker', fields);
+    else log.warn('yt-dlp runs as one process per link', { ...fields, reason: reason.replaceAll(QUERY, '?…') });
     onYtDlpMode?.(mode);
-  };
-
-  const startSpare = (build: Build): Promise<WorkerProcess> => {
-    build.spare ??= startIn('process-per-link', build.ytDlp).catch((error) => {
-      build.spare = undefined;
-      throw error;
-    });
-    return build.spare;
-  };
-
-  const useProcesses = async (build: Build, reason: string) => {
-    const worker = build.process;
-    const processes = await startSpare(build);
-    if (build.process !== worker) return;
-    switchTo(build, 'process-per-link', processes, reason);
-    if (build.ytDlp.mode === undefined) retryWorkerLater(build);
-    void worker?.close();
-  };
-
-  /** The worker may have failed because of the machine, or of one site. */
-  const retryWorkerLater = (build: Build) => {
-    build.workerRetries += 1;
-    build.workerRetryAt = Date.now() + (workerRetryMs ?? getRetryDelay(build.workerRetries, WORKER_RETRY));
-  };
-
-  const retryWorker = async (build: Build) => {
-    build.workerRetryAt = Number.POSITIVE_INFINITY;
-    const worker = await startIn('worker', build.ytDlp).catch(() => undefined);
-    if (closing.signal.aborted || build.isReplaced) await worker?.close();
-    else if (worker) switchTo(build, 'worker', worker);
-    else retryWorkerLater(build);
   };
 
   const startFirst = async (build: Build) => {
     const { ytDlp } = build;
-    if (ytDlp.mode) return useProcesses(build, 'the smoke test of this version passed in this mode only');
+    if (ytDlp.mode) return startBuild(build, ytDlp.mode, 'the smoke test of this version passed in this mode only');
     try {
-      switchTo(build, 'worker', await startIn('worker', ytDlp));
+      await startBuild(build, 'worker');
     } catch (error) {
       closing.signal.throwIfAborted();
       if (error instanceof WorkerKilled) throw error;
       await readYtDlpVersion(ytDlp, { signal: closing.signal }).catch(() => {
         throw error;
       });
-      await useProcesses(build, messageOf(error));
+      await startBuild(build, 'process-per-link', messageOf(error));
     }
   };
 
   const launch = (ytDlp: YtDlp): Build => {
     if (Date.now() < nextStartAt)
       throw new UpstreamError('yt-dlp does not start: waiting before the next attempt', { reason: 'service-failed' });
-    const build: Build = {
-      ...{ ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false },
-      ...{ workerRetries: 0, workerRetryAt: Number.POSITIVE_INFINITY },
-    };
+    const build: Build = { ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false };
     running.add(build);
     current = build;
     build.started = startFirst(build).catch((cause) => {
@@ -176,15 +125,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     return build;
   };
 
-  const onExit = async (build: Build, exited: WorkerProcess) => {
-    if (build.process !== exited || current !== build) return;
-    if (build.trial?.isProven() === false && !exited.wasKilled()) {
-      const isReplaced = await useProcesses(build, 'the worker exited before it answered a request').then(
-        () => true,
-        () => false,
-      );
-      if (isReplaced) return;
-    }
+  const onExit = (build: Build) => {
+    if (current !== build) return;
     log.error('yt-dlp worker exited', { version: build.ytDlp.version });
     void end(build);
     restart(build);
@@ -220,12 +162,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const end = async (build: Build) => {
     build.isReplaced = true;
     await build.started.catch(() => undefined);
-    // Processes that are still starting may fail, which whoever asked for them is told.
-    const spare = build.spare?.then(
-      (processes) => processes.close(),
-      () => undefined,
-    );
-    await Promise.all([build.process?.close(), spare]);
+    await build.process?.close();
     running.delete(build);
   };
 
@@ -234,9 +171,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   const request = async (build: Build, ...args: Parameters<WorkerProcess['request']>) => {
-    if (Date.now() >= build.workerRetryAt) void retryWorker(build);
     const process = build.process as WorkerProcess;
-    const response = await (build.trial ?? process).request(...args);
+    const response = await process.request(...args);
     if (response.ok || response.error.kind !== 'crash') failures = 0;
     // So that the next task does not get the same worker.
     else if (process.hasEnded()) await process.ended;

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLoopbackProxy } from '../../core/egress/index.ts';
-import { findLayeredYtDlp, smokeTestYtDlp } from '../../core/tools/index.ts';
+import { findLayeredYtDlp, smokeTestYtDlp, startYtDlp } from '../../core/tools/index.ts';
 import { createFunctionLog } from '../runtime/index.ts';
 import { createTryLayer } from '../tools-update/index.ts';
 
@@ -19,5 +19,10 @@ export const handler = createTryLayer({
       onUnsolvedChallenge: (reason) =>
         log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { reason }),
     }),
+  startsWorker: (ytDlp) =>
+    startYtDlp('worker', { ytDlp, concurrency: 1, memoryBytes: 2 ** 30 }).then(
+      (worker) => worker.close().then(() => true),
+      () => false,
+    ),
   log,
 });

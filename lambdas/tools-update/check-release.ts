@@ -9,20 +9,24 @@ export interface TryLayerOptions {
   readonly find: () => Promise<YtDlp | undefined>;
   /** @returns the mode in which it works, if that is known. @throws Error when it works in none */
   readonly smokeTest: (ytDlp: YtDlp) => Promise<YtDlpMode | undefined>;
+  /** Whether the warm worker starts, where the smoke test says that links need processes. @default never */
+  readonly startsWorker?: (ytDlp: YtDlp) => Promise<boolean>;
   readonly log: Log;
 }
 
 /** Tests the yt-dlp in the layer of this function, in the environment in which the resolver would run it. */
 export const createTryLayer =
-  ({ find, smokeTest, log }: TryLayerOptions) =>
+  ({ find, smokeTest, startsWorker, log }: TryLayerOptions) =>
   async (): Promise<CanaryVerdict> => {
     try {
       const ytDlp = await find();
       if (!ytDlp) return { ok: false, reason: 'the layer has no yt-dlp' };
       const { version } = ytDlp;
       if ((await smokeTest(ytDlp)) !== 'process-per-link') return { ok: true, version };
+      // A layer records no mode: the resolver uses processes where the worker does not start.
+      if (await startsWorker?.(ytDlp)) return { ok: false, reason: 'its warm worker starts, but resolves no link' };
       log.warn('yt-dlp works as one process per link only', { version });
-      return { ok: true, version, mode: 'process-per-link' };
+      return { ok: true, version };
     } catch (error) {
       log.error('Smoke test of the layer failed', { error });
       return { ok: false, reason: describeError(error instanceof Error ? error.message : error).split('\n')[0] ?? '' };

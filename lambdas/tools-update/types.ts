@@ -94,9 +94,9 @@ export interface Pointer {
   readonly refused?: readonly string[];
 }
 
-/** The result of a canary invocation. `mode`: the release works, but not as a warm worker. */
+/** The result of a canary invocation. */
 export type CanaryVerdict =
-  | { readonly ok: true; readonly version: string; readonly mode?: 'process-per-link' }
+  | { readonly ok: true; readonly version: string }
   | { readonly ok: false; readonly reason: string };
 
 /** Tests a layer in a separate function before it is attached to the resolver. */

@@ -64,7 +64,6 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     },
     ended: ended.promise,
     hasEnded: () => closing.signal.aborted,
-    wasKilled: () => false,
     close,
   };
 }

@@ -34,8 +34,6 @@ export interface WorkerProcess {
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
   hasEnded(): boolean;
-  /** Whether it was killed from outside: that says nothing about the version of yt-dlp. */
-  wasKilled(): boolean;
   /** Ends the worker and its forks. */
   close(): Promise<void>;
 }
@@ -115,13 +113,11 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     if (client.ping() > MAX_UNANSWERED_PINGS) kill();
   }, PING_INTERVAL_MS).unref();
   void ended.then(() => clearInterval(watchdog));
-  const wasKilled = () => child.signalCode !== null && !child.killed;
   return {
     request: client.send,
     sandbox: greeting.sandbox ?? undefined,
     ended,
     hasEnded: () => isGone,
-    wasKilled,
     close,
   };
 }

@@ -125,9 +125,7 @@ async function invoke(client: LambdaClient, input: InvokeCommandInput, abortSign
 /** Parses the payload of a canary's response. @throws Error when it is no verdict */
 function readVerdict(text: string): CanaryVerdict {
   const verdict = parse(text);
-  const mode = verdict.mode === 'process-per-link' ? verdict.mode : undefined;
-  if (verdict.ok === true && typeof verdict.version === 'string')
-    return { ok: true, version: verdict.version, ...(mode && { mode }) };
+  if (verdict.ok === true && typeof verdict.version === 'string') return { ok: true, version: verdict.version };
   if (verdict.ok === false && typeof verdict.reason === 'string')
     return { ok: false, reason: verdict.reason.slice(0, 200) };
   throw new Error(`Invalid response of the canary: ${text.slice(0, 200)}`);

@@ -44,7 +44,6 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
     return {
       ended,
       hasEnded: () => hasEnded,
-      wasKilled: () => false,
       close: async () => {
         worker.closed = true;
         worker.crash();

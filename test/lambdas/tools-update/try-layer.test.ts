@@ -15,10 +15,14 @@ describe('createTryLayer', () => {
     expect(await tryLayer()).toEqual({ ok: true, version: ytDlp.version });
   });
 
-  it('returns the mode of a yt-dlp that the worker does not fit', async () => {
+  it.each([
+    ['does not start', false, { ok: true, version: ytDlp.version }],
+    ['starts all the same', true, { ok: false, reason: 'its warm worker starts, but resolves no link' }],
+  ])('of a yt-dlp that resolves links in processes alone, whose worker %s: %j', async (_, starts, expected) => {
     const find = async () => ytDlp;
-    const verdict = await createTryLayer({ find, smokeTest: async () => 'process-per-link', log: silentLog })();
-    expect(verdict).toEqual({ ok: true, version: ytDlp.version, mode: 'process-per-link' });
+    const startsWorker = async () => starts;
+    const smokeTest = async () => 'process-per-link' as const;
+    expect(await createTryLayer({ find, smokeTest, startsWorker, log: silentLog })()).toEqual(expected);
   });
 
   it.each([
