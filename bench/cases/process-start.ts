@@ -25,7 +25,7 @@ for _ in range(${RUNS}):
     reader, writer = os.pipe()
     if os.fork() == 0:
         begun = time.perf_counter()
-        sandbox.confine(8080)
+        sandbox.confine(sandbox.temporary, 8080)
         os.write(writer, str((time.perf_counter() - begun) * 1000).encode())
         os._exit(0)
     os.wait()
@@ -67,7 +67,7 @@ export const processStart: StandaloneCase = async function* () {
 
   const home = await mkdtemp(join(tmpdir(), 'reelay-sandbox-bench-'));
   try {
-    const dirs = { ownPlugins: home, temporaryDir: join(home, 'tmp'), cacheDir: join(home, 'cache') };
+    const dirs = { ownPlugins: home, temporaryDir: join(home, 'tmp') };
     await prepareHome(home, { operator: {}, ...dirs });
     const { stdout } = await promisify(execFile)('python3', ['-c', CONFINE, PLUGIN, home]);
     yield { ...figure('fork of yt-dlp: sandbox', Number(stdout)), atMost: MAX_ADDED_MS };

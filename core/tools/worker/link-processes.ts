@@ -21,7 +21,6 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
   const closing = new AbortController();
   const ended = Promise.withResolvers<void>();
   const running = new Set<Promise<unknown>>();
-  let requests = 0;
 
   const close = async () => {
     closing.abort();
@@ -33,7 +32,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
   if (closed?.aborted) await close();
   else closed?.addEventListener('abort', close, { once: true });
 
-  const run = async (request: Omit<WorkerRequest, 'id'>, signal: AbortSignal): Promise<Outcome> => {
+  const run = async (request: Omit<WorkerRequest, 'id'>, signal: AbortSignal): Promise<WorkerResponse> => {
     const receivedAt = performance.now();
     const deadline = AbortSignal.timeout(Math.ceil(request.timeoutSeconds * 1000));
     const ending = AbortSignal.any([signal, deadline, closing.signal]);
@@ -58,27 +57,21 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
   };
 
   return {
-    async request(request, signal = new AbortController().signal) {
-      const id = String(++requests);
-      return { id, ...(await run(request, signal)) };
-    },
+    request: (request, signal = new AbortController().signal) => run(request, signal),
     ended: ended.promise,
     hasEnded: () => closing.signal.aborted,
     close,
   };
 }
 
-type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-type Outcome = WithoutId<WorkerResponse>;
-
 const INTERRUPTED: WorkerFailure = { kind: 'crash', isInterrupted: true };
-const createFailure = (kind: WorkerFailure['kind'], message?: string): Outcome => ({
+const createFailure = (kind: WorkerFailure['kind'], message?: string): WorkerResponse => ({
   ok: false,
   error: { kind, ...(message !== undefined && { message }) },
 });
 
 /** The response to a request, from what its process has printed. */
-function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): Outcome {
+function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): WorkerResponse {
   const { stdout, stderr, isTooLarge, wasKilled, isConfined } = result;
   if (isTooLarge) return createFailure('too_large', 'The output is too large');
   if (wasKilled) return { ok: false, error: INTERRUPTED };

@@ -22,10 +22,8 @@ export interface ProcessHomeOptions {
   readonly operator: OperatorOptions;
   /** The plugin folder that yt-dlp loads first. */
   readonly ownPlugins: string;
-  /** Folder of temporary files. Created if necessary. */
+  /** Folder of temporary files and of the cache of yt-dlp. Created if necessary. */
   readonly temporaryDir: string;
-  /** Folder of what yt-dlp keeps between extractions. Created if necessary. */
-  readonly cacheDir: string;
   /** The proxy of all requests, which may be reached. @default to be added by the caller */
   readonly proxy?: string;
   /**
@@ -50,7 +48,7 @@ const JS_RUNTIME = process.execPath;
  * users of the machine see the command line, but not the files.
  */
 export async function prepareHome(home: string, options: ProcessHomeOptions): Promise<ProcessHome> {
-  const { operator, ownPlugins, cacheDir } = options;
+  const { operator, ownPlugins, temporaryDir } = options;
   await writeSandbox(home, options);
   const certificates = operator.extraCaFile && (await writeCertificates(home, operator.extraCaFile));
   const pluginDirs = [ownPlugins, ...(operator.pluginDirs ?? [])];
@@ -58,7 +56,7 @@ export async function prepareHome(home: string, options: ProcessHomeOptions): Pr
     flags: [
       ...['--quiet', '--ignore-config', '--no-update', '--color', 'never'],
       ...['--no-plugin-dirs', ...pluginDirs.flatMap((dir) => ['--plugin-dirs', dir])],
-      ...['--cache-dir', cacheDir, '--no-remote-components'],
+      ...['--cache-dir', join(temporaryDir, 'cache'), '--no-remote-components'],
       ...['--no-js-runtimes', '--js-runtimes', `node:${JS_RUNTIME}`],
       ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
       ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
@@ -80,17 +78,15 @@ const PROVIDER_PORT = 4416;
 
 /** Writes `sandbox.json`, which `_reelay_sandbox.py` reads. */
 async function writeSandbox(home: string, options: ProcessHomeOptions): Promise<void> {
-  const { operator, temporaryDir, cacheDir, proxy = '', limits } = options;
+  const { operator, temporaryDir, proxy = '', limits } = options;
   const { pluginDirs = [], extractorArgs = [] } = operator;
-  const writable = [temporaryDir, cacheDir];
-  for (const dir of writable) await mkdir(dir, { recursive: true });
+  await mkdir(temporaryDir, { recursive: true });
   const servers = extractorArgs.flatMap((text) => text.match(/https?:\/\/[^\s;,]+/g) ?? []);
   const runtime = await realpath(JS_RUNTIME);
   const permitted = {
     // A build of Node may come with its libraries.
     programs: [runtime, join(dirname(dirname(runtime)), 'lib')],
     readable: [home, ...pluginDirs],
-    writable,
     temporary: temporaryDir,
     ports: [...[...servers, proxy].flatMap(portOf), ...(pluginDirs.length > 0 ? [PROVIDER_PORT] : [])],
     limits,
@@ -159,7 +155,8 @@ try:
     die_with_parent()
     limit_memory(limits['memoryBytes'])
     limit_usage(limits['cpuSeconds'])
-    Sandbox(path).confine()
+    sandbox = Sandbox(path)
+    sandbox.confine(sandbox.temporary)
     print('${CONFINED}', file=sys.stderr, flush=True)
 except BaseException:
     traceback.print_exc()

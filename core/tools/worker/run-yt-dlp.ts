@@ -6,7 +6,7 @@ import type { WorkerOptions } from './worker-process.ts';
 import type { WorkerRequest } from './worker-protocol.ts';
 
 export interface RunOptions extends WorkerOptions {
-  /** Folder of the cache and of the folders of processes. */
+  /** Folder of the folders of processes. */
   readonly dir: string;
   /** A plugin folder that limits and confines the process. */
   readonly sandboxPlugin: string;
@@ -54,12 +54,11 @@ export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunO
 }
 
 async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
-  const { ytDlp, signal, dir, memoryBytes } = options;
+  const { ytDlp, signal, memoryBytes } = options;
   const { flags, env } = await prepareHome(home, {
     operator: options,
     ownPlugins: options.sandboxPlugin,
     temporaryDir: home,
-    cacheDir: join(dir, 'cache'),
     proxy: request.proxy,
     limits: { memoryBytes, cpuSeconds: Math.ceil(request.timeoutSeconds + EXTRA_CPU_SECONDS) },
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import {
   MAX_PARSED_BYTES,
@@ -28,15 +29,16 @@ const CANCEL_TIMEOUT_MS = 1_000;
 
 const PING = `${JSON.stringify({ ping: true })}\n`;
 
-/** The beginning of a successful response, as the worker writes it. */
-const SUCCESS = /^\{"id":"(\d{1,15})","ok":true,/;
-const MAX_SUCCESS_BYTES = 64;
+const ID_LENGTH = 36;
+/** The worker writes an id and a space in front of what the fork of that request has written. */
+const RESPONSE = /^[\da-f-]{36} $/;
+/** The beginning of a successful response. */
+const SUCCESS = '{"ok":true,';
 
 /** @param write sends one line, which includes its line feed */
 export function createWorkerClient(write: (line: string) => void): WorkerClient {
   const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<WorkerGreeting>();
-  let asked = 0;
   let hasEnded = false;
   let unansweredPings = 0;
 
@@ -45,27 +47,19 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     open.delete(id);
   };
 
-  const receiveLarge = (json: Buffer): boolean => {
-    const id = SUCCESS.exec(json.toString('latin1', 0, MAX_SUCCESS_BYTES))?.[1];
-    if (id === undefined) return false;
-    unansweredPings = 0;
-    settle(id, { id, ok: true, json });
-    return true;
-  };
-
   return {
     ready: greeting.promise,
     send(request, signal) {
-      const id = String(++asked);
+      const id = randomUUID();
       const line = `${JSON.stringify({ ...request, id })}\n`;
-      if (hasEnded) return Promise.resolve(createInterruption(id));
-      if (signal?.aborted) return Promise.resolve(createFailure(id, 'cancelled'));
-      if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(createFailure(id, 'too_large'));
+      if (hasEnded) return Promise.resolve(INTERRUPTION);
+      if (signal?.aborted) return Promise.resolve(createFailure('cancelled'));
+      if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(createFailure('too_large'));
 
       const cancel = () => {
         write(`${JSON.stringify({ cancel: id })}\n`);
         // The worker may hang.
-        timer = setTimeout(settle, CANCEL_TIMEOUT_MS, id, createFailure(id, 'cancelled'));
+        timer = setTimeout(settle, CANCEL_TIMEOUT_MS, id, createFailure('cancelled'));
       };
       let timer: NodeJS.Timeout | undefined;
       signal?.addEventListener('abort', cancel, { once: true });
@@ -76,14 +70,14 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
       });
     },
     receive(line) {
-      if (line.length > MAX_PARSED_BYTES) return receiveLarge(line);
-      const message = parse(line.toString());
-      if (!message) return false;
+      const start = line.toString('latin1', 0, ID_LENGTH + 1);
+      if (RESPONSE.test(start)) settle(start.trimEnd(), readResponse(line.subarray(ID_LENGTH + 1)));
+      else {
+        const message = parse(line);
+        if (message?.ready === true) greeting.resolve(message as unknown as WorkerGreeting);
+        else if (message?.pong !== true) return false;
+      }
       unansweredPings = 0;
-      if (message.ready === true) greeting.resolve(message as unknown as WorkerGreeting);
-      else if (message.pong === true) return true;
-      else if (isAnswer(message)) settle(message.id, message);
-      else return false;
       return true;
     },
     ping() {
@@ -93,21 +87,25 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     },
     fail() {
       hasEnded = true;
-      for (const id of [...open.keys()]) settle(id, createInterruption(id));
+      for (const id of [...open.keys()]) settle(id, INTERRUPTION);
     },
   };
 }
 
-const createFailure = (id: string, kind: WorkerFailureKind): WorkerResponse => ({ id, ok: false, error: { kind } });
-const createInterruption = (id: string): WorkerResponse => ({
-  id,
-  ok: false,
-  error: { kind: 'crash', isInterrupted: true },
-});
+const createFailure = (kind: WorkerFailureKind): WorkerResponse => ({ ok: false, error: { kind } });
+const INTERRUPTION: WorkerResponse = { ok: false, error: { kind: 'crash', isInterrupted: true } };
 
-function parse(line: string): Record<string, unknown> | undefined {
+/** What a fork has written, which may be anything. */
+function readResponse(json: Buffer): WorkerResponse {
+  const isLarge = json.length > MAX_PARSED_BYTES;
+  if (isLarge && json.toString('latin1', 0, SUCCESS.length) === SUCCESS) return { ok: true, json };
+  const message = isLarge ? undefined : parse(json);
+  return message && isResponse(message) ? message : createFailure('crash');
+}
+
+function parse(line: Buffer): Record<string, unknown> | undefined {
   try {
-    const message: unknown = JSON.parse(line);
+    const message: unknown = JSON.parse(line.toString());
     return isObject(message) ? message : undefined;
   } catch {
     return undefined; // reported by the caller
@@ -116,8 +114,8 @@ function parse(line: string): Record<string, unknown> | undefined {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-const isAnswer = (message: Record<string, unknown>): message is Record<string, unknown> & WorkerResponse =>
-  typeof message.id === 'string' && (message.ok === true ? isObject(message.info) : isObject(message.error));
+const isResponse = (message: Record<string, unknown>): message is Record<string, unknown> & WorkerResponse =>
+  message.ok === true ? isObject(message.info) : isObject(message.error);
 
 interface BoundedLinesOptions {
   /** Length of a line without its line feed. */

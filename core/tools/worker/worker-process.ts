@@ -127,7 +127,6 @@ async function spawnWorker(options: WorkerOptions, home: string): Promise<Child>
     operator: options,
     ownPlugins: PLUGIN_DIR,
     temporaryDir: join(home, 'tmp'),
-    cacheDir: join(home, 'cache'),
   });
   const [program, ...before] = options.ytDlp.command;
   const args = [

@@ -47,10 +47,9 @@ export interface WorkerSandbox {
   readonly seccomp: boolean;
 }
 
-/** One further line from the worker. */
+/** What a request has come to: one line from the worker, behind the id of the request. */
 export type WorkerResponse =
   | {
-      readonly id: string;
       readonly ok: true;
       readonly info: Record<string, unknown>;
       /** A request took too long, and what it would have returned is missing: another extraction may find more. */
@@ -62,11 +61,10 @@ export type WorkerResponse =
       readonly extractedMs?: number;
     }
   | LargeResponse
-  | { readonly id: string; readonly ok: false; readonly error: WorkerFailure };
+  | { readonly ok: false; readonly error: WorkerFailure };
 
 /** A successful response that is too large to be parsed in this process. */
 export interface LargeResponse {
-  readonly id: string;
   readonly ok: true;
   /** All of it, as JSON. */
   readonly json: Buffer;

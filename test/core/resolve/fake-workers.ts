@@ -53,8 +53,8 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
           const pendingRequest: PendingRequest = {
             request,
             signal,
-            answer: (info, isIncomplete) => settle({ id: '1', ok: true, info, isIncomplete }),
-            fail: (error) => settle({ id: '1', ok: false, error }),
+            answer: (info, isIncomplete) => settle({ ok: true, info, isIncomplete }),
+            fail: (error) => settle({ ok: false, error }),
           };
           const given = answers?.(request);
           if (given && 'kind' in given) return pendingRequest.fail(given as unknown as WorkerFailure);

@@ -13,7 +13,9 @@ const failure = (kind: string) => ({ ok: false, error: { kind } });
 function createFixture() {
   const written: Record<string, unknown>[] = [];
   const client = createWorkerClient((line) => written.push(JSON.parse(line)));
-  const answer = (message: unknown) => client.receive(Buffer.from(JSON.stringify(message)));
+  /** Answers the request of that place. */
+  const answer = (place: number, message: unknown) =>
+    client.receive(Buffer.from(`${written[place]?.id} ${JSON.stringify(message)}`));
   return { ...client, answer, written };
 }
 
@@ -21,54 +23,57 @@ describe('createWorkerClient', () => {
   it('matches responses to requests by id, in any order', async () => {
     const { answer, send: ask, written } = createFixture();
     const asked = [ask(REQUEST), ask(REQUEST)];
-    expect(written).toEqual([
-      { ...REQUEST, id: '1' },
-      { ...REQUEST, id: '2' },
-    ]);
-    answer({ id: '2', ok: true, info: { second: true } });
-    answer({ id: '1', ok: false, error: { kind: 'drm' } });
+    const ids = written.map(({ id }) => id);
+    expect(written).toEqual(ids.map((id) => ({ ...REQUEST, id })));
+    expect(new Set(ids).size).toBe(2);
+    answer(1, { ok: true, info: { second: true } });
+    answer(0, { ok: false, error: { kind: 'drm' } });
     expect(await Promise.all(asked)).toMatchObject([failure('drm'), { ok: true, info: { second: true } }]);
   });
 
   it('resolves ready with the first line of the worker', async () => {
-    const { answer, ready } = createFixture();
-    expect(answer({ ready: true })).toBe(true);
+    const { receive: take, ready } = createFixture();
+    expect(take(Buffer.from('{"ready":true}'))).toBe(true);
     await ready;
   });
 
-  it.each([
-    ...['', 'Traceback (most recent call last):', '{', 'null', '1', '[]', '{}', '{"ready":false}', '{"id":"1"}'],
-    ...['{"id":1,"ok":true,"info":{}}', '{"id":"1","ok":true}', '{"id":"1","ok":true,"info":null}'],
-    '{"id":"1","ok":false,"error":"no"}',
-  ])('ignores %j and continues', async (line) => {
-    const { answer, send: ask, receive: take } = createFixture();
-    const asked = ask(REQUEST);
-    expect(take(Buffer.from(line))).toBe(false);
-    answer({ id: '1', ok: true, info: {} });
-    expect(await asked).toMatchObject({ ok: true });
-  });
-
-  it('passes on a large response without parsing it', async () => {
-    const { send: ask, receive: take } = createFixture();
-    const asked = ask(REQUEST);
-    const json = Buffer.from(`{"id":"1","ok":true,"info":{"x":"${'['.repeat(64 * 1024)}`);
-    expect(take(json)).toBe(true);
-    expect(await asked).toEqual({ id: '1', ok: true, json });
-  });
-
-  it.each(['{"id":1,"ok":true,', '{"ok":true,"id":"1",', '{"id":"1","ok":false,', '['])(
-    'ignores a large line that begins with %s',
-    async (start) => {
+  it.each(['', 'Traceback (most recent call last):', '{', 'null', '1', '[]', '{}', '{"ready":false}', '1 {"ok":true}'])(
+    'ignores %j and continues',
+    async (line) => {
       const { answer, send: ask, receive: take } = createFixture();
       const asked = ask(REQUEST);
-      expect(take(Buffer.from(start + ' '.repeat(64 * 1024)))).toBe(false);
-      answer({ id: '1', ok: true, info: {} });
+      expect(take(Buffer.from(line))).toBe(false);
+      answer(0, { ok: true, info: {} });
       expect(await asked).toMatchObject({ ok: true });
     },
   );
 
-  it('ignores a response without a request', () =>
-    expect(createFixture().answer({ id: '7', ok: true, info: {} })).toBe(true));
+  it.each([
+    ...['', '{', 'null', '1', '[]', '{}', '{"ready":true}', '{"ok":true}', '{"ok":true,"info":null}'],
+    ...['{"ok":false,"error":"no"}', `{"ok":false,${' '.repeat(64 * 1024)}`, '['.repeat(64 * 1024)],
+  ])('fails the request whose fork has written %.30s', async (line) => {
+    const { send: ask, receive: take, written } = createFixture();
+    const asked = [ask(REQUEST), ask(REQUEST)];
+    expect(take(Buffer.from(`${written[0]?.id} ${line}`))).toBe(true);
+    expect(await asked[0]).toMatchObject(failure('crash'));
+    expect(await Promise.race([asked[1], 'waiting'])).toBe('waiting');
+  });
+
+  it('takes the id from the worker, whatever the fork has written', async () => {
+    const { send: ask, receive: take, written } = createFixture();
+    const asked = [ask(REQUEST), ask(REQUEST)];
+    take(Buffer.from(`${written[0]?.id} {"id":"${written[1]?.id}","ok":true,"info":{}}`));
+    expect(await asked[0]).toMatchObject({ ok: true });
+    expect(await Promise.race([asked[1], 'waiting'])).toBe('waiting');
+  });
+
+  it('passes on a large response without parsing it', async () => {
+    const { send: ask, receive: take, written } = createFixture();
+    const asked = ask(REQUEST);
+    const json = Buffer.from(`{"ok":true,"info":{"x":"${'['.repeat(64 * 1024)}`);
+    expect(take(Buffer.concat([Buffer.from(`${written[0]?.id} `), json]))).toBe(true);
+    expect(await asked).toEqual({ ok: true, json });
+  });
 
   it('cancels the request of an aborted caller without waiting for the worker', async () => {
     const { answer, send: ask, written } = createFixture();
@@ -76,8 +81,8 @@ describe('createWorkerClient', () => {
     const asked = ask(REQUEST, leaving.signal);
     leaving.abort();
     expect(await asked).toMatchObject(failure('cancelled'));
-    expect(written[1]).toEqual({ cancel: '1' });
-    expect(answer({ id: '1', ok: false, error: { kind: 'cancelled' } })).toBe(true);
+    expect(written[1]).toEqual({ cancel: written[0]?.id });
+    expect(answer(0, { ok: false, error: { kind: 'cancelled' } })).toBe(true);
   });
 
   it('sends no cancellation when the caller aborts before the request or after the response', async () => {
@@ -85,7 +90,7 @@ describe('createWorkerClient', () => {
     expect(await ask(REQUEST, AbortSignal.abort())).toMatchObject(failure('cancelled'));
     const leaving = new AbortController();
     const asked = ask(REQUEST, leaving.signal);
-    answer({ id: '2', ok: true, info: {} });
+    answer(0, { ok: true, info: {} });
     await asked;
     leaving.abort();
     expect(written).toHaveLength(1);

@@ -5,10 +5,12 @@ of the worker until one of them writes to a page, and a resolve writes to thousa
 page faults take longer than the resolve itself.
 """
 import contextlib
+import itertools
 import json
 import os
 import select
 import signal
+import tempfile
 import threading
 import time
 from urllib.parse import urlsplit
@@ -22,13 +24,15 @@ REHEARSAL_SECONDS = 5
 # A link to a file is offered to every extractor, and so touches most of the pages that any link touches.
 REHEARSED_AHEAD = ('/a.mp3',)
 MAX_STOPPED_CHECKS = 3  # in a row, of a stopped fork (SIGSTOP)
+MAX_REMOVED_FILES = 1000  # of one fork: this process waits for it. The rest goes with the worker.
 
 
 class Fork:
     """A forked process: its request and deadline (monotonic seconds) once it has one, and the response read so far."""
 
-    def __init__(self, pid, requests, responses):
+    def __init__(self, pid, requests, responses, folder):
         self.pid = pid
+        self.folder = folder
         self.requests = requests
         self.responses = responses
         self.id = None
@@ -55,7 +59,7 @@ class Fork:
             write(self.requests, json.dumps(request).encode() + b'\n')
 
     def is_answered(self):
-        """Whether the response is complete. Its line feed is the only one: JSON escapes others."""
+        """Whether the response is complete."""
         return self.response.endswith(b'\n')
 
     def is_stopped(self):
@@ -81,6 +85,7 @@ class Fork:
         os.close(self.responses)
         self.kill()
         _, status = os.waitpid(self.pid, 0)
+        remove(self.folder)
         if not os.WIFSIGNALED(status):
             return False
         # The alarm of a rehearsal, which a busy machine delays until there is a request.
@@ -104,6 +109,7 @@ class Forker:
         unneeded: descriptors of this process that the fork closes
         ahead: whether the fork rehearses until its request arrives
         """
+        folder = tempfile.mkdtemp(dir=self.sandbox.temporary)
         requests, requests_writer = os.pipe()
         responses, responses_writer = os.pipe()
         pid = os.fork()
@@ -111,15 +117,15 @@ class Forker:
             try:
                 for fd in (requests_writer, responses, self.lifeline_writer, *unneeded):
                     os.close(fd)
-                self._serve_one(requests, responses_writer, ahead)
+                self._serve_one(requests, responses_writer, folder, ahead)
             finally:
                 # This skips the exit handlers, which belong to the worker.
                 os._exit(0)
         os.close(requests)
         os.close(responses_writer)
-        return Fork(pid, requests_writer, responses)
+        return Fork(pid, requests_writer, responses, folder)
 
-    def _serve_one(self, requests, responses, ahead):
+    def _serve_one(self, requests, responses, folder, ahead):
         # A group of its own to kill, but no session: Linux schedules sessions equally, whatever the niceness of their
         # processes (sched(7), autogroup).
         os.setpgrp()
@@ -137,9 +143,11 @@ class Forker:
             return
         request = json.loads(line)
         # The thread starts later, because Landlock and the filter of system calls apply to threads.
-        self.sandbox.confine(urlsplit(request['proxy']).port)
-        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         os.nice(request.get('niceness', 0))
+        # What one link has yt-dlp keep, such as scripts that it runs, is not for the next one.
+        self.ydl.params['cachedir'] = os.path.join(folder, 'cache')
+        self.sandbox.confine(folder, urlsplit(request['proxy']).port)
+        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
         signal.alarm(seconds)
@@ -147,6 +155,23 @@ class Forker:
         if 'player' not in request:
             _reelay_challenges.ask = lambda message: ask(lines, responses, message)
         write(responses, resolve(self.ydl, request, lift_memory_limit))
+
+
+def remove(folder):
+    """Removes what a fork has written, which has ended, and whose processes run no more."""
+    left = MAX_REMOVED_FILES
+    folders = [folder]
+    for path in folders:
+        with contextlib.suppress(OSError), os.scandir(path) as entries:
+            for entry in itertools.islice(entries, left):
+                left -= 1
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+    for path in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
 
 
 def ask(lines, responses, message):

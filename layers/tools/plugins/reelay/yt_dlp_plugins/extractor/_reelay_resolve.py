@@ -26,7 +26,7 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         use_proxy(ydl, request['proxy'])
         impersonate(ydl, request.get('impersonate'))
         if 'player' in request:
-            return encode({'id': request['id'], 'ok': True, 'info': prepare(ydl, **request['player'])})
+            return encode({'ok': True, 'info': prepare(ydl, **request['player'])})
         cookies = CookieRecorder(ydl, request['cookies']) if 'cookies' in request else None
         info = extract(ydl, request)
         reduce_subtitles(info)
@@ -34,31 +34,26 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         if cookies:
             more['cookies'] = cookies.changes()
         durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
-        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info)), **more, **durations})
+        line = encode({'ok': True, 'info': plain(ydl.sanitize_info(info)), **more, **durations})
         if len(line) <= MAX_RESPONSE_BYTES:
             return line
-        return failure(request['id'], 'too_large', f'The response has {len(line)} bytes')
+        return failure('too_large', f'The response has {len(line)} bytes')
     except Exception as error:
         # After a MemoryError, encoding the failure needs memory too.
         lift_memory_limit()
         described = describe(error, ydl.reelay_refusal, ydl.reelay_failed)
         # The message of an HTTP client may contain the proxy URL, with the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
-        return encode({'id': request['id'], 'ok': False, 'error': described})
+        return encode({'ok': False, 'error': described})
 
 
 def _ms(start, end):
     return round((end - start) * 1000, 3)
 
 
-def failure(request_id, kind, message=None):
+def failure(kind, message=None):
     """A failure response for a cause without an exception, as one line of bytes."""
-    return encode({'id': request_id, 'ok': False, 'error': {'kind': kind, **({'message': message} if message else {})}})
-
-
-def interrupted(request_id):
-    """The failure response for a fork that something else has killed, as one line of bytes."""
-    return encode({'id': request_id, 'ok': False, 'error': {'kind': 'crash', 'isInterrupted': True}})
+    return encode({'ok': False, 'error': {'kind': kind, **({'message': message} if message else {})}})
 
 
 def use_proxy(ydl, proxy):
@@ -207,3 +202,7 @@ def plain(value):
 def encode(response):
     """A response as one line of bytes."""
     return (json.dumps(response, separators=(',', ':'), allow_nan=False, default=repr) + '\n').encode()
+
+
+# The failure response for a fork that something else has killed.
+INTERRUPTED = encode({'ok': False, 'error': {'kind': 'crash', 'isInterrupted': True}})

@@ -44,26 +44,27 @@ class Sandbox:
             permitted = json.load(file)
         self.programs = permitted['programs']
         self.readable = permitted['readable']
-        self.writable = permitted['writable']
         self.temporary = permitted['temporary']
         self.ports = permitted['ports']
         self.filter = base64.b64decode(permitted['filter'])
 
-    def confine(self, *ports):
+    def confine(self, folder, *ports):
         """Confines the calling thread and all that it starts, for good. Elsewhere than on Linux it does nothing.
 
+        folder: the only one that it may write into, or None
         ports: of TCP, beyond those of the file
         """
-        os.environ['TMPDIR'] = tempfile.tempdir = self.temporary
+        if folder:
+            os.environ['TMPDIR'] = tempfile.tempdir = folder
         if not sys.platform.startswith('linux') or _prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:
             return
         version = landlock_version()
         if version:
-            self._restrict_access(version, [*self.ports, *ports])
+            self._restrict_access(version, folder, [*self.ports, *ports])
         if self.filter and can_filter():
             _set_filter(self.filter)
 
-    def _restrict_access(self, version, ports):
+    def _restrict_access(self, version, folder, ports):
         rights = RIGHTS[max(known for known in RIGHTS if known <= version)]
         net = BIND_TCP | CONNECT_TCP if version >= PORTS_SINCE else 0
         handled = _Ruleset(rights, net, SCOPES if version >= SCOPES_SINCE else 0)
@@ -73,8 +74,8 @@ class Sandbox:
                 _permit_path(ruleset, path, EXECUTE | READ_FILE | READ_DIR)
             for path in (*SYSTEM, *_own_files(), *self.readable):
                 _permit_path(ruleset, path, READ_FILE | READ_DIR)
-            # Nothing that it has written is executed.
-            for path in ('/dev/null', *self.writable):
+            # A file that it has written is no program of its own, although the loader and interpreters may read it.
+            for path in ('/dev/null', *filter(None, [folder])):
                 _permit_path(ruleset, path, rights & ~EXECUTE)
             for port in ports if net else ():
                 _syscall(ADD_RULE, ruleset, RULE_NET_PORT, ctypes.byref(_NetPort(CONNECT_TCP, port)), 0)

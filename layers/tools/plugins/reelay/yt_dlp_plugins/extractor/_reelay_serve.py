@@ -5,8 +5,9 @@ Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "ent
            "cookies"?: those replaced since the start, as _reelay_cookies takes them}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
-Response  {"id", "ok": true, "info": {...}, "isIncomplete"?, "cookies"?, "waitedMs", "extractedMs"}
-          or {"id", "ok": false, "error": {"kind", "message"?, ...}}
+Response  the id of the request and a space, which this process writes, and the line of the fork: it answers its own request.
+          {"ok": true, "info": {...}, "isIncomplete"?, "cookies"?, "waitedMs", "extractedMs"}
+          or {"ok": false, "error": {"kind", "message"?, ...}}
 Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null}, once
 """
 import contextlib
@@ -18,7 +19,7 @@ import time
 from collections import deque
 
 from ._reelay_forks import write
-from ._reelay_resolve import MAX_RESPONSE_BYTES, encode, failure, interrupted
+from ._reelay_resolve import INTERRUPTED, MAX_RESPONSE_BYTES, encode, failure
 from ._reelay_sandbox import available
 from ._reelay_solvers import Solvers
 
@@ -100,13 +101,13 @@ class Server:
                 return self.emit(b'{"pong":true}\n')
             request = checked(message)
         except Malformed as error:
-            return self.emit(failure(error.request_id, 'bug', str(error)))
+            return self.respond(error.request_id, failure('bug', str(error)))
         except (ValueError, RecursionError) as error:
             return log(f'Invalid request line: {error}')
         if self.is_known(request['id']):
             return log('Duplicate request id')
         if len(self.waiting) >= MAX_QUEUED_REQUESTS:
-            return self.emit(failure(request['id'], 'timeout', 'Too many queued requests'))
+            return self.respond(request['id'], failure('timeout', 'Too many queued requests'))
         self.waiting.append(request)
 
     def is_known(self, request_id):
@@ -116,10 +117,10 @@ class Server:
     def cancel(self, request_id):
         for request in [request for request in self.waiting if request['id'] == request_id]:
             self.waiting.remove(request)
-            self.emit(failure(request_id, 'cancelled'))
+            self.respond(request_id, failure('cancelled'))
         for fd in [fd for fd, fork in self.forks.items() if fork.id == request_id]:
             # Answered when it has exited: until then it uses the share of its client.
-            self.forks[fd].last_response = failure(request_id, 'cancelled')
+            self.forks[fd].last_response = failure('cancelled')
             self.stop(fd)
 
     def start(self, request):
@@ -157,16 +158,17 @@ class Server:
     def read_response(self, fd):
         fork = self.forks[fd]
         data = os.read(fd, 1 << 20)
-        fork.response += data
+        # One line: JSON escapes line feeds. What follows it is no response.
+        fork.response += data[:data.find(b'\n') + 1] or data
         if len(fork.response) > MAX_RESPONSE_BYTES:
-            self.end(fd, failure(fork.id, 'too_large'))
+            self.end(fd, failure('too_large'))
         elif fork.is_answered() and is_question(fork.response):
             self.read_question(fd)
         elif fork.is_answered():
             self.end(fd, fork.response)
         elif not data:
             # A process that has closed its end of the pipe is exiting: killing it does not change its status.
-            self.emit(interrupted(fork.id) if self.remove(fd) else failure(fork.id, 'crash'))
+            self.respond(fork.id, INTERRUPTED if self.remove(fd) else failure('crash'))
 
     def read_question(self, fd):
         fork = self.forks[fd]
@@ -174,7 +176,7 @@ class Server:
         fork.response.clear()
         fork.questions += 1
         if fork.is_asking or fork.questions > MAX_QUESTIONS:
-            return self.end(fd, failure(fork.id, 'crash', 'Too many challenges'))
+            return self.end(fd, failure('crash', 'Too many challenges'))
         fork.is_asking = True
         self.solvers.receive(fork, question)
 
@@ -197,11 +199,11 @@ class Server:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             sent = os.write(fork.requests, line)
         if sent < len(line):
-            self.end(fork.responses, failure(fork.id, 'crash'))
+            self.end(fork.responses, failure('crash'))
 
     def end(self, fd, response):
         # Before the process has ended: to release its memory takes milliseconds.
-        self.emit(response)
+        self.respond(self.forks[fd].id, response)
         self.stop(fd)
 
     def stop(self, fd):
@@ -219,7 +221,7 @@ class Server:
         self.selector.unregister(fd)
         fork.end()
         if fork.last_response:
-            self.emit(fork.last_response)
+            self.respond(fork.id, fork.last_response)
 
     def remove(self, fd):
         """Ends a fork that is exiting. Returns whether it had been killed."""
@@ -233,15 +235,15 @@ class Server:
             return
         self.next_check = now + CHECK_SECONDS
         for fd in [fd for fd, fork in self.forks.items() if fork.is_stopped()]:
-            self.end(fd, interrupted(self.forks[fd].id))
+            self.end(fd, INTERRUPTED)
 
     def end_overdue(self):
         now = time.monotonic()
         for fd in [fd for fd, fork in self.forks.items() if fork.deadline <= now]:
-            self.end(fd, failure(self.forks[fd].id, 'timeout', 'The deadline passed'))
+            self.end(fd, failure('timeout', 'The deadline passed'))
         for request in [request for request in self.waiting if request['deadline'] <= now]:
             self.waiting.remove(request)
-            self.emit(failure(request['id'], 'timeout', 'The deadline passed in the queue'))
+            self.respond(request['id'], failure('timeout', 'The deadline passed in the queue'))
 
     def seconds_to_next_check(self):
         deadlines = [request['deadline'] for request in self.waiting]
@@ -253,6 +255,9 @@ class Server:
         if (check_at := self.solvers.next_check()) is not None:
             deadlines.append(check_at)
         return max(0, min(deadlines) - time.monotonic()) if deadlines else None
+
+    def respond(self, request_id, line):
+        self.emit(request_id.encode() + b' ' + line)
 
     def emit(self, line):
         try:

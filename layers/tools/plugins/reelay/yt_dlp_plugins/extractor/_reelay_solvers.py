@@ -154,7 +154,7 @@ class Solvers:
             die_with_parent()
             limit_data()
             limit_usage(MAX_CPU_SECONDS)
-            self.sandbox.confine()
+            self.sandbox.confine(None)
 
         command = [self.runtime, *FLAGS, f'--allow-fs-read={player.path}', '-e', PROGRAM, player.path]
         player.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
