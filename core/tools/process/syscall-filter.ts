@@ -8,64 +8,117 @@ const DENIED: Syscalls = {
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   kcmp: [312, 272],
-  pidfd_getfd: [438, 438],
+  tkill: [200, 130],
+  tgkill: [234, 131],
+  rt_sigqueueinfo: [129, 138],
+  rt_tgsigqueueinfo: [297, 240],
+  setpriority: [141, 140],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setattr: [314, 274],
+  sched_setaffinity: [203, 122],
+  ioprio_set: [251, 30],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  // Of files: Landlock does not know them, or not before Linux 6.2.
+  chmod: [90, undefined],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  chown: [92, undefined],
+  lchown: [94, undefined],
+  fchown: [93, 55],
+  fchownat: [260, 54],
+  utime: [132, undefined],
+  utimes: [235, undefined],
+  futimesat: [261, undefined],
+  utimensat: [280, 88],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+  truncate: [76, 45],
+  inotify_add_watch: [254, 27],
+  fanotify_init: [300, 262],
+  open_by_handle_at: [304, 265],
+  // What others find: servers, shared memory, queues, files in memory.
+  bind: [49, 200],
+  listen: [50, 201],
+  accept: [43, 202],
+  accept4: [288, 242],
+  shmget: [29, 194],
+  shmat: [30, 196],
+  shmctl: [31, 195],
+  semget: [64, 190],
+  semop: [65, 193],
+  semtimedop: [220, 192],
+  semctl: [66, 191],
+  msgget: [68, 186],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  msgctl: [71, 187],
+  mq_open: [240, 180],
+  mq_unlink: [241, 181],
+  memfd_create: [319, 279],
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
-  io_uring_setup: [425, 425],
-  io_uring_enter: [426, 426],
-  io_uring_register: [427, 427],
+  // The whole system.
   unshare: [272, 97],
   setns: [308, 268],
   chroot: [161, 51],
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
-  open_tree: [428, 428],
-  move_mount: [429, 429],
-  fsopen: [430, 430],
-  fsconfig: [431, 431],
-  fsmount: [432, 432],
-  fspick: [433, 433],
-  mount_setattr: [442, 442],
-  open_by_handle_at: [304, 265],
-  fanotify_init: [300, 262],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  quotactl: [179, 60],
+  acct: [163, 89],
+  syslog: [103, 116],
+  vhangup: [153, 58],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+  iopl: [172, undefined],
+  ioperm: [173, undefined],
   init_module: [175, 105],
   finit_module: [313, 273],
   delete_module: [176, 106],
   kexec_load: [246, 104],
   kexec_file_load: [320, 294],
   reboot: [169, 142],
+  // Whatever is started stays in its process group, which is killed as a whole.
+  setpgid: [109, 154],
+  setsid: [112, 157],
 };
-
-/** Whatever is started stays in its process group, which is killed as a whole. */
-const GROUPS: Syscalls = { setpgid: [109, 154], setsid: [112, 157] };
 
 /** yt-dlp starts a JavaScript runtime, FFmpeg only threads. */
 export type FilteredProgram = 'yt-dlp' | 'ffmpeg';
 
 const DENIED_TO: Readonly<Record<FilteredProgram, Syscalls>> = {
-  'yt-dlp': GROUPS,
-  ffmpeg: {
-    ...GROUPS,
-    fork: [57, undefined],
-    vfork: [58, undefined],
-    kill: [62, 129],
-    tkill: [200, 130],
-    tgkill: [234, 131],
-    rt_sigqueueinfo: [129, 138],
-    rt_tgsigqueueinfo: [297, 240],
-    pidfd_send_signal: [424, 424],
-  },
+  'yt-dlp': {},
+  // `kill`: its process group is that of the service.
+  ffmpeg: { fork: [57, undefined], vfork: [58, undefined], kill: [62, 129] },
 };
+
+/** Calls from here on have the same number on all processors. They do not exist, as in an older kernel, but for these. */
+const FIRST_NEW = 424;
+const NEW_ALLOWED = { close_range: 436, openat2: 437, faccessat2: 439, epoll_pwait2: 441, futex_waitv: 449 };
 
 /** Calls that are allowed by their arguments. */
 const EXAMINED = {
   clone: [56, 220],
-  clone3: [435, 435],
+  kill: [62, 129],
+  prlimit64: [302, 261],
+  fcntl: [72, 25],
+  ioctl: [16, 29],
   socket: [41, 198],
   sendto: [44, 206],
   sendmsg: [46, 211],
@@ -86,6 +139,10 @@ const ENOSYS = 38;
 const CLONE_THREAD = 0x00010000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e020000;
+/** They have the kernel send signals to a process: F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP. */
+const FCNTL_DENIED = [8, 10, 15];
+/** The others write into a terminal: TIOCSTI, TIOCLINUX. */
+const IOCTL_DENIED = [0x8901, 0x8902, 0x5412, 0x541c];
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
@@ -106,10 +163,15 @@ const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
 const ALLOW: Instruction = [0x06, 0, 0, 0x7fff0000];
 const fail = (errno: number): Instruction => [0x06, 0, 0, 0x00050000 | errno];
+const failIf = (values: readonly number[], errno: number): Instruction[] =>
+  values.flatMap((value) => [skipUnless(EQUAL, value, 1), fail(errno)]);
+/** Process 0 is the calling one, or its group. Process ids are an `int`: the lower half is all of the argument. */
+const OWN_PROCESS: readonly Instruction[] = [load(argument(0)), skipUnless(EQUAL, 0, 1), ALLOW, fail(EPERM)];
 
 /**
- * A filter of system calls as the kernel takes it (seccomp(2)): sockets for TCP alone, no other process's memory, no
- * namespaces or mounts, and what is denied to the program. Denied calls fail with EPERM.
+ * A filter of system calls as the kernel takes it (seccomp(2)): sockets for TCP alone and no server, no other process, no
+ * modes, owners, times and attributes of files, no namespaces or mounts, and what is denied to the program. Denied calls fail
+ * with EPERM.
  * @returns undefined for a processor without a table
  */
 export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Architecture): Buffer | undefined {
@@ -127,8 +189,14 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
     load(NUMBER),
     ...(architecture === 'x64' ? [skipUnless(AT_LEAST, X32, 1), fail(EPERM)] : []),
     ...Object.values({ ...DENIED, ...DENIED_TO[program] }).flatMap((syscall) => when(syscall, fail(EPERM))),
-    // Its flags are in memory, which a filter does not read: the C library continues with `clone`.
-    ...when(EXAMINED.clone3, fail(ENOSYS)),
+    // With `clone3`, whose flags are in memory, which a filter does not read: the C library continues with `clone`.
+    skipUnless(AT_LEAST, FIRST_NEW, Object.keys(NEW_ALLOWED).length * 2 + 1),
+    ...Object.values(NEW_ALLOWED).flatMap((number) => [skipUnless(EQUAL, number, 1), ALLOW]),
+    fail(ENOSYS),
+    ...when(EXAMINED.kill, ...OWN_PROCESS),
+    ...when(EXAMINED.prlimit64, ...OWN_PROCESS),
+    ...when(EXAMINED.fcntl, load(argument(1)), ...failIf(FCNTL_DENIED, EPERM), ALLOW),
+    ...when(EXAMINED.ioctl, load(argument(1)), ...failIf(IOCTL_DENIED, EPERM), ALLOW),
     ...when(
       EXAMINED.clone,
       load(argument(0)),

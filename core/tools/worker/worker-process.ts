@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { PLUGIN_DIR } from '../../../layers/tools/index.ts';
@@ -122,11 +122,14 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   };
 }
 
-async function spawnWorker(options: WorkerOptions, home: string): Promise<Child> {
+async function spawnWorker(options: WorkerOptions, directory: string): Promise<Child> {
+  // Forks read the home folder, and not the temporary files of each other.
+  const home = join(directory, 'home');
+  await mkdir(home);
   const { flags, env } = await prepareHome(home, {
     operator: options,
     ownPlugins: PLUGIN_DIR,
-    temporaryDir: join(home, 'tmp'),
+    temporaryDir: join(directory, 'tmp'),
   });
   const [program, ...before] = options.ytDlp.command;
   const args = [

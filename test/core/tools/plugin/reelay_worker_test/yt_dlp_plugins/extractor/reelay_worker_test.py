@@ -81,7 +81,7 @@ class ReelayWorkerTestIE(InfoExtractor):
         return {**info, 'view_count': len(known), 'tags': lost}
 
     def _act_niceness(self, info):
-        return {**info, 'view_count': os.nice(0)}
+        return {**info, 'view_count': os.getpriority(os.PRIO_PROCESS, 0)}
 
     def _act_not_a_number(self, info):
         return {**info, 'average_rating': float('nan'), 'tags': [float('inf')], 'description': '\ud800 \u2028 "}\n{'}
