@@ -6,5 +6,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, url } = JSON.parse(line);
   const found = { ok: true, info: { formats: [{ url }] } };
   const missing = { ok: false, error: { kind: 'http', httpStatus: 404 } };
-  console.log(JSON.stringify({ id, ...(url.endsWith('/missing') ? missing : found) }));
+  console.log(`${id} ${JSON.stringify(url.endsWith('/missing') ? missing : found)}`);
 });

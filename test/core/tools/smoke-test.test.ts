@@ -15,7 +15,7 @@ const dir = await temporaryFolder();
 /** A fake worker that answers every request with the same line. */
 const worker = async (name: string, answer: string): Promise<YtDlp> => {
   const path = join(dir, name);
-  const answers = `s => JSON.stringify({ ...JSON.parse(${JSON.stringify(answer)}), id: JSON.parse(s).id })`;
+  const answers = `s => JSON.parse(s).id + ' ' + ${JSON.stringify(answer)}`;
   await writeFile(
     path,
     `console.log('{"ready":true}');

@@ -75,7 +75,7 @@ class ReelayTestIE(InfoExtractor):
         os._exit(3)
 
     def _act_kill(self, message, video_id):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.killpg(0, signal.SIGKILL)
 
     def _act_noise(self, message, video_id):
         """Writes where the worker's protocol runs, and to file descriptors it should not have."""
