@@ -2,7 +2,7 @@
 export const FIRST_LOAD = new RegExp(
   [
     'preact|preload-helper|web/src/(?:(?:api|lib|ui/controls)/',
-    String.raw`|ui/[\w-]+\.ts|ui/shell/(?!resolved|proposed)`,
-    '|renditions/(?:index|file-name-pattern|format-preference))',
+    String.raw`|ui/[\w-]+\.ts|ui/shell/(?!resolved)`,
+    '|renditions/(?:index|format-preference))',
   ].join(''),
 );

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
 import { FIRST_LOAD } from './first-load.ts';
 import { prerenderPlugin } from './prerender-plugin.ts';
-import { shellPlugin } from './shell-plugin.ts';
 
 const WEB = import.meta.dirname;
 const page = (name: string) => resolve(WEB, `${name}.html`);
@@ -19,7 +18,7 @@ export default defineConfig({
   base: '/',
   publicDir: resolve(WEB, 'public'),
   ...modules,
-  plugins: [prerenderPlugin(modules), shellPlugin()],
+  plugins: [prerenderPlugin(modules)],
   build: {
     outDir: resolve(WEB, '../dist/web'),
     emptyOutDir: true,
@@ -30,11 +29,9 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: page('index'),
-        status: page('status'),
         embed: page('embed'),
         'not-found': page('not-found'),
         early: resolve(WEB, 'src/early.ts'),
-        'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.
       treeshake: {
@@ -44,8 +41,7 @@ export default defineConfig({
         // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.
         // Not with the dependencies of an index.ts, which names more than the first load uses.
         codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'shell', test: FIRST_LOAD }] },
-        // A service worker must keep its URL to be updated.
-        entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
+        entryFileNames: 'assets/[name]-[hash].js',
       },
     },
   },

@@ -86,8 +86,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
 
   it.each([
     ['/', '/index.html'],
-    ['/status', '/status.html'],
-    ['/status/', '/status.html'],
     ['/problems/bot-check', '/problems/bot-check.html'],
     ['/problems/', '/problems/'],
     ['/assets/Index-1a2B.js', '/assets/Index-1a2B.js'],
@@ -255,7 +253,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('while the cost guard keeps i
 describe('deployed viewer request function', () => {
   const cases: Case[] = [
     ...operations.map(({ path }) => ({ uri: mixCase(path).replace(/\{key\}/i, KEY) })),
-    ...['/', '/status', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
+    ...['/', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
     { uri: '/api/App', method: 'POST' },
     { uri: '/Mcp', method: 'POST' },
     { uri: '/api/App', method: 'POST', headers: { accept: 'text/*;q=0.3, text/plain, */*;q=0.1' } },

@@ -41,7 +41,7 @@ function firstLoad(page: string): string[] {
 }
 
 describe('built page', () => {
-  it.each(['/', '/status', '/not-found'])('%s references only files of the build', (page) => {
+  it.each(['/', '/not-found'])('%s references only files of the build', (page) => {
     const html = textOf(page);
     // The API's description is the service's.
     const own = matches(html, /(?:src|href)="(\/(?!swagger\/)[^"]+)"/g).filter((path) => /\.\w+$/.test(path));
@@ -49,7 +49,7 @@ describe('built page', () => {
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  it.each(['/', '/status', '/not-found'])('%s keeps to its own Content-Security-Policy: nothing inline', (page) => {
+  it.each(['/', '/not-found'])('%s keeps to its own Content-Security-Policy: nothing inline', (page) => {
     const html = textOf(page);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<base/i);
     for (const tag of html.match(/<script[^>]*>[^<]*/gi) ?? [])
@@ -57,8 +57,8 @@ describe('built page', () => {
     expect(securityHeaders['Content-Security-Policy']).not.toContain('unsafe');
   });
 
-  it.each(['/', '/status'])('%s stays within its budget', (page) => {
-    const load = firstLoad(page);
+  it('stays within its budget', () => {
+    const load = firstLoad('/');
     const bytes = load.reduce((sum, path) => sum + sent(path), 0);
     expect(load.length).toBeGreaterThan(3);
     expect(load.length, load.join(' ')).toBeLessThanOrEqual(BUDGET.requests);
@@ -69,19 +69,6 @@ describe('built page', () => {
     const kept = [...files].filter(([, { cacheControl }]) => cacheControl.includes('immutable')).map(([path]) => path);
     expect(kept.length).toBeGreaterThan(5);
     for (const path of kept) expect(path).toMatch(/^\/assets\/[\w-]+-[\w-]{8}\.\w+$/);
-  });
-
-  it('lists the files of the shell for the service worker, and no others', () => {
-    const worker = textOf('/service-worker.js');
-    const [, list = ''] = /(\{"?version"?:.*?\]\})/.exec(worker) ?? [];
-    const named = matches(list, /["'`](\/[^"'`]+)["'`]/g);
-    expect(named.length).toBeGreaterThan(8);
-    for (const path of named) expect(files.has(path), path).toBe(true);
-    for (const page of ['/', '/status']) {
-      const [, ...assets] = firstLoad(page);
-      expect(named).toEqual(expect.arrayContaining(assets));
-    }
-    expect(worker).not.toMatch(/\/api|^\s*import/);
   });
 });
 

@@ -13,7 +13,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(100)}`;
 const FILES: Readonly<Record<string, string>> = {
   'index.html': START,
-  'status.html': '<title>status</title>',
   'embed.html': '<title>player</title>',
   'not-found.html': '<title>nothing here</title>',
   'assets/index-abc.js': 'export const some = 1;'.repeat(50),
@@ -65,7 +64,6 @@ describe('existing files', () => {
   it.each([
     ['/', START, 'text/html; charset=utf-8', 'no-cache'],
     ['/?url=https://a.example/', START, 'text/html; charset=utf-8', 'no-cache'],
-    ['/status', FILES['status.html'], 'text/html; charset=utf-8', 'no-cache'],
     ['/problems/drm', expect.stringContaining('<h1>Protected content</h1>'), 'text/html; charset=utf-8', 'no-cache'],
     [
       '/assets/index-abc.js',

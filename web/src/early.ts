@@ -2,7 +2,7 @@
  * Runs before the first paint of the prerendered shell, which is English and shows the start page: hides its texts from
  * speakers of another language, places the field as above a result where the address has a link, and applies the theme.
  */
-const LINK_PARAMETERS = ['url', 'text', 'title', 'api'];
+const LINK_PARAMETERS = ['url', 'text', 'title'];
 const root = document.documentElement;
 const query = new URLSearchParams(location.search);
 if (LINK_PARAMETERS.some((name) => query.has(name))) root.classList.add('opened');

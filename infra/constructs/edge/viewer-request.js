@@ -10,7 +10,6 @@ const ROUTES = JSON.parse('__ROUTES__');
 const API_PREFIX = '__API_PREFIX__';
 const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
-const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
 // Set at deployment: of each path the part whose document answers it.
 const DOCUMENTS = /^(__DOCUMENTS__).*/;
@@ -36,7 +35,7 @@ async function handler(event) {
   const route = routeOf(request.uri);
   // __ADMIT__
   if (route.origin === 'page') {
-    request.uri = PAGES[request.uri] || request.uri.replace(DOCUMENTS, '$1.html');
+    request.uri = request.uri === '/' ? '/index.html' : request.uri.replace(DOCUMENTS, '$1.html');
   } else {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;

@@ -46,27 +46,9 @@ describe('createApi', () => {
     expect(new URLSearchParams(asked[0]?.split('?')[1]).get('url')).toBe(LINK);
   });
 
-  it('reads /api/App and its tools header', async () => {
-    const count = { headers: { 'x-request-count': '1234' }, body: { message: '1,234' } };
-    const { api } = await instance({
-      '/api/App': [{ body: APP }],
-      '/api/App/requests': [count, { body: { message: '12,345' } }],
-    });
+  it('reads /api/App', async () => {
+    const { api } = await instance({ '/api/App': [{ body: APP }] });
     expect(await api.getAppInfo()).toEqual(APP);
-    expect(await api.getRequestCount()).toBe(1234);
-    expect(await api.getRequestCount()).toBe(12_345);
-  });
-
-  it.each([
-    [
-      'yt-dlp="2026.11.20", ffmpeg="5.1.9-0+deb12u1", installed=@1763720000',
-      { ytDlp: '2026.11.20', ffmpeg: '5.1.9-0+deb12u1', installedAt: 1_763_720_000_000 },
-    ],
-    ['yt-dlp="2026.11.20"', undefined],
-    ['nonsense', undefined],
-  ])('reads tool versions from the header %s', async (header, tools) => {
-    const { api } = await instance({ '/api/App': [{ headers: { 'x-tools': header }, body: APP }] });
-    expect((await api.getAppInfo()).tools).toEqual(tools);
   });
 
   it.each([
@@ -109,10 +91,8 @@ describe('createApi', () => {
     const { api } = await instance({
       '/api/Fetch/GetResource': [said],
       '/api/App': [said],
-      '/api/App/requests': [said],
     });
-    for (const work of [api.resolve(LINK), api.getAppInfo(), api.getRequestCount()])
-      expect((await failureOf(work)).kind).toBe('unreachable');
+    for (const work of [api.resolve(LINK), api.getAppInfo()]) expect((await failureOf(work)).kind).toBe('unreachable');
   });
 
   it('reports an unreachable instance', async () => {

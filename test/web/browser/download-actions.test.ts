@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { id3TagBytes } from '../../../core/media/id3/index.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { inspect } from '../../support/media-tools.ts';
-import { isThere } from '../../support/on-path.ts';
 import { downloadFrom, eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -50,25 +47,19 @@ describe('renditions of an item', () => {
   });
 
   it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
-    'marks a combined stream as not resumable, in its commands too: %s',
+    'marks a combined stream as not seekable: %s',
     async (path) => {
       const { page } = await see(path);
       await page.getByText(/No seeking/).waitFor();
-      await button(page, 'Command line').click();
-      await page.getByText(/^curl -fL -o /).waitFor();
-      await page.getByText(/^yt-dlp --no-continue -o /).waitFor();
     },
   );
 
-  it("sends no HEAD request before a choice; a file's command resumes", async () => {
+  it('sends no HEAD request before a choice', async () => {
     const { page, requests } = await see('/site/combined/resumable');
     const heads = () => requests.filter((request) => request.method() === 'HEAD').length;
     await menuOf(page, 'Quality').waitFor();
     await page.waitForLoadState('networkidle');
     expect(heads()).toBe(0);
-    await button(page, 'Command line').click();
-    await page.getByText(/^curl -fL --retry 5 -C - -o /).waitFor();
-    expect(heads()).toBe(1);
   });
 });
 
@@ -126,18 +117,6 @@ describe('a rendition', () => {
     expect(link.startsWith(at('/api/Stream/Media/'))).toBe(true);
     const answer = await fetch(link);
     expect(Buffer.from(await answer.arrayBuffer()).equals(await original('ladder/both-720.mp4'))).toBe(true);
-  });
-
-  it.runIf(isThere('curl'))('downloads with the copied curl command', async () => {
-    const { page } = await see('/site/combined/command', CLIPBOARD);
-    await button(page, 'Command line').click();
-    await button(page, 'Copy the curl command').click();
-    await page.getByRole('status').getByText('Copied.').waitFor();
-    const command = await page.evaluate(() => navigator.clipboard.readText());
-    await promisify(execFile)('sh', ['-c', command], { cwd: folder });
-    const [name = ''] = await readdir(folder);
-    expect(name).toMatch(/^Ärtist Example - .*\.mp4$/);
-    expect((await readFile(join(folder, name))).equals(await original('ladder/both-720.mp4'))).toBe(true);
   });
 });
 

@@ -1,13 +1,10 @@
 import type { Download, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import packageFile from '../../../package.json' with { type: 'json' };
 import { itInChromium as it } from '../../support/chromium.ts';
-import { downloadFrom, eventually, sentenceOf, useBrowser } from '../fixtures/browser.ts';
-import { useService, useServiceWith } from '../fixtures/service.ts';
+import { eventually, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
 
 const service = useService();
-/** A second instance that allows requests from the first one's page; the first does not allow the second's. */
-const second = useServiceWith((shared) => ({ corsAllowedOrigins: [shared.baseUrl] }));
 const { open } = useBrowser();
 
 const at = (address: string) => service.baseUrl + address;
@@ -238,16 +235,6 @@ describe('page', () => {
     expect(await ground()).not.toBe(light);
   });
 
-  it("shows the instance's status", async () => {
-    const { page } = await open(at('/status'));
-    await page.getByText('All systems working').waitFor();
-    const facts = await page.locator('dl').innerText();
-    expect(facts).toContain(`v${packageFile.version}`);
-    expect(facts).toMatch(/Links loaded\s+\d+/);
-    expect(facts).toContain('Development');
-    expect(facts).toContain(new URL(service.baseUrl).host);
-  });
-
   it('shows a not-found page', async () => {
     const { page } = await open(at('/unknown'));
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
@@ -256,76 +243,17 @@ describe('page', () => {
   });
 });
 
-describe('another instance', () => {
-  const asking = (base: string) => `/?api=${encodeURIComponent(base)}`;
-  const lookUp = async (page: Page, id: string) => {
-    await page.getByRole('textbox').fill(service.origin.url(`/site/combined/${id}`));
-    await page.keyboard.press('Enter');
-  };
-
-  it('is asked for first, and gets no request when it is declined', async () => {
-    const link = service.origin.url('/site/combined/declined');
-    const { page, requests } = await open(at(`${asking(second.baseUrl)}&url=${encodeURIComponent(link)}`));
-    await page.getByRole('heading', { name: `Use the server ${new URL(second.baseUrl).host}?` }).waitFor();
-    await button(page, 'No, stay here').click();
-    await article(page, 'declined').waitFor();
-    expect(requests.some((request) => request.url().startsWith(second.baseUrl))).toBe(false);
-    await page.goto(at('/'));
-    await page.getByRole('textbox').waitFor();
-    expect(await page.getByText('Connected to').count()).toBe(0);
-  });
-
-  it('is used in one tab alone when that is accepted', async () => {
-    const { page, context } = await open(at(asking(second.baseUrl)));
-    await button(page, 'Use it in this tab').click();
-    await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
-    const other = await context.newPage();
-    await other.goto(at('/'));
-    await other.getByRole('textbox').waitFor();
-    expect(await other.getByText('Connected to').count()).toBe(0);
-  });
-
-  it('is used and remembered when that is accepted', async () => {
-    const { page, requests } = await open(at(asking(second.baseUrl)));
-    await button(page, 'Always use it').click();
-    await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
-    await lookUp(page, 'elsewhere');
-    await article(page, 'elsewhere').waitFor();
-    await (await downloadFrom(button(page, /^Download 720p/))).path();
-    const asked = new Set(requests.map((request) => request.url()).filter((url) => url.includes('/api/')));
-    expect([...asked].every((url) => url.startsWith(second.baseUrl))).toBe(true);
-    await page.goto(at('/'));
-    await button(page, 'Use this site').click();
-    await lookUp(page, 'here');
-    await article(page, 'here').waitFor();
-    expect(requests.at(-1)?.url().startsWith(second.baseUrl)).toBe(false);
-  });
-
-  it('is reported as unreachable when it does not allow this origin', async () => {
-    const { page } = await open(second.baseUrl + asking(service.baseUrl), { expectedErrors: /CORS policy/ });
-    await button(page, 'Use it in this tab').click();
-    await lookUp(page, 'refused');
-    await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
-    await page.getByRole('status').getByText('doesn’t allow this site').waitFor();
-  });
-
-  it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is not accepted from %s', async (base) => {
-    const { page } = await open(at(asking(base)));
-    await page.getByText('That server address can’t be used').waitFor();
-    await lookUp(page, 'anyway');
-    await article(page, 'anyway').waitFor();
-  });
-});
-
 describe('offline', () => {
-  it('loads from the cache and resolves once online', async () => {
-    const { page, context } = await open(at('/'), { serviceWorkers: 'allow' });
-    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  it('is said once, and a link is resolved once the browser is online', async () => {
+    const { page, context } = await open(at('/'));
     const banner = page.locator('.banner').getByText('You’re offline.');
+    // Rendered by the script, so everything of the first load is there.
+    await page.getByRole('combobox', { name: 'Theme' }).waitFor();
     await context.setOffline(true);
     await banner.waitFor();
-    await page.goto(at(service.pageFor('/site/combined/offline')));
-    // Said once: by the notice, which has what to do.
+    await page.getByRole('textbox').fill(service.origin.url('/site/combined/offline'));
+    await page.keyboard.press('Enter');
+    // By the notice, which has what to do.
     await page.getByRole('heading', { name: 'You’re offline' }).waitFor();
     await eventually(() => banner.count()).toBe(0);
     await context.setOffline(false);

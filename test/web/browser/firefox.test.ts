@@ -19,7 +19,7 @@ async function pressWithControl(page: Page, key: 'a' | 'x' | 'v'): Promise<void>
   await page.keyboard.up('Control');
 }
 
-// What depends on the browser: media, storage, the clipboard, downloads, service workers and extensions.
+// What depends on the browser: media, storage, the clipboard, downloads and extensions.
 describe('the page in Firefox', () => {
   it('resolves a typed link, plays it and seeks', async () => {
     const { page, enter, find, click } = await open(service.baseUrl);
@@ -129,17 +129,6 @@ describe('the page in Firefox', () => {
     await click('button', /^Details$/);
     await click('button', /^Download ./);
     expect(basename(await download())).toContain('(0-00.5–0-01.5)');
-  });
-
-  it('opens from its cache while offline, and resolves once online', async () => {
-    const { page, find, click } = await open(service.baseUrl);
-    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-    await page.setOfflineMode(true);
-    await page.goto(service.baseUrl + service.pageFor('/site/combined/offline'));
-    await find('h2', /You’re offline/);
-    await page.setOfflineMode(false);
-    await click('button', /^Try again$/);
-    await find('article h2', /offline/);
   });
 
   it('works without storage, as in a window that forbids it', async () => {

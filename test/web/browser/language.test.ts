@@ -47,18 +47,6 @@ describe('page language', () => {
     await language(page).toEqual(['fr', 'fr']);
   });
 
-  it('changes to an unused language while offline', async () => {
-    const { page, context } = await open(`${service.baseUrl}/`, { serviceWorkers: 'allow' });
-    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-    await page.reload();
-    await select(page).waitFor();
-    await context.setOffline(true);
-    await select(page).selectOption('ja');
-    await language(page).toEqual(['ja', 'ja']);
-    await page.reload();
-    await language(page).toEqual(['ja', 'ja']);
-  });
-
   it.each([
     ['be written', ['setItem']],
     ['be read', ['getItem']],

@@ -79,7 +79,6 @@ export const STATES: readonly PageState[] = [
       await button(page, /All formats/)
         .first()
         .click();
-      await button(page, 'Command line').click();
     },
   },
   {
@@ -224,44 +223,12 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
-    name: 'proposed-instance',
-    leavesTraces: true,
-    path: '/?api=https://other.example',
-    shows: 'Use the server other.example?',
-  },
-  {
-    name: 'other-instance',
-    leavesTraces: true,
-    path: '/?api=https://other.example',
-    shows: 'Use the server other.example?',
-    act: async (page) => {
-      await page.getByRole('button', { name: 'Use it in this tab' }).click();
-      await page.getByText('Connected to other.example.').waitFor();
-    },
-  },
-  {
-    name: 'unreachable',
-    leavesTraces: true,
-    path: `/?api=https://other.example&url=${encodeURIComponent('https://video.example/x')}`,
-    shows: 'Use the server other.example?',
-    act: async (page) => {
-      await page.getByRole('button', { name: 'Use it in this tab' }).click();
-      await page
-        .getByText(/not responding|Can.t reach/)
-        .first()
-        .waitFor();
-    },
-  },
-  {
     name: 'history',
     leavesTraces: true,
     path: '/',
     shows: HEADLINE,
     act: (page) => visit(page, ['video', 'audio', 'list', 'long']),
   },
-  { name: 'status', isMain: true, path: '/status', shows: 'All systems working' },
-  { name: 'status-maintenance', path: '/status', shows: 'Maintenance', health: 'maintenance' },
-  { name: 'status-unhealthy', path: '/status', shows: 'Degraded', health: 'unhealthy' },
   { name: 'arabic-empty', hasOnlyOtherTexts: true, path: '/', shows: /./, locale: 'ar' },
   { name: 'arabic', hasOnlyOtherTexts: true, path: link('arabic'), shows: 'نزهة', locale: 'ar' },
   { name: 'arabic-list', hasOnlyOtherTexts: true, path: link('list'), shows: 'Northern Coast', locale: 'ar' },

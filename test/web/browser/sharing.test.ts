@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { downloadFrom, eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
+import { eventually, menuOf, sentenceOf, useBrowser } from '../fixtures/browser.ts';
 import { useService, useServiceWith } from '../fixtures/service.ts';
 
 const service = useService();
@@ -22,26 +22,6 @@ describe('a link with a format', () => {
     expect(new URL(page.url()).hash).toBe('');
     await page.reload();
     await page.getByRole('button', { name: /^Download \d+p/ }).waitFor();
-  });
-});
-
-describe('the pattern of file names', () => {
-  it('applies to the open item and is stored until it is blank', async () => {
-    const { page } = await open(pageFor('/site/combined/pattern'), { reusePage: true });
-    await page.getByText('File names').click();
-    const field = page.getByRole('textbox', { name: 'Pattern' });
-    await field.fill('{quality} {title}');
-    await field.press('Enter');
-    await page.getByText('1080p Title.mp4').waitFor();
-    expect((await downloadFrom(page.getByRole('button', { name: /^Download \d+p/ }))).suggestedFilename()).toMatch(
-      /^720p Größe/,
-    );
-    await page.reload();
-    await page.getByText('File names').click();
-    expect(await field.inputValue()).toBe('{quality} {title}');
-    await field.fill(' ');
-    await field.press('Enter');
-    await page.getByText('03 - Artist - Title (1080p).mp4').waitFor();
   });
 });
 

@@ -10,7 +10,7 @@ import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
 import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS, STORYBOARD } from './resources.ts';
 
-export type Health = 'healthy' | 'maintenance' | 'unhealthy';
+export type Health = 'healthy' | 'maintenance';
 
 export interface FakeInstance {
   /** What `/api/App` reports from now on. */
@@ -94,7 +94,7 @@ const sendJson = (response: ServerResponse, status: number, value: unknown) =>
 
 const appInfo = (health: Health) => ({
   version: 'v0.1.0',
-  isHealthy: health !== 'unhealthy',
+  isHealthy: true,
   environment: 'Production',
   maintenance: health === 'maintenance' ? 'Updating yt-dlp to 2026.11.20' : null,
 });

@@ -18,7 +18,6 @@ const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
   ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
   ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],
-  ['`status.${', /^status\.(checking|good|maintenance|bad|unreachable)$/],
 ];
 
 const files = readdirSync(SOURCES, { recursive: true, withFileTypes: true })

@@ -1,4 +1,4 @@
-import { keyOf } from './stored-key.ts';
+import { storedKey } from './stored-key.ts';
 
 /** As the service signs the URLs in feeds; see core/http/client.ts. Subscriptions keep a URL. */
 const TTL_SECONDS = 366 * 24 * 3600;
@@ -11,8 +11,8 @@ const SIGNATURE_CHARACTERS = 22;
  * `<id of the access key>.<expiry>.<signature>`. Undefined for an open instance.
  * @param link the `url` parameter
  */
-export async function signLink(base: string, link: string, now = Date.now()): Promise<string | undefined> {
-  const key = keyOf(base);
+export async function signLink(link: string, now = Date.now()): Promise<string | undefined> {
+  const key = storedKey();
   if (!key) return undefined;
   // Not `crypto.subtle`: it is missing on http, which instances of a home network have.
   const { hash, sign } = await import('./hmac.ts');

@@ -1,9 +1,7 @@
 import type { Entered } from './entered.ts';
-import { rememberKey, storedKey } from './stored-key.ts';
+import { rememberKey } from './stored-key.ts';
 
 export interface AccessOptions {
-  /** Base URL of the instance, as `readBaseUrl` returns it. */
-  readonly base: string;
   /** The 401 of a request that had no key, or a wrong one. */
   readonly response: Response;
   /** Sends the request again with further headers. */
@@ -16,32 +14,30 @@ export interface AccessOptions {
 let asking: Promise<string | undefined> | undefined;
 
 /**
- * Repeats a request to a private instance with its access key: the one that is stored, else the one that the visitor enters.
- * The instance that served the page gets the key as a cookie, and another one in a header.
+ * Repeats a request to a private instance with the access key that the visitor enters. The cookie that then stores it had no
+ * key, or a wrong one.
  * @returns the 401 when there is no key
  */
-export async function withAccessKey({ base, response, send, mayAsk }: AccessOptions): Promise<Response> {
+export async function withAccessKey({ response, send, mayAsk }: AccessOptions): Promise<Response> {
   const sendKey = (key: string) => send({ authorization: `Bearer ${key}` });
-  const stored = storedKey(base);
-  const repeated = stored ? await sendKey(stored) : response;
-  if (repeated.status !== 401 || !mayAsk || !globalThis.document) return repeated;
+  if (!mayAsk || !globalThis.document) return response;
 
   let accepted: Response | undefined;
-  asking ??= askForKey(base, async (entered) => {
+  asking ??= askForKey(async (entered) => {
     const answer = await sendKey(entered.key);
     if (answer.status === 401) return false;
     accepted = answer;
-    rememberKey(base, entered);
+    rememberKey(entered);
     return true;
   }).finally(() => {
     asking = undefined;
   });
   const key = await asking;
-  return accepted ?? (key ? sendKey(key) : repeated);
+  return accepted ?? (key ? sendKey(key) : response);
 }
 
 /** @param check whether the instance accepts the key. @returns the accepted key; undefined when the visitor cancels */
-async function askForKey(base: string, check: (entered: Entered) => Promise<boolean>): Promise<string | undefined> {
+async function askForKey(check: (entered: Entered) => Promise<boolean>): Promise<string | undefined> {
   const { showAccessDialog } = await import('./access-dialog.tsx');
-  return showAccessDialog(new URL(base).host, check);
+  return showAccessDialog(location.host, check);
 }

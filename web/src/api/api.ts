@@ -12,8 +12,6 @@ export interface Api {
   /** Origin and path without a trailing slash, such as `https://reelay.example`. */
   readonly base: string;
   getAppInfo(signal?: AbortSignal): Promise<InstanceInfo>;
-  /** Number of resolves served so far. */
-  getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
   /** A JSON object of another resolving operation, not validated. @param path with its query */
   getJson(path: string, signal?: AbortSignal): Promise<unknown>;
@@ -67,20 +65,10 @@ export interface ClipTimes {
 }
 
 export interface InstanceInfo extends AppInfo {
-  readonly tools?: InstalledTools | undefined;
   /** Where other devices reach an instance that was asked by a name of its own machine; absent where they cannot. */
   readonly publicUrl?: string | undefined;
   /** What it does during maintenance, where it says so. */
   readonly progress?: ToolProgress;
-}
-
-/** Tool versions of an instance. */
-export interface InstalledTools {
-  /** Versions. */
-  readonly ytDlp: string;
-  readonly ffmpeg: string;
-  /** Epoch milliseconds. */
-  readonly installedAt: number;
 }
 
 const APP_TIMEOUT_MS = 15_000;
@@ -104,7 +92,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     // A private instance: what asks for its key is loaded on demand.
     if (response.status !== 401) return response;
     const { withAccessKey } = await import('../access/index.ts');
-    return withAccessKey({ base, response, send, mayAsk });
+    return withAccessKey({ response, send, mayAsk });
   };
 
   return {
@@ -112,22 +100,12 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async getAppInfo(signal) {
       const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
-      const tools = readTools(response.headers.get('x-tools') ?? '');
       const progress = readProgress(response.headers.get('x-maintenance') ?? '');
       return {
         ...validated(asAppInfo, info),
-        tools,
         ...(progress && { progress }),
         publicUrl: asWebUrl(response.headers.get('x-public-url')) ?? undefined,
       };
-    },
-    async getRequestCount(signal) {
-      const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
-      const badge = (await readJson(response, 'app')) as { message?: unknown };
-      // Instances of earlier versions do not expose the header; the badge has the same count.
-      const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
-      if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
-      return Number(count);
     },
     async resolve(link, signal, { maxEntryWaitSeconds: wait } = {}) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
@@ -162,12 +140,6 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       return query.size > 0 ? `${path}?${query}` : path;
     },
   };
-}
-
-function readTools(header: string): InstalledTools | undefined {
-  const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
-  if (ytDlp === undefined || ffmpeg === undefined) return undefined;
-  return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
 }
 
 function readProgress(header: string): ToolProgress | undefined {

@@ -1,5 +1,4 @@
 export { type Api, type ClipTimes, createApi, type StreamOptions, type ToolProgress } from './api.ts';
-export { acceptBaseUrl, type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { PlaylistCounts, ResolvedLink } from './playlist-counts.ts';

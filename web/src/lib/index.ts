@@ -12,7 +12,7 @@ export {
   textFromLocation,
 } from './incoming.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
-export { openLocalStore, openTabStore, readStored, type Store, store } from './store.ts';
+export { openLocalStore, readStored, type Store, store } from './store.ts';
 export {
   createTexts,
   LOCALE_NAMES,

@@ -10,15 +10,6 @@ export function openLocalStore(): Store | undefined {
   }
 }
 
-/** `sessionStorage`, which ends with the tab; undefined where access throws. */
-export function openTabStore(): Store | undefined {
-  try {
-    return globalThis.sessionStorage;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The stored value; null without one or without storage. */
 export function readStored(store: Store | undefined, name: string): string | null {
   try {

@@ -8,8 +8,6 @@ import { inOtherLanguages } from './languages.ts';
 import { type ConversionOffers, NO_OFFERS } from './offers.ts';
 
 export interface ChoicesOptions {
-  /** Pattern of file names. */
-  readonly pattern?: string;
   /** What the visitor selected last. */
   readonly preference?: FormatPreference;
   /** @default the current browser */
@@ -25,8 +23,8 @@ export interface ChoicesOptions {
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}): Choices {
   const { title, author } = item;
-  const { canPlay, place, preference, pattern, offers = NO_OFFERS } = options;
-  const naming = { title, author, place, pattern };
+  const { canPlay, place, preference, offers = NO_OFFERS } = options;
+  const naming = { title, author, place };
   const versions = new Map(options.audio?.map((rendition) => [unsigned(rendition), rendition.version]));
   const listed = renditionsOf(item.audio);
   const mp3 = listed.filter(({ convertTo }) => convertTo);
@@ -114,7 +112,7 @@ const asListed = (renditions: readonly MediaRendition[]): ChoiceSource[] =>
 function toChoice(
   name: ChoiceGroup,
   { rendition, bitrateKbps, hasTags, codec, isSizeEstimate = false }: ChoiceSource,
-  { pattern, ...naming }: Naming & Pick<ChoicesOptions, 'pattern'>,
+  naming: Naming,
   canPlay?: CanPlay,
 ): Choice {
   const extension = rendition.fileExtension ?? '';
@@ -141,7 +139,7 @@ function toChoice(
     ...(hasTags && { hasTags }),
     isMuxed,
     element,
-    fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension, pattern),
+    fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension),
     rendition,
   };
 }

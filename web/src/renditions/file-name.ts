@@ -1,10 +1,8 @@
-import { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, type PATTERN_PARTS } from './file-name-pattern.ts';
-
 /** Bytes of a name in UTF-8, extension included. File systems allow 255, of which browsers need some for endings of their own. */
 const MAX_BYTES = 200;
 /** Of the quality, which names the language and version of dubs: `129 kbps Portuguese (Brazil) (dubbed)`. */
 const MAX_QUALITY_BYTES = 60;
-/** Bytes that the default pattern adds to the number, and to the quality: `03 - `, ` (1080p)`. */
+/** Bytes added to the number, and to the quality: `03 - `, ` (1080p)`. */
 const SEPARATOR_BYTES = 3;
 /** Where a text was cut: separators and opening brackets, behind which something is missing. */
 const DANGLING = /[\s\p{Pd}\p{Ps}\p{Pi},;&+]+$/u;
@@ -26,41 +24,26 @@ export interface Naming {
 }
 
 /**
- * The pattern's name, by default `03 - Artist - Title (1080p).ext`, valid on every file system. Parts without a value
- * are left out, with their brackets and separators. By default, without place and quality, it is the name in the
- * service's Content-Disposition.
- * @param pattern text with `{number}`, `{artist}`, `{title}`, `{quality}`
+ * `03 - Artist - Title (1080p).ext`, valid on every file system. Parts without a value are left out. Without place and quality
+ * it is the name in the service's Content-Disposition.
  */
-export function fileNameOf(naming: Naming, extension: string, pattern = DEFAULT_PATTERN): string {
-  const { title, author, quality, place } = naming;
+export function fileNameOf({ title, author, quality, place }: Naming, extension: string): string {
   const suffix = /^\.[a-z0-9]{1,8}$/i.test(extension) ? extension : '';
   const maxBytes = MAX_BYTES - suffix.length;
   const number = place ? String(place.number).padStart(String(place.count).length, '0') : '';
-  // Brackets would be nested in those of the pattern.
+  // Brackets would be nested.
   const shownQuality = cutText(cleaned((quality ?? '').replace(/[()]/g, '')), MAX_QUALITY_BYTES);
   const others = [number, shownQuality].filter(Boolean).map((text) => bytesOf(text) + SEPARATOR_BYTES);
-  const filled = fill(pattern.slice(0, MAX_PATTERN_CHARACTERS), {
-    number,
-    ...cutTogether(
-      cleaned(author ?? ''),
-      cleaned(title ?? ''),
-      others.reduce((left, bytes) => left - bytes, maxBytes),
-    ),
-    quality: shownQuality,
-  });
+  const artistAndTitle = [cleaned(author ?? ''), cleaned(title ?? '')].filter(Boolean).join(' - ');
+  const leftBytes = others.reduce((left, bytes) => left - bytes, maxBytes);
+  const parts = [number, cutText(artistAndTitle, leftBytes)].filter(Boolean).join(' - ');
+  const filled = shownQuality ? `${parts} (${shownQuality})` : parts;
   const clean = cleaned(cutText(cleaned(filled), maxBytes));
   return (clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean) + suffix;
 }
 
 /** A file name with a text in brackets behind it: `Title (0-10–0-25.5).mp4`. */
 export const withSuffix = (fileName: string, text: string): string => fileName.replace(/(\.\w+)?$/, ` (${text})$1`);
-
-/** Cuts `artist - title` as one text. */
-function cutTogether(artist: string, title: string, maxBytes: number) {
-  const separator = artist && title ? ' - ' : '';
-  const cut = cutText(artist + separator + title, maxBytes);
-  return { artist: cut.slice(0, artist.length), title: cut.slice(artist.length + separator.length) };
-}
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -84,22 +67,6 @@ function wholeSegments(text: string, granularity: 'word' | 'grapheme', maxBytes:
     end += segment.length;
   }
   return text.slice(0, end);
-}
-
-/** Private-use character in place of a part without a value. */
-const EMPTY = '\ue000';
-const EMPTY_BRACKETS = /\s*[([{]\ue000[)\]}]/g;
-const EMPTY_AND_SEPARATOR = /\ue000\s*(?:[-\u2013\u2014_,.|\u00b7]+\s*)?/g;
-
-function fill(pattern: string, values: Readonly<Record<(typeof PATTERN_PARTS)[number], string>>): string {
-  const filled = pattern.replace(
-    /\{(number|artist|title|quality)\}/g,
-    (_, part: keyof typeof values) => values[part] || EMPTY,
-  );
-  const withoutBrackets = filled.replace(EMPTY_BRACKETS, '');
-  const withoutEmpty = withoutBrackets.replace(EMPTY_AND_SEPARATOR, '');
-  // The last part may be empty, behind its separator.
-  return withoutBrackets.endsWith(EMPTY) ? withoutEmpty.replace(/[-\u2013\u2014_,.|\u00b7\s]+$/, '') : withoutEmpty;
 }
 
 const cleaned = (text: string): string =>

@@ -20,9 +20,7 @@ export {
   secondsOfSegments,
   withoutSegments,
 } from './clip.ts';
-export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';
 export { fileNameOf } from './file-name.ts';
-export { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from './file-name-pattern.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, selectPreferred } from './format-preference.ts';
 export { ALL_LANGUAGES } from './languages.ts';
 export { type ConversionOffers, NO_OFFERS, readOffers } from './offers.ts';

@@ -1,9 +1,8 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import type { Api, BaseUrl } from '../api/index.ts';
+import type { Api } from '../api/index.ts';
 import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
 import type { Downloads } from './downloads.ts';
-import type { FileNameStore } from './file-name-store.ts';
 import type { FormatStore } from './format-store.ts';
 import type { PlaybackState } from './playback.ts';
 import type { Session } from './session.ts';
@@ -12,14 +11,12 @@ import type { ThemeStore } from './theme-store.ts';
 /** Services available to every component. */
 export interface Page {
   readonly api: Api;
-  readonly instance: BaseUrl;
   readonly texts: Texts;
   readonly format: Format;
   readonly session: Session;
   readonly downloads: Downloads;
   readonly history: History;
   readonly formats: FormatStore;
-  readonly fileNames: FileNameStore;
   readonly theme: ThemeStore;
   readonly playback: PlaybackState;
   /** What Enter in the link field does once the result is shown; set by the result. */
@@ -28,10 +25,6 @@ export interface Page {
   readonly startsDownload: { current: boolean | string };
   /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
-  /** Returns to the instance that served this page. */
-  readonly forgetInstance: () => void;
-  /** Answers the question whether to use the proposed instance, and loads the page again. */
-  readonly answerProposal: (answer: 'once' | 'always' | 'no') => void;
   /** Changes and stores the language; keeps the current one if loading fails. */
   readonly setLocale: (locale: Locale) => Promise<void>;
 }

@@ -3,12 +3,12 @@ import { usePage } from '../context.ts';
 
 export interface Lazy<T> {
   readonly loaded?: T;
-  /** Without a connection and a cached copy, or after a deployment. */
+  /** Without a connection, or after a deployment. */
   readonly error?: unknown;
   readonly retry: () => void;
 }
 
-/** Loads a module's part, and the texts of such parts, once it is wanted. @param load calls `import()` */
+/** Loads a module's part, and the texts of such parts, once it is wanted, and again when that becomes true after a failure. @param load calls `import()` */
 export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
   const [state, setState] = useState<{ loaded?: T; error?: unknown }>({});
   const { texts } = usePage();
@@ -20,7 +20,7 @@ export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
     );
   };
   useEffect(() => {
-    if (isWanted) start();
+    if (isWanted && !state.loaded) start();
   }, [isWanted]);
   return { ...state, retry: start };
 }

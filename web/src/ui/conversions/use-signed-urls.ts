@@ -6,7 +6,7 @@ import { useLoaded } from '../controls/index.ts';
 /** Returns addresses of operations that resolve a link; of a private instance for clients without a key. */
 export function useSignedUrls(link: string): (operation: string, options: Readonly<Record<string, string>>) => string {
   const { api } = usePage();
-  const access = useLoaded(() => signLink(api.base, link), [api, link]);
+  const access = useLoaded(() => signLink(link), [link]);
   return (operation, options) =>
     `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
 }

@@ -49,12 +49,11 @@ const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(v
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
-  const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
+  const { texts, formats, downloads, playback, primaryAction, startsDownload } = usePage();
   const { t } = texts;
   const { author, coverUrl, requestedUrl: link } = item;
   const listed = { link, title: item.title, author, coverUrl };
   const title = item.title ?? t('item.untitled');
-  const pattern = useObservable(fileNames.pattern);
   const offers = useOffers();
   const [wish, setWish] = useState(() => formats.get());
   const [selectedId, setSelectedId] = useState<string>();
@@ -62,8 +61,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
   const audio = details?.audio;
   const choices = useMemo(
-    () => choicesOf(item, { place, pattern, offers, audio, preference: formats.get() }),
-    [item, audio, pattern, offers],
+    () => choicesOf(item, { place, offers, audio, preference: formats.get() }),
+    [item, audio, offers],
   );
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;

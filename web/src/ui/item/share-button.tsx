@@ -56,10 +56,9 @@ export const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
 const isOwnName = (base: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(base).hostname);
 
-/** Where other devices open the page: here, at the instance, or where the instance says; null where they cannot. */
+/** Where other devices open the page: here, or where the instance says; null where they cannot. */
 async function reachableBase(api: Api): Promise<string | null> {
-  const known = [location.origin, api.base].find((base) => !isOwnName(base));
-  if (known) return known;
+  if (!isOwnName(location.origin)) return location.origin;
   const { publicUrl } = await api.getAppInfo().catch(() => ({ publicUrl: undefined }));
   return publicUrl && !isOwnName(publicUrl) ? new URL(publicUrl).origin : null;
 }

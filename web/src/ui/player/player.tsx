@@ -115,8 +115,6 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     autoplay: true,
     preload: 'metadata',
     tabIndex: 0,
-    // Tracks of another origin need it, and then the media too.
-    crossOrigin: new URL(api.base).origin === location.origin ? undefined : 'anonymous',
     'aria-label': t('player.label', { title }),
     onError: explain,
     onLoadedMetadata: () => {

@@ -7,7 +7,7 @@ import {
   type PlaylistFormat,
   selectForPlaylist,
 } from '../../renditions/index.ts';
-import { useObservable, usePage } from '../context.ts';
+import { usePage } from '../context.ts';
 import { loadOffers, useOffers } from '../conversions/index.ts';
 import { type Entries, hasVersions } from './entries.ts';
 
@@ -35,17 +35,16 @@ export interface EntryFiles {
 const CHOICES_PER_TURN = 30;
 
 export function useEntryFiles(entries: Entries, { format, placeOf }: EntryFilesOptions): EntryFiles {
-  const { api, formats, fileNames, downloads } = usePage();
+  const { api, formats, downloads } = usePage();
   const [urls, setUrls] = useState<ReadonlyMap<number, string>>(new Map());
   const offers = useOffers();
-  const pattern = useObservable(fileNames.pattern);
   const preference = formats.get();
   const known = useMemo(
     () => new WeakMap<MediaInformation, { readonly choice: Choice | undefined }>(),
-    [format, offers, pattern, preference],
+    [format, offers, preference],
   );
   const choose = (item: MediaInformation, index: number, offered: ConversionOffers | undefined) =>
-    selectForPlaylist(choicesOf(item, { place: placeOf(index), pattern, preference, offers: offered }), format);
+    selectForPlaylist(choicesOf(item, { place: placeOf(index), preference, offers: offered }), format);
 
   let left = CHOICES_PER_TURN;
   const choiceOf = (index: number) => {

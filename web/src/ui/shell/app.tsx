@@ -4,7 +4,6 @@ import { useObservable, usePage } from '../context.ts';
 import { useFocusFallback, useLazy } from '../controls/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
-import { FileNameSetting } from './file-name-setting.tsx';
 import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { Hero } from './hero.tsx';
@@ -15,19 +14,10 @@ import { useDrop } from './use-drop.ts';
 import { opensElsewhere, useLocation } from './use-location.ts';
 import { usePaste } from './use-paste.ts';
 
-/** The page at `/`: first of all the question about another instance, if its address names one. */
-export const App = () => {
-  const { proposed } = usePage().instance;
-  const { loaded: ProposedInstance } = useLazy(loadProposedInstance, proposed !== undefined);
-  if (!proposed) return <MainPage />;
-  return ProposedInstance ? <ProposedInstance host={new URL(proposed).host} /> : null;
-};
-
-const loadProposedInstance = async () => (await import('./proposed-instance.tsx')).ProposedInstance;
-
 const loadPlayerHost = async () => (await import('../player/index.ts')).PlayerHost;
 
-const MainPage = () => {
+/** The page at `/`. */
+export const App = () => {
   const page = usePage();
   const { texts, session, playback } = page;
   const { t } = texts;
@@ -73,9 +63,7 @@ const MainPage = () => {
         {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>
-      <Footer settings={<FileNameSetting />}>
-        <a href="/status">{t('footer.status')}</a>
-      </Footer>
+      <Footer />
     </div>
   );
 };

@@ -8,12 +8,10 @@ import { InstallButton } from './install-button.tsx';
 export interface FooterProps {
   /** More links. */
   readonly children?: ComponentChildren;
-  /** Settings besides the language. */
-  readonly settings?: ComponentChildren;
 }
 
 /** Language, theme, links and terms of use. */
-export const Footer = ({ children, settings }: FooterProps) => {
+export const Footer = ({ children }: FooterProps) => {
   const { texts, api, theme, setLocale } = usePage();
   const { t, locale } = texts;
   const currentTheme = useObservable(theme.current);
@@ -44,7 +42,6 @@ export const Footer = ({ children, settings }: FooterProps) => {
             />
           </div>
         </div>
-        {settings}
         <p>{t('footer.use')}</p>
       </div>
     </footer>

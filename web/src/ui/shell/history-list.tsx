@@ -114,7 +114,6 @@ const DownloadAgain = ({ entry, onOpen }: { readonly entry: HistoryEntry; readon
   const { texts, api, downloads, startsDownload } = usePage();
   const { file } = entry;
   const state = useObservable(downloads.states).get(file?.url ?? '');
-  // Another instance has other addresses.
   if (!file?.url.startsWith(`${api.base}/api/`)) return null;
   const start = async () => {
     await downloads.start(file, entry);

@@ -12,8 +12,8 @@ export interface ResultProps {
 
 /** The outcome of the link in the field. */
 export const Result = ({ outcome, navigation }: ResultProps) => {
-  // Loaded while the first link is being resolved: the start page does without them.
-  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult);
+  // Loaded while the first link is being resolved: the start page does without them. Without a connection both fail.
+  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult, outcome.phase !== 'failed');
   switch (outcome.phase) {
     case 'idle':
       return null;

@@ -1,5 +1,5 @@
 import { type ComponentChild, render } from 'preact';
-import { acceptBaseUrl, createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
+import { createApi } from '../../api/index.ts';
 import {
   createFormat,
   createHistory,
@@ -7,7 +7,6 @@ import {
   loadFirstTexts,
   loadTexts,
   openLocalStore,
-  openTabStore,
   readStored,
   store,
   type Texts,
@@ -15,7 +14,6 @@ import {
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
 import { createDownloads } from '../downloads.ts';
-import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createPlayback } from '../playback.ts';
@@ -33,17 +31,12 @@ const LANGUAGE = 'reelay.language';
  */
 export async function startPage(content: ComponentChild, search = '', needsLazyTexts = false): Promise<void> {
   const storage = openLocalStore();
-  const tabStorage = openTabStore();
-  const instance = readBaseUrl({ origin: location.origin, search: location.search, storage, tabStorage });
-  const api = createApi(instance.base);
+  const api = createApi(location.origin);
   const history = createHistory({ storage, events: window });
-  const fileNames = createFileNameStore(storage);
   const fixed = {
     api,
-    instance,
     history,
     formats: createFormatStore(storage),
-    fileNames,
     theme: createThemeStore(storage),
     playback: createPlayback(),
     primaryAction: { current: undefined },
@@ -51,23 +44,9 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     session: createSession({ api, history }),
     downloads: createDownloads({ api, history }),
     announcement: createLiveRegion(),
-    forgetInstance() {
-      forgetBaseUrl(storage, tabStorage);
-      location.assign('/');
-    },
-    answerProposal(answer: 'once' | 'always' | 'no') {
-      const { proposed } = instance;
-      if (proposed && answer !== 'no') acceptBaseUrl(proposed, answer === 'always' ? storage : tabStorage);
-      const address = new URL(location.href);
-      address.searchParams.delete('api');
-      location.replace(address);
-    },
   };
-  // No link goes to any instance before the question is answered.
-  if (!instance.proposed) openLocation(fixed, search);
+  openLocation(fixed, search);
   const root = document.getElementById('app') ?? document.body;
-  // The question about another instance has none of the prerendered elements.
-  if (instance.proposed) root.replaceChildren();
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
   if (needsLazyTexts) await texts.loadLazy();

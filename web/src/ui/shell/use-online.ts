@@ -7,6 +7,8 @@ export function useOnline(): boolean {
     const look = () => setOnline(navigator.onLine);
     addEventListener('online', look);
     addEventListener('offline', look);
+    // It may have changed between rendering and listening.
+    look();
     return () => {
       removeEventListener('online', look);
       removeEventListener('offline', look);

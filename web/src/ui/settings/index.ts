@@ -1,1 +1,0 @@
-export { FileNameForm } from './file-name-form.tsx';
