@@ -1,13 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
 import { appendChunk } from '../../core/egress/client/index.ts';
-import {
-  createAdtsCheck,
-  createFrameScanner,
-  createMp4Check,
-  createMpegTsCheck,
-  type FrameCheck,
-  type FrameScanner,
-} from '../../core/media/frames/index.ts';
+import { createSegmentCheck, type SegmentCheck, type SegmentCheckOptions } from '../../core/media/frames/index.ts';
 
 /**
  * Checks from the bytes themselves whether a body is complete. Needed where HTTP does not tell: without Content-Length
@@ -20,66 +13,36 @@ export interface CompletenessCheck {
   problem(): string | undefined;
 }
 
-export interface MediaCheckOptions {
-  /** Duration that the segment list states; 0 when unknown. */
-  readonly seconds?: number;
-  readonly cipher?: { readonly key: Buffer; readonly iv: Buffer };
+/** Checks media, of which the first bytes tell whether they may be what they have to be. */
+export interface MediaCheck extends CompletenessCheck, Pick<SegmentCheck, 'kind' | 'isAccepted'> {}
+
+export interface MediaCheckOptions extends SegmentCheckOptions {
+  readonly cipher?: { readonly key: Buffer; readonly iv: Buffer } | undefined;
 }
 
-/** Media are never shorter. */
-const MIN_MEDIA_BYTES = 8;
-/** Bytes from which a container is recognized: the sync bytes of three MPEG-TS packets. */
-const HEAD_BYTES = 2 * 188 + 1;
 /** AES block. */
 const BLOCK_BYTES = 16;
 
-/**
- * Checks a segment, an initialization section or a file by the rules of its container:
- * - MPEG-TS: packets of 188 bytes, whose timestamps span the stated duration;
- * - MP4: boxes with a size, an `mdat` after every `moof`, and all fragments that an index lists;
- * - packed AAC: frames with a size, whose number yields the duration;
- * - AES-128: whole blocks, the last of them padded; the plaintext is one of the above.
- *
- * Bytes in any other format pass, and so does everything after bytes that violate these rules.
- */
-export function createMediaCheck({ seconds = 0, cipher }: MediaCheckOptions = {}): CompletenessCheck {
-  const plaintext = createPlaintextCheck(seconds);
+/** Checks media by the rules of their container, once they are decrypted (AES-128: whole blocks, the last of them padded). */
+export function createMediaCheck({ cipher, ...options }: MediaCheckOptions = {}): MediaCheck {
+  const plaintext = createSegmentCheck(options);
   return cipher ? createCipherCheck(cipher, plaintext) : plaintext;
-}
-
-function createPlaintextCheck(seconds: number): CompletenessCheck {
-  let head: Buffer = Buffer.alloc(0);
-  let scanner: FrameScanner | undefined;
-  let frames: FrameCheck | undefined;
-  const recognize = () => {
-    frames = createMpegTsCheck(head, seconds) ?? createMp4Check(head) ?? createAdtsCheck(head, seconds);
-    if (frames) scanner = createFrameScanner(frames);
-    scanner?.update(head);
-  };
-  return {
-    update(chunk) {
-      if (head.length >= HEAD_BYTES) return scanner?.update(chunk);
-      head = Buffer.concat([head, chunk]);
-      if (head.length >= HEAD_BYTES) recognize();
-    },
-    problem() {
-      if (head.length === 0) return 'empty';
-      if (head.length < MIN_MEDIA_BYTES) return 'ends within a frame';
-      if (head.length < HEAD_BYTES) recognize();
-      if (!scanner || scanner.state() === 'unknown') return undefined;
-      return scanner.state() === 'cut' ? 'ends within a frame' : frames?.problem();
-    },
-  };
 }
 
 function createCipherCheck(
   { key, iv }: { readonly key: Buffer; readonly iv: Buffer },
-  plaintext: CompletenessCheck,
-): CompletenessCheck {
+  plaintext: SegmentCheck,
+): MediaCheck {
   const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
   let bytes = 0;
   let lastBlock: Buffer = Buffer.alloc(0);
   return {
+    get kind() {
+      return plaintext.kind;
+    },
+    get isAccepted() {
+      return plaintext.isAccepted;
+    },
     update(chunk) {
       bytes += chunk.length;
       const plain = Buffer.concat([lastBlock, decipher.update(chunk)]);

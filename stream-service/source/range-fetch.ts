@@ -3,8 +3,8 @@ import { finished, type Readable } from 'node:stream';
 import { appendChunk } from '../../core/egress/client/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { type AttemptOptions, Attempts } from './attempts.ts';
-import { entityChanged, hasValidator, type RequestedRange } from './classify-response.ts';
-import type { CompletenessCheck } from './completeness.ts';
+import { entityChanged, hasValidator, type RequestedRange, unknownEntity } from './classify-response.ts';
+import type { CompletenessCheck, MediaCheck } from './completeness.ts';
 import type { UpstreamBody } from './upstream-request.ts';
 
 /** Receives the bytes of a RangeFetch. When `data` returns false, no more follow until `RangeFetch.resume`. */
@@ -26,6 +26,11 @@ export interface RangeFetchOptions extends AttemptOptions {
   readonly onFullResponse?: () => number | undefined;
   /** Checks a body whose truncation HTTP does not reveal. */
   readonly createCheck?: () => CompletenessCheck;
+  /**
+   * Checks a segment, whatever HTTP says of its completeness. None of it is passed on before its first bytes are accepted. A
+   * damaged one is requested again, unless bytes of it have been passed on.
+   */
+  readonly createSegmentCheck?: () => MediaCheck;
   /** Called for each chunk received, with its length. */
   readonly onBytes?: (count: number) => void;
   /** Called once, when the last byte has arrived or fetching has failed. */
@@ -43,7 +48,7 @@ export class RangeFetch {
   readonly #buffer: Buffer[] = [];
   readonly #firstByte = Promise.withResolvers<void>();
   /** Identifies an entity without validators: what is sent again must begin with the same bytes. */
-  readonly #prefix = createHash('sha256');
+  #prefix = createHash('sha256');
   #prefixBytes = 0;
   /** URL after redirects; empty before the first response. */
   url = '';
@@ -58,11 +63,16 @@ export class RangeFetch {
   /** Settles `#untilReadable`. */
   #onReadable: (() => void) | undefined;
   #isSinkReady = true;
+  #segment: MediaCheck | undefined;
+  #isPassedOn = false;
+  /** Times that the segment was damaged. */
+  #damages = 0;
   #outcome: 'running' | 'complete' | Error = 'running';
 
   constructor(options: RangeFetchOptions) {
     this.#options = options;
     this.#attempts = new Attempts(options);
+    this.#segment = options.createSegmentCheck?.();
     this.#next = options.requested.first;
     this.#last = options.requested.last;
     // A failure is reported to the sink, too: it must not count as an unhandled rejection.
@@ -122,11 +132,11 @@ export class RangeFetch {
   /** The sink is ready for more. */
   resume(): void {
     this.#isSinkReady = true;
-    while (this.#sink && this.#isSinkReady) {
+    while (this.#sink && this.#isSinkReady && !this.#isHeld) {
       const chunk = this.#buffer.shift();
       if (!chunk) break;
       this.#bufferedBytes -= chunk.length;
-      this.#isSinkReady = this.#sink.data(chunk);
+      this.#passOn(this.#sink, chunk);
     }
     if (this.#buffer.length === 0 && this.#outcome !== 'running') this.#notifySink();
     else this.#updateFlow();
@@ -143,9 +153,44 @@ export class RangeFetch {
     return this.#last ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Nothing may be passed on yet: the first bytes have not been accepted. */
+  get #isHeld(): boolean {
+    return this.#segment !== undefined && !this.#segment.isAccepted;
+  }
+
+  #passOn(sink: RangeSink, chunk: Buffer): void {
+    this.#isPassedOn = true;
+    this.#isSinkReady = sink.data(chunk);
+  }
+
   async #run(): Promise<void> {
-    const { target, onFullResponse } = this.#options;
     const { signal } = this.#abort;
+    for (;;) {
+      await this.#read(signal);
+      const damage = this.#segment?.problem();
+      if (damage === undefined) return;
+      await this.#restart(new UpstreamError(`Damaged segment: ${damage}`), signal);
+    }
+  }
+
+  /** Begins again after a damaged segment. @throws UpstreamError when there were too many, or bytes of it have been passed on */
+  async #restart(error: UpstreamError, signal: AbortSignal): Promise<void> {
+    const { requested, target, createSegmentCheck, limits } = this.#options;
+    this.#damages += 1;
+    if (this.#isPassedOn || this.#damages >= limits.maxAttempts) throw error;
+    await this.#attempts.retry(error, signal);
+    this.#buffer.length = 0;
+    this.#bufferedBytes = 0;
+    this.#next = requested.first;
+    this.#last = requested.last;
+    this.#prefix = createHash('sha256');
+    this.#prefixBytes = 0;
+    this.#segment = createSegmentCheck?.();
+    target.entity = unknownEntity;
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { target, onFullResponse } = this.#options;
     while (!this.#isComplete()) {
       const isCompared = this.#prefixBytes === this.#next;
       const response = await this.#attempts.request({ first: this.#next, last: this.#last, isCompared }, signal);
@@ -156,7 +201,7 @@ export class RangeFetch {
       const failure = await this.#receive(response);
       signal.throwIfAborted();
       if (failure) {
-        await this.#attempts.retry(failure, signal);
+        await (this.#isRefused ? this.#restart(failure, signal) : this.#attempts.retry(failure, signal));
         await this.#untilReadable(signal);
       } else this.#last ??= this.#next - 1;
     }
@@ -184,7 +229,7 @@ export class RangeFetch {
    */
   #receive({ body, skip, length, isFullResponse, isSelfDelimited }: UpstreamBody): Promise<UpstreamError | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamError | undefined>();
-    const check = isSelfDelimited ? undefined : this.#options.createCheck?.();
+    const check = isSelfDelimited || this.#segment ? undefined : this.#options.createCheck?.();
     /** Digests the bytes that are sent again, where all of them were digested before. */
     const repeated: Hash | undefined = skip > 0 && skip === this.#prefixBytes ? createHash('sha256') : undefined;
     const bodyEnd = length === undefined || isFullResponse ? Number.POSITIVE_INFINITY : this.#next + length - 1;
@@ -216,12 +261,16 @@ export class RangeFetch {
       // More than was requested: closing the connection avoids reading the rest, and not reusing it is safer.
       if (data.length - skipped > chunk.length) body.destroy();
       if (chunk.length > 0) this.#accept(chunk);
-      if (remaining() <= 0) finishBody();
+      if (this.#isRefused) {
+        resolve(new UpstreamError('Damaged segment: no media of its list'));
+        body.destroy();
+      } else if (remaining() <= 0) finishBody();
     });
     finished(body, (error) => {
       if (error) return resolve(asUpstreamError(error));
       const isShort = leftToSkip > 0 || (remaining() > 0 && Number.isFinite(remaining()));
-      const problem = isShort ? 'shorter than its Content-Length' : check?.problem();
+      const found = isSelfDelimited ? undefined : (check ?? this.#segment)?.problem();
+      const problem = isShort ? 'shorter than its Content-Length' : found;
       resolve(problem === undefined ? undefined : new UpstreamError(`Truncated response: ${problem}`));
     });
     if (remaining() <= 0) finishBody();
@@ -234,17 +283,26 @@ export class RangeFetch {
       this.#prefix.update(chunk);
       this.#prefixBytes += chunk.length;
     }
+    const wasHeld = this.#isHeld;
+    this.#segment?.update(chunk);
     this.#next += chunk.length;
     this.#attempts.addProgress(chunk.length, this.#isComplete());
-    if (this.#sink && this.#isSinkReady && this.#buffer.length === 0) {
-      this.#isSinkReady = this.#sink.data(chunk);
-    } else {
+    if (this.#sink && this.#isSinkReady && this.#buffer.length === 0 && !this.#isHeld) this.#passOn(this.#sink, chunk);
+    else {
       appendChunk(this.#buffer, chunk);
       this.#bufferedBytes += chunk.length;
     }
-    this.#firstByte.resolve();
+    if (!this.#isHeld) {
+      this.#firstByte.resolve();
+      if (wasHeld && this.#isSinkReady) this.resume();
+    }
     this.#options.onBytes?.(chunk.length);
     this.#updateFlow();
+  }
+
+  /** The first bytes are nothing that the list may have. */
+  get #isRefused(): boolean {
+    return this.#segment?.kind !== undefined && !this.#segment.isAccepted;
   }
 
   /** Resumes the body while the sink reads or the buffer has room; else pauses it. */
@@ -263,8 +321,10 @@ export class RangeFetch {
     if (outcome !== 'complete') this.#abort.abort(outcome);
     if (outcome === 'complete') this.#firstByte.resolve();
     else this.#firstByte.reject(outcome);
+    if (outcome !== 'complete' && this.#isHeld) this.#buffer.length = 0;
     this.#options.onSettled?.();
-    if (this.#buffer.length === 0) this.#notifySink();
+    if (this.#sink && this.#isSinkReady) this.resume();
+    else if (this.#buffer.length === 0) this.#notifySink();
   }
 
   #notifySink(): void {

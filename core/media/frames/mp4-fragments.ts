@@ -6,8 +6,11 @@ const FIRST = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', '
 /** A larger index is skipped: this is enough for some 10,000 fragments. */
 const MAX_INDEX_BYTES = 128 * 1024;
 
-/** Checks MP4 (ISO/IEC 14496-12 §4.2). Undefined when `head` is not MP4. */
-export function createMp4Check(head: Buffer): FrameCheck | undefined {
+/**
+ * Checks MP4 (ISO/IEC 14496-12 §4.2). Undefined when `head` is not MP4.
+ * @param isPart whether it is a byte range of a file: an index lists other ranges, too
+ */
+export function createMp4Check(head: Buffer, isPart = false): FrameCheck | undefined {
   if (!FIRST.has(head.toString('latin1', 4, 8))) return undefined;
   let openFragments = 0;
   let hasMedia = false;
@@ -35,7 +38,7 @@ export function createMp4Check(head: Buffer): FrameCheck | undefined {
     problem() {
       if (openFragments > 0) return 'last fragment has no mdat';
       // Without mdat this is an initialization section, whose index describes other files.
-      if (hasData && bytes < indexedBytes) return `${bytes} bytes of ${indexedBytes} in its index`;
+      if (hasData && !isPart && bytes < indexedBytes) return `${bytes} bytes of ${indexedBytes} in its index`;
       return hasMedia ? undefined : 'no media';
     },
   };

@@ -1,8 +1,10 @@
 import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
-import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
+import { describeShortfall } from './frame-scanner.ts';
 
 /** Timestamps start again after this many ticks. */
 const PERIOD = 2 ** 33;
+const START_FLAG = 0x40;
+const SCRAMBLED_FLAGS = 0xc0;
 
 /** Timestamps of one elementary stream, relative to its first one. */
 interface Clock {
@@ -12,12 +14,18 @@ interface Clock {
   count: number;
 }
 
-/** Checks MPEG-TS (ISO/IEC 13818-1 §2.4.3): packets of 188 bytes. Undefined when `head` is not MPEG-TS. */
-export function createMpegTsCheck(head: Buffer, seconds: number): FrameCheck | undefined {
-  for (let at = 0; at < Math.max(head.length, 1); at += PACKET_BYTES) if (head[at] !== SYNC_BYTE) return undefined;
+/**
+ * Checks MPEG-TS (ISO/IEC 13818-1 §2.4.3) from its first packet on: packets of 188 bytes.
+ * @param isPart whether it is a byte range of a file, which may end within a packet
+ */
+export function createMpegTsCheck(seconds: number, isPart: boolean) {
   const clocks = new Map<number, Clock>();
   let isUnscrambled = true;
   let hasMedia = false;
+  /** Demuxers search for the next packet, and so pass what is none. */
+  let isInStep = true;
+  /** The start of a packet whose rest is in the next chunk. */
+  let held: Buffer = Buffer.alloc(0);
 
   const addTimestamp = (pid: number, timestamp: number) => {
     const clock = clocks.get(pid) ?? { origin: timestamp, least: 0, most: 0, count: 0 };
@@ -29,19 +37,45 @@ export function createMpegTsCheck(head: Buffer, seconds: number): FrameCheck | u
     clock.count += 1;
   };
 
+  const readPacket = (packet: Buffer): void => {
+    if (isInStep && packet.readUInt8(3) & SCRAMBLED_FLAGS) isUnscrambled = false;
+    const payload = payloadStart(packet);
+    const start = payload && readPesStart(payload);
+    if (!start) return;
+    hasMedia = true;
+    if (start.ticks !== undefined) addTimestamp(pidOf(packet), start.ticks);
+  };
+
+  /** Reads the packets that are there as a whole. Returns the bytes read: few packets begin something, so most are passed over. */
+  const readPackets = (bytes: Buffer, from: number): number => {
+    let at = from;
+    while (at + PACKET_BYTES <= bytes.length) {
+      if (bytes[at] !== SYNC_BYTE) {
+        isInStep = false;
+        const next = bytes.indexOf(SYNC_BYTE, at);
+        at = next < 0 ? bytes.length : next;
+        continue;
+      }
+      if ((bytes[at + 1] ?? 0) & START_FLAG || (bytes[at + 3] ?? 0) & SCRAMBLED_FLAGS)
+        readPacket(bytes.subarray(at, at + PACKET_BYTES));
+      at += PACKET_BYTES;
+    }
+    return at;
+  };
+
   return {
-    headerBytes: PACKET_BYTES,
-    mayBegin: (byte) => byte === SYNC_BYTE,
-    read(packet) {
-      if (packet.readUInt8(3) & 0xc0) isUnscrambled = false;
-      const payload = payloadStart(packet);
-      const start = payload && readPesStart(payload);
-      if (!start) return PACKET_BYTES;
-      hasMedia = true;
-      if (start.ticks !== undefined) addTimestamp(pidOf(packet), start.ticks);
-      return PACKET_BYTES;
+    update(chunk: Buffer): void {
+      let from = 0;
+      while (held.length > 0 && from < chunk.length) {
+        const taken = chunk.subarray(from, from + PACKET_BYTES - held.length);
+        from += taken.length;
+        const packet = Buffer.concat([held, taken]);
+        held = packet.subarray(readPackets(packet, 0));
+      }
+      if (from < chunk.length) held = Buffer.from(chunk.subarray(readPackets(chunk, from)));
     },
-    problem() {
+    problem(): string | undefined {
+      if (isInStep && !isPart && held[0] === SYNC_BYTE) return 'ends within a frame';
       if (!isUnscrambled) return undefined;
       if (!hasMedia) return 'no media';
       const timed = [...clocks.values()].filter(({ count }) => count > 1);

@@ -1,6 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from '../../../core/errors/index.ts';
+import type { SegmentKind } from '../../../core/media/frames/index.ts';
 import {
   isSameSection,
   type MediaSection,
@@ -9,7 +10,7 @@ import {
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
-import { createLengthCheck, createMediaCheck } from '../completeness.ts';
+import { createLengthCheck, createMediaCheck, type MediaCheck } from '../completeness.ts';
 import { fetchBuffer } from '../memory.ts';
 import { RangeFetch } from '../range-fetch.ts';
 import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
@@ -29,6 +30,8 @@ export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
   /** AES-128 keys by URL, shared by all readers of a source. */
   readonly keys: Map<string, Buffer>;
   readonly rangeRequirement: RangeRequirement;
+  /** What its segments are, once one was read; shared by all readers of a source. */
+  readonly container: { kind: SegmentKind | undefined };
   /** Absent when timestamps and encoding are continuous throughout. */
   readonly filter: DiscontinuityFilter | undefined;
   /** The initialization section before what is read, which is a part of a file: no segment may be missing. Absent: none */
@@ -166,24 +169,33 @@ export class SegmentScheduler implements FetchScheduler {
   }
 
   #startFetch(part: SegmentPart): RangeFetch {
-    const { locator, limits, parallelism, keys, filter } = this.#options;
+    const { locator, limits, parallelism, keys, filter, container, timeline } = this.#options;
     const { range, cipher } = part.section;
     const { track } = locator;
     const key = cipher && (knownKey(track) ?? keys.get(cipher.keyUrl));
     const decryption = key && { key, iv: initializationVector(track, cipher.iv) };
-    const seconds = part.side === 'content' ? part.segment.seconds : 0;
+    const seconds = part.side === 'content' && !timeline.isRounded ? part.segment.seconds : 0;
+    const expected = () => container.kind;
+    const checks = { seconds, cipher: decryption, isSegment: true, isPart: range !== undefined, expected };
+    let check: MediaCheck | undefined;
     const fetch = new RangeFetch({
       ...this.#options,
       target: this.#targetOf(part, ({ url }, current) => segmentUrl(current, url)),
       requested: { first: range?.first ?? 0, last: range?.last },
       bufferLimitBytes: limits.readAheadBytes / limits.maxConnections,
-      createCheck: () => createMediaCheck({ seconds, cipher: decryption }),
+      createSegmentCheck() {
+        check = createMediaCheck(checks);
+        return check;
+      },
       onBytes: (count) => {
         locator.addProgress();
         parallelism.addBytes(count);
       },
       onOverload: () => parallelism.reduceToOne(),
-      onSettled: () => this.#onChange(),
+      onSettled: () => {
+        if (check?.isAccepted) container.kind ??= check.kind;
+        this.#onChange();
+      },
     });
     const steps: Filter[] = [];
     if (decryption) steps.push(createDecryption(decryption));

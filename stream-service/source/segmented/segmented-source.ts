@@ -45,6 +45,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
   const isResolved = capabilitiesOf(track).isListedByResolving;
   const locator = new TrackLocator({ ...request, load, isResolved });
   const keys = new Map<string, Buffer>();
+  const container = { kind: undefined };
 
   const startRun = (timeline: Timeline, seconds: number): OpenRun => {
     const { segments, isComplete } = timeline;
@@ -58,7 +59,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     const filter = track.container === 'flv' ? createFlvParts() : joining;
     const scheduler = new SegmentScheduler({
       ...{ ...request, timeline, from: index, startSeconds },
-      ...{ locator, parallelism, keys, rangeRequirement, filter },
+      ...{ locator, parallelism, keys, rangeRequirement, container, filter },
     });
     const { readAheadBytes } = limits;
     const stream = new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: request.readAheadBudget });

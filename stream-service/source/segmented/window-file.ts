@@ -110,6 +110,7 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
         ? { timeline: { ...timeline, segments: segments.slice(from, to + 1), isComplete: true }, from: 0 }
         : { timeline, from: next ? timeline.segments.indexOf(next) : timeline.segments.length }),
       rangeRequirement: { isRequired: false, chunks: window.chunks },
+      container: { kind: 'mp4' },
       exactAfter: first?.init,
       filter: createRebase(place(known.slice(0, from)).placement, list.facts, init.tracks),
     });

@@ -1,10 +1,4 @@
-import {
-  createAdtsCheck,
-  createFrameScanner,
-  createMp4Check,
-  createMpegTsCheck,
-  type FrameCheck,
-} from '../../../core/media/frames/index.ts';
+import { createSegmentCheck, type SegmentCheckOptions } from '../../../core/media/frames/index.ts';
 import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../../core/media/id3/index.ts';
 import { MP4_TAGS_BYTES, mp4Tags } from '../../../core/media/mp4-tags/index.ts';
 import { readOggStreams } from '../../../core/media/ogg/index.ts';
@@ -13,17 +7,15 @@ import { sniff } from '../../../core/media/sniff/index.ts';
 import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, LINEAR } from './target.ts';
 
-/** Feeds a frame check in chunks of changing size: results must not depend on where chunks end. */
-function scanFrames(create: (head: Buffer, seconds: number) => FrameCheck | undefined) {
-  const scan = (input: Buffer, chunkBytes: number) => {
-    const rules = create(input, 10);
-    if (!rules) return undefined;
-    const scanner = createFrameScanner(rules);
-    for (let at = 0; at < input.length; at += chunkBytes) scanner.update(input.subarray(at, at + chunkBytes));
-    return `${scanner.state()} ${rules.problem()}`;
+/** Checks a segment in chunks of several sizes: results must not depend on where chunks end. */
+function checkSegments(input: Buffer): void {
+  const scan = (chunkBytes: number, options: SegmentCheckOptions) => {
+    const segment = createSegmentCheck({ seconds: 10, ...options });
+    for (let at = 0; at < input.length; at += chunkBytes) segment.update(input.subarray(at, at + chunkBytes));
+    return segment.problem();
   };
-  return (input: Buffer) =>
-    check(scan(input, Math.max(1, input.length)) === scan(input, 61), 'The result depends on chunk boundaries');
+  for (const options of [{}, { isSegment: true }, { isPart: true, expected: () => 'mpegts' as const }])
+    check(scan(Math.max(1, input.length), options) === scan(61, options), 'The result depends on chunk boundaries');
 }
 
 /** Frames of segments, formats by their first bytes, and tags. */
@@ -33,9 +25,7 @@ export const frames: FuzzTargets = {
     seeds: [seeds.FRAGMENTED_FILE, seeds.MPEG_TS, seeds.ADTS],
     maxSteps: LINEAR,
   },
-  'mp4-frames': { run: scanFrames(createMp4Check), seeds: [seeds.FRAGMENTED_FILE], maxSteps: LINEAR },
-  'adts-frames': { run: scanFrames(createAdtsCheck), seeds: [seeds.ADTS], maxSteps: LINEAR },
-  'mpegts-packets': { run: scanFrames(createMpegTsCheck), seeds: [seeds.MPEG_TS], maxSteps: LINEAR },
+  'segment-check': { run: checkSegments, seeds: [seeds.FRAGMENTED_FILE, seeds.ADTS, seeds.MPEG_TS], maxSteps: LINEAR },
   'ogg-streams': {
     run(input) {
       const streams = readOggStreams(input);

@@ -1,9 +1,13 @@
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
 import {
+  boxOf,
   init,
   KEY,
   listed,
@@ -143,10 +147,11 @@ describe('HLS source faults', () => {
   });
 
   it('invalid padding fails the stream', async () => {
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16)).setAutoPadding(false);
     site.serve({
       '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed()]),
       '/key': KEY,
-      ...parts([bytesOf(160_000), ...segments.slice(1)]),
+      ...parts([cipher.update(boxOf(160_000, 7)), ...segments.slice(1)]),
     });
     expect(await readAll((await site.open()).readFrom(0).stream)).toMatch(/^broken/);
   });
@@ -264,6 +269,141 @@ describe('HLS source faults', () => {
 
     (await site.open()).close();
     await expect.poll(() => slow.seen[1]?.state).toBe('left');
+  });
+});
+
+describe('damaged segments', async () => {
+  const SOUND = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'];
+  const BOTH = [
+    '-f',
+    'lavfi',
+    '-i',
+    'testsrc=s=64x48:r=10:d=20',
+    ...SOUND,
+    '-c:v',
+    'libx264',
+    '-g',
+    '20',
+    '-c:a',
+    'aac',
+  ];
+  const HLS = ['-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'];
+  const folder = await madeBy([
+    [...BOTH, ...HLS, '-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
+    [...BOTH, ...HLS, '-hls_segment_type', 'fmp4', '-hls_segment_filename', 'fmp4%d.ts', 'fmp4.m3u8'],
+    [...SOUND, '-c:a', 'aac', '-f', 'segment', '-segment_format', 'adts', '-segment_time', '4', 'adts%d.ts'],
+    [...SOUND, '-c:a', 'libmp3lame', '-f', 'segment', '-segment_format', 'mp3', '-segment_time', '4', 'mp3%d.ts'],
+    [...SOUND, '-c:a', 'ac3', '-f', 'segment', '-segment_format', 'ac3', '-segment_time', '4', 'ac3%d.ts'],
+  ]);
+  const read = (name: string) => readFile(join(folder, name));
+  const encrypt = (bytes: Buffer) => {
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    return Buffer.concat([cipher.update(bytes), cipher.final()]);
+  };
+  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+  const lines = [0, 1, 2, 3, 4].flatMap((n) => ['#EXTINF:4.000,', `${n}.ts`]);
+  const damages: Record<string, (bytes: Buffer) => Buffer> = {
+    'a page': () => Buffer.from(`<!DOCTYPE html><title>Blocked</title>${'<p>No.</p>'.repeat(2000)}`),
+    'a short page': () => Buffer.from('<html>No.</html>'),
+    'random bytes': ({ length }) => bytesOf(length, 3),
+    zeros: ({ length }) => Buffer.alloc(length),
+    // Between two packets of MPEG-TS.
+    'its first half': (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2 / 188) * 188),
+    nothing: () => Buffer.alloc(0),
+  };
+  const cases = ['ts', 'fmp4', 'adts', 'mp3', 'ac3', 'encrypted ts'].flatMap((kind) =>
+    Object.keys(damages).flatMap((damage) => [0, 2, 4].map((place) => [kind, damage, place] as const)),
+  );
+  const serve = async (kind: string, change: (bytes: Buffer, index: number) => SiteFile) => {
+    const isEncrypted = kind.startsWith('encrypted');
+    const name = kind.replace('encrypted ', '');
+    const plain = await Promise.all([0, 1, 2, 3, 4].map((index) => read(`${name}${index}.ts`)));
+    const files = plain.map((bytes) => (isEncrypted ? encrypt(bytes) : bytes)).map(change);
+    const first = name === 'fmp4' ? [await read('init.mp4')] : [];
+    const map = name === 'fmp4' ? ['#EXT-X-MAP:URI="init.mp4"'] : [];
+    site.serve({
+      '/index.m3u8': () => playlist([...(isEncrypted ? [KEY_LINE] : []), ...map, ...lines]),
+      '/key': KEY,
+      ...(first[0] && { '/init.mp4': first[0] }),
+      ...Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file])),
+    });
+    return sha256(Buffer.concat([...first, ...plain]));
+  };
+  const outcome = () =>
+    site.open({ limits: { maxAttempts: 2 } }).then(
+      (source) => readAll(source.readFrom(0).stream),
+      (error: unknown) => `refused ${toStreamProblem(error).details.status}`,
+    );
+
+  it.each(cases)('of %s: %s in place %d is never a complete response', async (kind, damage, place) => {
+    await serve(kind, (bytes, index) => (index === place ? (damages[damage]?.(bytes) ?? bytes) : bytes));
+    expect(await outcome()).toMatch(/^(refused|broken) 502$/);
+  });
+
+  it.each(['ts', 'fmp4', 'adts', 'mp3', 'ac3', 'encrypted ts'])('of %s are requested again', async (kind) => {
+    const page = Buffer.from('<html>Try again</html>');
+    const whole = await serve(kind, (bytes) => {
+      let isFirst = true;
+      const handlers = [page, bytes].map((body) => createFaultHandler({ bytes: body }));
+      const handle = (...args: Parameters<FaultHandler>) => {
+        handlers[Number(!isFirst)]?.(...args);
+        isFirst = false;
+      };
+      return Object.assign(handle, { seen: [], renew: () => undefined });
+    });
+    expect(await outcome()).toBe(whole);
+  });
+
+  const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
+  const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
+  const largeBox = (type: string, body: Buffer) => {
+    const head = Buffer.alloc(16);
+    head.writeUInt32BE(1);
+    head.write(type, 4);
+    head.writeBigUInt64BE(BigInt(16 + body.length), 8);
+    return Buffer.concat([head, body]);
+  };
+  const box = (type: string, size: number, body: Buffer = Buffer.alloc(0)) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(size);
+    head.write(type, 4);
+    return Buffer.concat([head, body]);
+  };
+  const mdatOf = (bytes: Buffer) => bytes.indexOf('mdat', 0, 'latin1') - 4;
+  it.each<[string, string, (bytes: Buffer, index: number) => Buffer]>([
+    ['ts', 'behind a picture', (bytes) => Buffer.concat([PNG, bytes])],
+    ['ts', 'behind ID3', (bytes) => Buffer.concat([ID3, bytes])],
+    ['ts', 'with zeros behind it', (bytes) => Buffer.concat([bytes, Buffer.alloc(100)])],
+    ['ts', 'with noise in between', (b) => Buffer.concat([b.subarray(0, 1880), bytesOf(77), b.subarray(1880)])],
+    ['adts', 'behind ID3', (bytes) => Buffer.concat([ID3, bytes])],
+    ['mp3', 'behind ID3', (bytes) => Buffer.concat([ID3, bytes])],
+    [
+      'fmp4',
+      'with boxes in front',
+      (bytes) => Buffer.concat([...['styp', 'prft', 'emsg', 'free'].map((type) => box(type, 8)), bytes]),
+    ],
+    [
+      'fmp4',
+      'with a 64-bit size',
+      (bytes) => Buffer.concat([bytes.subarray(0, mdatOf(bytes)), largeBox('mdat', bytes.subarray(mdatOf(bytes) + 8))]),
+    ],
+    [
+      'fmp4',
+      'that extends to its end',
+      (bytes, index) =>
+        index < 4
+          ? bytes
+          : Buffer.concat([bytes.subarray(0, mdatOf(bytes)), box('mdat', 0, bytes.subarray(mdatOf(bytes) + 8))]),
+    ],
+  ])('takes %s %s for whole', async (kind, _, change) => {
+    const sent: Buffer[] = [];
+    await serve(kind, (bytes, index) => {
+      const changed = change(bytes, index);
+      sent.push(changed);
+      return changed;
+    });
+    const first = kind === 'fmp4' ? [await read('init.mp4')] : [];
+    expect(await outcome()).toBe(sha256(Buffer.concat([...first, ...sent])));
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SegmentOverrides } from '../../../core/state/resource.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import {
+  boxOf,
   init,
   KEY,
   listed,
@@ -14,7 +15,7 @@ import {
   useSegmentedSite,
   whole,
 } from './segmented-fixture.ts';
-import { bytesOf, sha256 } from './upstream.ts';
+import { sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();
 
@@ -49,7 +50,7 @@ describe('HLS source', () => {
   it('sends each initialization section where it changes', async () => {
     const lines = ['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 2), '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="b.mp4"'];
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
-    const other = bytesOf(700, 77);
+    const other = boxOf(700, 77);
     site.serve({
       '/index.m3u8': () => playlist([...lines, ...listed(2, 4)]),
       '/init.mp4': init,

@@ -10,9 +10,17 @@ import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } 
 /** A file, a handler, or a text that is generated for each request. */
 export type SiteFile = Buffer | FaultHandler | (() => string);
 
+/** Media in one box. */
+export function boxOf(length: number, seed: number): Buffer {
+  const bytes = bytesOf(length, seed);
+  bytes.writeUInt32BE(length);
+  bytes.write('mdat', 4);
+  return bytes;
+}
+
 /** Four segments, the section before them, and a key. */
-export const segments = [0, 1, 2, 3].map((index) => bytesOf(400_000 + index * 1000, index + 1));
-export const init = bytesOf(1000, 99);
+export const segments = [0, 1, 2, 3].map((index) => boxOf(400_000 + index * 1000, index + 1));
+export const init = boxOf(1000, 99);
 export const KEY = bytesOf(16, 5);
 export const whole = sha256(Buffer.concat(segments));
 
