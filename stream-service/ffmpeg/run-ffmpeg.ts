@@ -14,6 +14,8 @@ export interface FfmpegOptions {
   readonly args: readonly string[];
   /** Those with a pipe are written to it. */
   readonly inputs?: readonly Pick<FfmpegInput, 'writeTo'>[];
+  /** Less output than this counts as a failure: FFmpeg takes damage in an input for its end. @default none does */
+  readonly minSeconds?: number | undefined;
   /** Kills the process; its reason becomes the stream's error. */
   readonly signal?: AbortSignal;
   /** Called once with the end of stderr when it fails. */
@@ -33,6 +35,8 @@ const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error', ...LIMIT
 const TRUNCATED_INPUT = /: partial file$|\] File ended prematurely/m;
 /** Bytes of stderr kept: its last lines give the reason. */
 const MAX_STDERR_BYTES = 4096;
+/** The last of its reports of progress: it writes one at its end. */
+const MAX_PROGRESS_CHARS = 2048;
 /** Bytes of output buffered for a client that is slower than FFmpeg. */
 const BUFFER_BYTES = 1024 * 1024;
 
@@ -54,14 +58,19 @@ export const runningFfmpegs = (): number => running.size;
  * FFmpeg does not start. Destroying it kills the process (SIGKILL); the stream emits `close` once the process has exited.
  */
 export function runFfmpeg(options: FfmpegOptions): Readable {
-  const { path, args, inputs = [], onFailure } = options;
+  const { path, args, inputs = [], minSeconds, onFailure } = options;
+  const progress = minSeconds === undefined ? [] : ['-progress', `pipe:${FIRST_INPUT_DESCRIPTOR + inputs.length}`];
   const { command, stdin } = withProcessLimits(path);
   const [program = path, ...before] = command;
   let child: ChildProcess;
   try {
-    child = spawn(program, [...before, ...COMMON_FLAGS, ...args, 'pipe:1'], {
+    child = spawn(program, [...before, ...COMMON_FLAGS, ...progress, ...args, 'pipe:1'], {
       env: {},
-      stdio: [stdin, 'pipe', 'pipe', ...inputs.map(({ writeTo }) => (writeTo ? 'pipe' : 'ignore'))],
+      stdio: [
+        ...[stdin, 'pipe' as const, 'pipe' as const],
+        ...inputs.map(({ writeTo }) => (writeTo ? 'pipe' : 'ignore')),
+        ...(progress.length > 0 ? ['pipe' as const] : []),
+      ],
     });
   } catch (error) {
     // `spawn` throws for want of memory. Most other failures to start are events.
@@ -74,7 +83,7 @@ export function runFfmpeg(options: FfmpegOptions): Readable {
 /** Readers learn of the failure of an output from listeners of their own. */
 const ignore = () => undefined;
 
-function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: FfmpegOptions): Readable {
+function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFailure }: FfmpegOptions): Readable {
   killWhenStopped(child);
   lowerPriority(child);
   // Without free file descriptors there are no pipes, only the `error` event.
@@ -90,6 +99,7 @@ function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: Ffmpe
   }));
   const gone = Promise.withResolvers<void>();
   let stderr = '';
+  let progress = '';
   const abort = () => output.destroy(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));
 
   const output = new Readable({
@@ -130,8 +140,15 @@ function outputOf(child: ChildProcess, { inputs = [], signal, onFailure }: Ffmpe
   });
   // Unlike `exit`, `close` is emitted after the last byte of stdout.
   child.once('close', (code, killedBy) => {
-    if (code === 0) output.push(null);
-    else fail(new FfmpegFailed(`FFmpeg exited with ${killedBy ?? code}`));
+    const seconds = Number(/.*out_time_us=(\d+)/s.exec(progress)?.[1] ?? 0) / 1e6;
+    if (code !== 0) fail(new FfmpegFailed(`FFmpeg exited with ${killedBy ?? code}`));
+    else if (minSeconds !== undefined && seconds < minSeconds)
+      fail(new FfmpegFailed(`FFmpeg wrote ${seconds.toFixed(1)} s of at least ${minSeconds.toFixed(1)} s`));
+    else output.push(null);
+  });
+  const progressPipe = child.stdio?.[FIRST_INPUT_DESCRIPTOR + inputs.length] as Readable | null | undefined;
+  progressPipe?.setEncoding('utf8').on('data', (text: string) => {
+    progress = (progress + text).slice(-MAX_PROGRESS_CHARS);
   });
   child.stdout?.on('data', (chunk: Buffer) => {
     if (!output.push(chunk)) child.stdout?.pause();

@@ -48,6 +48,8 @@ export interface SegmentedSource extends SourceCapabilities {
   readonly needsRemux: true;
   /** Sum of the segment durations, seconds; undefined when live, and where the list has only whole seconds. */
   readonly durationSeconds: number | undefined;
+  /** What a copy of all segments lasts at least: the sum of their durations less one of them, and what these may be inexact by. */
+  readonly minSeconds?: number | undefined;
   /** Seconds of the longest gap that the list declares. @default 0 */
   readonly gapSeconds?: number;
   /** Whether the list declares that timestamps or encoding change midway. Live sources may do so undeclared. @default false */

@@ -43,6 +43,8 @@ const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
 interface FfmpegRun extends Pick<MuxJob, 'sources'> {
   readonly args: MuxArgs;
+  /** As `FfmpegOptions.minSeconds`. */
+  readonly minSeconds?: number | undefined;
   /** Called once FFmpeg has ended. */
   readonly release: () => void;
 }
@@ -59,7 +61,7 @@ const BUFFER_BYTES = 256 * 1024;
  * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, { sources, args: { others, output }, release }: FfmpegRun) => {
+  const run = (path: string, { sources, args: { others, output }, minSeconds, release }: FfmpegRun) => {
     const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
@@ -70,6 +72,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       path,
       args: [...inputArgs, ...output],
       inputs,
+      minSeconds,
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
       onFailure(stderr) {
         meter.onFfmpegFailure();
@@ -103,7 +106,9 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       };
       if (outlet.destroyed) return end();
       const args = format.args(peeked.map(({ start }) => start));
-      begin({ sources: peeked.map(({ source }) => source), args, release: end });
+      const opened = peeked.map(({ source }) => source);
+      const least = Math.max(0, ...opened.map((source) => (source.needsRemux && source.minSeconds) || 0));
+      begin({ sources: opened, args, minSeconds: least || undefined, release: end });
     };
     peekAll(sources, outlet)
       .then(beginWith)

@@ -101,6 +101,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     size: undefined,
     isSeekable: durationSeconds !== undefined,
     durationSeconds,
+    minSeconds: gapSeconds > 0 || durationSeconds === undefined ? undefined : minSecondsOf(timeline, track),
     gapSeconds,
     hasDiscontinuity: hasDiscontinuity(timeline.segments),
     readFrom(seconds, selection = 'all') {
@@ -114,6 +115,16 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     },
     close,
   };
+}
+
+/** Durations of lists are inexact: a share of them is, in lists that are not wrong. */
+const INEXACT_SHARE = 0.05;
+
+/** Undefined where the durations are no measure: a live list does not say that it has whole seconds alone. */
+function minSecondsOf({ segments }: Timeline, { window }: Track): number | undefined {
+  if (window && segments.every(({ seconds }) => Number.isInteger(seconds))) return undefined;
+  const longestSeconds = segments.reduce((longest, { seconds }) => Math.max(longest, seconds), 0);
+  return durationOf(segments) * (1 - INEXACT_SHARE) - longestSeconds;
 }
 
 /** Checks, while the first bytes arrive, that the source serves what comes after the first minute, where that is in doubt. */

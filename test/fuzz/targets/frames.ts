@@ -25,7 +25,12 @@ export const frames: FuzzTargets = {
     seeds: [seeds.FRAGMENTED_FILE, seeds.MPEG_TS, seeds.ADTS],
     maxSteps: LINEAR,
   },
-  'segment-check': { run: checkSegments, seeds: [seeds.FRAGMENTED_FILE, seeds.ADTS, seeds.MPEG_TS], maxSteps: LINEAR },
+  'segment-check': {
+    run: checkSegments,
+    seeds: [seeds.FRAGMENTED_FILE, seeds.ADTS, seeds.MPEG_TS],
+    // Six checks of each input.
+    maxSteps: { fixed: 30_000, perByte: 300 },
+  },
   'ogg-streams': {
     run(input) {
       const streams = readOggStreams(input);

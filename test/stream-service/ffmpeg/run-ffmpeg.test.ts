@@ -28,6 +28,18 @@ describe('runFfmpeg', () => {
     expect((await buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10) }))).length).toBe(10 * 44_100 * 2);
   });
 
+  it.each([
+    [9.5, true],
+    [10.5, false],
+  ])('of ten seconds, at least %d are there: %s', async (minSeconds, isEnough) => {
+    const output = buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10), minSeconds }));
+    const outcome = output.then(
+      ({ length }) => length,
+      (error: Error) => error.message,
+    );
+    expect(await outcome).toBe(isEnough ? 10 * 44_100 * 2 : 'FFmpeg wrote 10.0 s of at least 10.5 s');
+  });
+
   it('reports the end of stderr when FFmpeg fails', async () => {
     const said: string[] = [];
     const args = ['-i', '/nowhere/file.mp4', '-f', 'null'];

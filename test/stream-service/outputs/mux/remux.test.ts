@@ -25,6 +25,8 @@ async function start(source: Source, traits: Partial<Track> = {}, options = {}):
 }
 const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', name, 'index.m3u8'), options);
 
+const TO_END = Buffer.from('\0\0\0\0mdat');
+
 describe('segmented rendition', () => {
   it('sends codecs that MP4 does not support as WebM', async () => {
     const file = await readFile(join(media, 'clip.webm'));
@@ -65,6 +67,25 @@ describe('segmented rendition', () => {
       () => 'broken',
     );
     expect(['broken', 502]).toContain(outcome);
+  });
+
+  it('breaks the connection when FFmpeg ends before what the list says', async () => {
+    const source = await hls('fmp4');
+    const read = async (minSeconds: number, cut: number) => {
+      const readFrom = (seconds: number) => {
+        const run = source.readFrom(seconds);
+        // A box that extends to the end takes in what follows.
+        const stream = run.stream.map((bytes: Buffer) => (bytes.indexOf('moof') > 0 && cut-- === 0 ? TO_END : bytes));
+        return { ...run, stream };
+      };
+      return sendRequest(await start({ ...source, minSeconds, readFrom })).then(
+        ({ status }) => status,
+        () => 'broken',
+      );
+    };
+    const { durationSeconds = 0 } = source;
+    expect(await read(durationSeconds * 0.9, Number.POSITIVE_INFINITY)).toBe(200);
+    expect(await read(durationSeconds * 0.9, 1)).toBe('broken');
   });
 
   it('ends FFmpeg when the client disconnects', async () => {
