@@ -65,6 +65,11 @@ export interface GuardedRequest {
   /** Maximum time without a byte of the response, in the head or in the body; 0: unlimited. @default 15_000 */
   readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal;
+  /**
+   * Decodes a body that the source has compressed, although `identity` was asked for. For what is read from its start and within
+   * a bound: offsets count the decoded bytes. @default false
+   */
+  readonly isDecoded?: boolean;
 }
 
 /** The head of a response, and its body as a stream. */
@@ -72,6 +77,8 @@ export interface GuardedResponse {
   readonly status: number;
   /** Lower-case names; repeated fields joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body was compressed: its headers tell nothing of its length. */
+  readonly wasDecoded?: true;
   /** The final URL, after redirects. */
   readonly url: string;
   /** To be read to its end or destroyed. */

@@ -146,6 +146,9 @@ export class NotDeliverable extends Error {
   }
 }
 
+/** Detail of the refusal of a file that its source compresses: offsets into it mean nothing. */
+export const COMPRESSED = 'The source sends the file compressed and without ranges.';
+
 /** What a source sent takes too much time or memory to parse. */
 export class ParsingLimitExceeded extends NotDeliverable {
   constructor() {

@@ -3,6 +3,7 @@ export {
   CapacityExceeded,
   ClientDisconnected,
   ClientLimitExceeded,
+  COMPRESSED,
   DestinationFailed,
   type DestinationReason,
   EgressRefused,

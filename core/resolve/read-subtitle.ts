@@ -38,6 +38,7 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
       headersFor: requestHeaders(track),
       identity: track.egress ?? resource.egress,
       signal,
+      isDecoded: true,
     });
     if (response.status !== 200) {
       discardResponse(response);

@@ -153,7 +153,7 @@ export type NextStep =
   /** `reason`: the failure, where it counts as one. */
   | { readonly kind: 'wait'; readonly delayMs: number; readonly reason?: string; readonly state: RetryState }
   | { readonly kind: 'renew'; readonly isGone: boolean; readonly state: RetryState }
-  | { readonly kind: 'fail'; readonly error: UpstreamError };
+  | { readonly kind: 'fail'; readonly error: Exclude<FailedOutcome, { kind: 'expired' }>['error'] };
 
 /** Decides what follows an attempt that failed, by the table above. */
 export function planNextAttempt(

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../core/errors/index.ts';
+import { COMPRESSED, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import { parseContentRange, parseLength, parseUnsatisfiedRange } from '../../core/http/index.ts';
 
 /** What is known of the entity behind a URL. It must not change while it is being read. */
@@ -37,7 +37,7 @@ export type ResponseOutcome =
     }
   /** The entity differs from the one read before. */
   | { readonly kind: 'changed'; readonly error: UpstreamError }
-  | { readonly kind: 'unusable'; readonly error: UpstreamError };
+  | { readonly kind: 'unusable'; readonly error: UpstreamError | UnsupportedRendition };
 
 /** The source refuses the requested range; another range of the entity may exist. */
 export class RangeRefused extends UpstreamError {}
@@ -57,7 +57,7 @@ export function classifyResponse(head: ResponseHead, requested: RequestedRange, 
   if (status === 206 || status === 200) {
     const coding = headers['content-encoding']?.trim().toLowerCase();
     // Offsets into an encoded representation are not offsets into the file (RFC 9110 §8.4, §14).
-    if (coding && coding !== 'identity') return unusable(`Unexpected Content-Encoding ${coding}`);
+    if (coding && coding !== 'identity') return { kind: 'unusable', error: new UnsupportedRendition(COMPRESSED) };
     return status === 206 ? classifyPartial(headers, requested, known) : classifyFull(headers, requested, known);
   }
   if (EXPIRED_STATUSES.has(status))

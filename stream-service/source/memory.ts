@@ -4,8 +4,11 @@ import { appendChunk } from '../../core/egress/client/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { AttemptOptions } from './attempts.ts';
 import type { RequestedRange } from './classify-response.ts';
+import { createMediaCheck } from './completeness.ts';
 import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
-import type { FileSource, Source } from './source.ts';
+import type { FileSource, OpenRequest, Source } from './source.ts';
+import { TrackLocator } from './track-locator.ts';
+import { ChunkSizer } from './upstream-request.ts';
 
 /** Bytes in memory as a file. */
 export const memorySource = (bytes: Buffer): FileSource => ({
@@ -18,6 +21,20 @@ export const memorySource = (bytes: Buffer): FileSource => ({
     Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
   close: () => undefined,
 });
+
+/**
+ * Reads a small file whole, as browsers do: without ranges, which some sources serve with another length or validator each time, and
+ * decoded. @throws UpstreamError, also when it is longer; UrlExpired, NotFound
+ */
+export async function openSmallFile(request: OpenRequest, maxBytes: number): Promise<FileSource> {
+  const { limits, track, signal } = request;
+  const locator = new TrackLocator({ ...request, load: async () => undefined });
+  const rangeRequirement = { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) };
+  const target = locator.target((location) => location.track.url, { rangeRequirement });
+  const { bytes } = await fetchBuffer({ ...request, target, createCheck: createMediaCheck }, maxBytes, signal);
+  if (bytes.length === 0) throw new UpstreamError('Upstream file is empty');
+  return memorySource(bytes);
+}
 
 export interface ReadWholeOptions {
   readonly maxBytes: number;
@@ -58,7 +75,10 @@ export async function fetchBuffer(
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fetch = new RangeFetch({ ...options, requested: { first, last }, bufferLimitBytes: maxBytes });
+  const fetch = new RangeFetch({
+    ...{ ...options, isDecoded: last === undefined },
+    ...{ requested: { first, last }, bufferLimitBytes: maxBytes },
+  });
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const chunks: Buffer[] = [];

@@ -1,6 +1,5 @@
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
-import type { PredictedRange } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
 import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
@@ -9,7 +8,7 @@ import { peekLimits, singleAttemptLimits } from './attempts.ts';
 import { AvailabilityProbes } from './availability-probe.ts';
 import { openFile } from './file-source.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
-import { memorySource } from './memory.ts';
+import { memorySource, openSmallFile } from './memory.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import {
   createLiveLists,
@@ -28,7 +27,7 @@ import { findTrack } from './track-locator.ts';
 
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
-  direct: openFile,
+  direct: (request) => (request.maxBytes === undefined ? openFile(request) : openSmallFile(request, request.maxBytes)),
   hls: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadHls)),
   dash: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadDash)),
 };
@@ -93,7 +92,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     [
       stored,
       storedTrack,
-      { signal = new AbortController().signal, range = { first: 0 }, client = '' } = {},
+      { signal = new AbortController().signal, range = { first: 0 }, maxBytes, client = '' } = {},
     ]: Parameters<OpenSource>,
   ): OpenRequest => {
     const { delivery, window } = storedTrack;
@@ -109,6 +108,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       track: found && window ? { ...found, window } : (found ?? storedTrack),
       client,
       range,
+      maxBytes,
       signal,
       readAheadBudget: budgetOf(client),
       probes: isRead ? probes : undefined,
@@ -156,9 +156,9 @@ export async function openTrack(
   { resource }: { readonly resource: Resource },
   track: Track,
   session: StreamSession,
-  { range, signal = session.signal }: { readonly range?: PredictedRange; readonly signal?: AbortSignal } = {},
+  { signal = session.signal, ...options }: Omit<OpenOptions, 'client'> = {},
 ): Promise<Source> {
-  const source = await openSource(resource, track, { signal, range, client: session.client });
+  const source = await openSource(resource, track, { ...options, signal, client: session.client });
   session.onClose(() => source.close());
   return source;
 }

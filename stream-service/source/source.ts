@@ -86,6 +86,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** What will probably be read: requesting it while opening saves a request. @default everything */
   readonly range?: PredictedRange | undefined;
+  /** Of a small file, which is read into memory as a whole, without ranges. @default it is not */
+  readonly maxBytes?: number;
   /** Whose share of the memory for reading ahead the source uses. @default that of no client */
   readonly client?: string;
 }
@@ -98,6 +100,8 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   readonly client: string;
   /** What will probably be read; only for kinds that are read by offset. */
   readonly range: PredictedRange;
+  /** As in `OpenOptions`. */
+  readonly maxBytes: number | undefined;
   /** Resolves a resource again, once for all concurrent callers. */
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly readAheadBudget: ReadAheadBudget;

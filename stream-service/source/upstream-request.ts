@@ -153,6 +153,8 @@ export interface UpstreamRequestDependencies {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: Log;
+  /** Decodes what the source has compressed and sends whole. @default false */
+  readonly isDecoded?: boolean;
   /** Called when the source reports overload. */
   readonly onOverload?: (() => void) | undefined;
 }
@@ -181,15 +183,17 @@ export function planHeaders(
  * @throws EgressRefused, UpstreamError when retrying cannot help
  */
 export async function sendRequest(
-  { egress, identity, limits }: UpstreamRequestDependencies,
+  { egress, identity, limits, isDecoded = false }: UpstreamRequestDependencies,
   { url, track }: Location,
   range: RequestedRange,
   signal: AbortSignal,
 ): Promise<GuardedResponse | UpstreamError> {
   try {
     const headersFor = planHeaders(url, track, range);
-    const { stallTimeoutMs } = limits;
-    return await egress.request(url, { headersFor, identity: track.egress ?? identity, stallTimeoutMs, signal });
+    return await egress.request(url, {
+      ...{ headersFor, identity: track.egress ?? identity, stallTimeoutMs: limits.stallTimeoutMs, signal },
+      isDecoded: isDecoded && range.last === undefined,
+    });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UpstreamError) return error;

@@ -4,6 +4,7 @@ import { describeError, type Span, type SpanOptions, startSpan } from '../../log
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import type { Destination } from '../guard/index.ts';
 import { DIRECT, isSocks } from '../proxy/index.ts';
+import { decodeResponse } from './decode-response.ts';
 import { type DispatcherOptions, isProxyAuthFailure, proxyDispatcher, socketDispatcher } from './dispatchers.ts';
 import { discardResponse, dispatch, type RawResponse, toUpstreamError } from './response-body.ts';
 
@@ -104,7 +105,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       try {
         response = await follow(httpUrl(text), request);
         endWithBody(span, response);
-        return response;
+        return request.isDecoded ? decodeResponse(response) : response;
       } catch (error) {
         response?.body.destroy();
         span.fail(error);

@@ -74,7 +74,9 @@ export async function inspectTracks(
       failures.push(error);
       if (isFinal(error)) return { result: [] };
       // A file that any page names may be no media: it is not offered unread.
-      const isOffered = !incomplete.has(candidate) || (hasCodec(track) && !isBareLink && !isGeneric);
+      const isDelayed = error instanceof UpstreamError && error.reason === 'delayed';
+      const isDescribed = hasCodec(track) || (isMediaContainer(track.container) && !isDelayed);
+      const isOffered = !incomplete.has(candidate) || (isDescribed && !isBareLink && !isGeneric);
       return { result: isOffered ? [candidate] : [], failure: error };
     }
   };

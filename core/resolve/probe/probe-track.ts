@@ -1,6 +1,6 @@
 import { discardResponse } from '../../egress/client/index.ts';
 import type { Egress } from '../../egress/index.ts';
-import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
+import { COMPRESSED, EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { formatRange, requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
 import { firstFragmentUrl } from '../../media/dash/index.ts';
@@ -17,6 +17,7 @@ import {
   openFile,
   type Probed,
   readTraits,
+  requestTwice,
   withoutDuration,
 } from './read-file.ts';
 
@@ -62,9 +63,9 @@ export function createTrackProbe(options: TrackProbeOptions): TrackProbe {
   };
 
   const fetchHead = async (track: Track, maxBytes: number) => {
-    const response = await egress.request(track.url, {
-      ...{ headersFor: requestHeaders(track), identity, signal: trackSignal() },
-    });
+    const until = trackSignal();
+    const options = { headersFor: requestHeaders(track), identity, signal: until, isDecoded: true };
+    const response = await requestTwice(until, () => egress.request(track.url, options));
     const bytes = await collect(response, maxBytes);
     if (response.status !== 200) throw statusError(response.status);
     return { bytes, url: response.url };
@@ -79,6 +80,7 @@ export function createTrackProbe(options: TrackProbeOptions): TrackProbe {
     const { result, failure } = await readTraits(file, { client, signal: total });
     if (await isEncrypted(file.blocks, { client, signal })) throw new NotDeliverable(DRM_PROTECTED, { reason: 'drm' });
     if (!result) throw new NotFound('The file is not media', { reason: 'no-media' });
+    if (file.isCompressed) throw new NotDeliverable(COMPRESSED);
     return { result: withTraits(track, result, file.size), failure };
   };
 

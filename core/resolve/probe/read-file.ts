@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { appendChunk, discardResponse } from '../../egress/client/index.ts';
 import type { Egress, GuardedResponse } from '../../egress/index.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
@@ -28,6 +29,8 @@ export interface RemoteFile {
   readonly status: number;
   /** Bytes; undefined when the source does not report it. */
   readonly size: number | undefined;
+  /** The source sends it compressed: what was read is decoded, and nothing else can be. */
+  readonly isCompressed: boolean;
   /** What was read: the start of the file first. */
   readonly blocks: readonly [Block, ...Block[]];
   /**
@@ -55,11 +58,12 @@ export interface OpenOptions {
 export async function openFile(track: Track, { egress, identity, signal }: OpenOptions): Promise<RemoteFile> {
   const headersFor = requestHeaders(track);
   const request = (first: number, last: number) =>
-    egress.request(track.url, {
-      headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
-      identity,
-      signal,
-    });
+    requestTwice(signal, () =>
+      egress.request(track.url, {
+        headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
+        ...{ identity, signal, isDecoded: true },
+      }),
+    );
 
   const first = await request(0, BLOCK_BYTES - 1);
   if (first.status === 206 && !startsAt(first, 0)) {
@@ -68,14 +72,14 @@ export async function openFile(track: Track, { egress, identity, signal }: OpenO
   }
   const hasBytes = first.status === 200 || first.status === 206;
   if (!hasBytes) discardResponse(first);
-  const head = hasBytes ? await collect(first, BLOCK_BYTES) : Buffer.alloc(0);
+  const head = hasBytes ? await collect(first, BLOCK_BYTES).catch(orNothing(first)) : Buffer.alloc(0);
   const size = sizeOf(first, head);
   const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
   let totalBytes = head.length;
 
   const load = async (start: number, end: number) => {
     const last = Math.min(Math.max(end, start + BLOCK_BYTES), size ?? end) - 1;
-    if (first.status !== 206) throw new OutOfReach('The source does not support ranges');
+    if (first.status !== 206 || first.wasDecoded) throw new OutOfReach('The source does not support ranges');
     if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES)
       throw new OutOfReach('Read limit exceeded');
     const response = await request(start, last);
@@ -90,7 +94,32 @@ export async function openFile(track: Track, { egress, identity, signal }: OpenO
     blocks.push({ start, bytes });
   };
 
-  return { status: first.status, size, blocks, load };
+  return { status: first.status, size, isCompressed: first.wasDecoded === true, blocks, load };
+}
+
+/** What is not even compressed as it is said to be is no media. */
+const orNothing =
+  ({ wasDecoded }: GuardedResponse) =>
+  (error: unknown): Buffer => {
+    if (wasDecoded) return Buffer.alloc(0);
+    throw error;
+  };
+
+/** Until a request is sent again. */
+const RETRY_DELAY_MS = 500;
+
+/** Sends a request once more when it has failed in a way that may pass: 429, 5xx, a connection that broke. */
+export async function requestTwice(
+  signal: AbortSignal,
+  send: () => Promise<GuardedResponse>,
+): Promise<GuardedResponse> {
+  const response = await send().catch((error) => {
+    if (!(error instanceof UpstreamError)) throw error;
+  });
+  if (response && response.status !== 429 && response.status < 500) return response;
+  if (response) discardResponse(response);
+  await sleep(RETRY_DELAY_MS, undefined, { signal });
+  return send();
 }
 
 /** At most `maxBytes` of a body; the rest is not read. */
@@ -111,8 +140,8 @@ const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
   parseContentRange(headers['content-range'])?.first === offset;
 
 /** Bytes of the whole file, from Content-Range, else Content-Length, else from the body when it is complete. */
-function sizeOf({ status, headers }: GuardedResponse, head: Buffer): number | undefined {
-  if (headers['content-encoding'] && headers['content-encoding'] !== 'identity') return undefined;
+function sizeOf({ status, headers, wasDecoded }: GuardedResponse, head: Buffer): number | undefined {
+  if (wasDecoded || (headers['content-encoding'] && headers['content-encoding'] !== 'identity')) return undefined;
   if (status === 206) return parseContentRange(headers['content-range'])?.total;
   return digits(headers['content-length']) ?? (head.length < BLOCK_BYTES ? head.length : undefined);
 }

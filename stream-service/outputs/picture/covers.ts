@@ -140,7 +140,7 @@ export async function readPicture(
   { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
   openSource: OpenSource,
 ): Promise<Buffer> {
-  const source = await openSource(resource, track, { signal, client });
+  const source = await openSource(resource, track, { signal, client, maxBytes: MAX_PICTURE_BYTES });
   try {
     return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
   } finally {

@@ -3,7 +3,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
-import type { Cue } from '../../../core/media/subtitles/index.ts';
+import { type Cue, MAX_SUBTITLE_BYTES } from '../../../core/media/subtitles/index.ts';
 import type { TimedText } from '../../../core/media/timed-text/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';
 import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/state/index.ts';
@@ -82,7 +82,7 @@ export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitles
   };
 
   const read = async (resource: Resource, { track }: SelectedSubtitle, client: string, signal: AbortSignal) => {
-    const source = await openSource(resource, track, { signal, client });
+    const source = await openSource(resource, track, { signal, client, maxBytes: MAX_SUBTITLE_BYTES });
     try {
       return await readSubtitleFile(source, (bytes) => parse(READ_CUES, bytes, { client, signal }));
     } catch (error) {

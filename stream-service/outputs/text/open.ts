@@ -10,7 +10,7 @@ export async function openText(
   { found, format, head }: TextPlan,
   { session, openSource }: Opening,
 ): Promise<Representation> {
-  const source = await openTrack(openSource, found, found.track, session);
+  const source = await openTrack(openSource, found, found.track, session, { maxBytes: MAX_SUBTITLE_BYTES });
   const text = await readSubtitleFile(source, (bytes) => parse(CONVERT_SUBTITLES, { bytes, format }, session));
   return inMemory(head, Buffer.from(text));
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
@@ -12,6 +13,39 @@ describe('requests of a file source', () => {
     const source = await openWith({}, {}, 2_900_000);
     expect(await readAll(source.read(2_900_000, 2_999_999))).toBe(sha256(bytes.subarray(2_900_000, 3_000_000)));
     expect(seen).toHaveLength(1);
+  });
+
+  describe('that is small', () => {
+    const text = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n'.repeat(2000));
+    const open = async (maxBytes = MiB) => {
+      const track = trackAt(`${upstream.origin}/captions.vtt`, { container: 'vtt' });
+      return isFile(await upstream.reader()(resourceWith(track), track, { maxBytes }));
+    };
+
+    it.each<[string, Fault | undefined]>([
+      ['with a length', undefined],
+      ['chunked, without a validator', { name: 'chunked' }],
+      ['until the connection closes', { name: 'unframed', after: 0, times: 0 }],
+      ['that drops once', { name: 'drop', after: 5000, times: 1 }],
+    ])('ask for all of it without Range: %s', async (_, how) => {
+      const { seen } = fault(how, { bytes: text, etag: null });
+      expect(await readAll((await open()).read(0))).toBe(sha256(text));
+      expect(seen.map(({ range }) => range)).toEqual(seen.map(() => undefined));
+    });
+
+    it.each<[string, (bytes: Buffer) => Buffer]>([
+      ['gzip', gzipSync],
+      ['br', brotliCompressSync],
+      ['deflate', deflateSync],
+    ])('decode what its source compresses as %s', async (coding, encode) => {
+      upstream.use((_, response) => void response.writeHead(200, { 'content-encoding': coding }).end(encode(text)));
+      expect(await readAll((await open()).read(0))).toBe(sha256(text));
+      expect(await statusOf(open(text.length - 1))).toBe(502);
+      upstream.use((_, response) =>
+        response.writeHead(200, { 'content-encoding': coding }).end(encode(text).subarray(0, -20)),
+      );
+      expect(await statusOf(open())).toBe(502);
+    });
   });
 
   it('respect the maximum range of the format', async () => {

@@ -74,7 +74,7 @@ describe('file source, when the upstream', () => {
     ['never answers with the right range', { name: 'wrong-range', times: 99 }, 502],
     ['drops every answer at once', { name: 'drop', after: 0, times: 99 }, 502],
     ['stalls in every answer', { name: 'stall', after: 0, times: 99 }, 502],
-    ['says gzip', { name: 'encoded' }, 502],
+    ['says gzip', { name: 'encoded' }, 415],
     ['answers something odd', { name: 'status', status: 299, times: 99 }, 502],
     ['wants payment', { name: 'status', status: 402, times: 99 }, 502],
     ['wants a login', { name: 'status', status: 401, times: 99 }, 502],

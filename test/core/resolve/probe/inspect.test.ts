@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../../core/egress/egress.ts';
@@ -54,6 +55,8 @@ const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
   });
 
 describe('inspectTracks', () => {
+  /** Paths of `/once/` that have failed. */
+  const asked = new Set<string>();
   /** Responses of `/list/`, last first. */
   const lists: string[] = [];
   const encrypted = new Map<string, Buffer>();
@@ -73,6 +76,20 @@ describe('inspectTracks', () => {
           sendRange(await readFile(join(await ensureMedia(), path)), request.headers.range, response);
         },
         '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
+        '/gzip/': async ({ path, request, response }) => {
+          const file = HEADS[path] ?? (await readFile(join(await ensureMedia(), path)));
+          response.setHeader('content-encoding', 'gzip');
+          if (request.headers.range) sendRange(gzipSync(file), request.headers.range, response);
+          else response.end(gzipSync(file));
+        },
+        '/once/': async ({ path, response }) => {
+          const [, status, name = ''] = /^(\d+)\/(.*)$/.exec(path) ?? [];
+          const isFirst = !asked.has(path);
+          asked.add(path);
+          if (!isFirst) response.end(await readFile(join(await ensureMedia(), name)));
+          else if (status === '0') response.destroy();
+          else response.writeHead(Number(status)).end();
+        },
       },
     });
     closeAfterwards(origin);
@@ -182,6 +199,7 @@ describe('inspectTracks', () => {
     ['/heads/gif', 'no-media'],
     ['/heads/html', 'no-media'],
     ['/coded/x', 'no-media'],
+    ['/gzip/html', 'no-media'],
     ['/trouble/404', 'not-found'],
     ['/trouble/410', 'gone'],
     ['http://10.1.2.3/x.mp4', 'private-address'],
@@ -203,6 +221,29 @@ describe('inspectTracks', () => {
   ])('answers %s with %d', (path, status) =>
     expect(asProblem(trackOf(path))).rejects.toMatchObject({ details: { status } }),
   );
+
+  it('says that a file is compressed by its source', () =>
+    expect(asProblem(trackOf('/gzip/clip.mp4'))).rejects.toMatchObject({
+      details: { status: 415, detail: 'The source sends the file compressed and without ranges.' },
+    }));
+
+  it('reads a playlist that its source compresses', async () =>
+    expect(await trackOf('/gzip/hls/ts/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' })).toMatchObject({
+      durationSeconds: 6,
+    }));
+
+  it.each(['/once/503/clip.mp4', '/once/429/clip.mp4', '/once/0/clip.mp4'])('asks %s once more', async (path) =>
+    expect(await trackOf(path)).toMatchObject({ container: 'mp4', durationSeconds: 6 }),
+  );
+
+  it('offers a file that its extractor names when reading it fails in passing, unless any page may name it', async () => {
+    const own = { ext: 'mp4', height: 720 };
+    const options = [{ extractor_key: 'Pinterest' }, { extractor_key: 'Generic' }] as const;
+    const offered = await Promise.all(
+      options.map((info) => inspectFormats([format('/trouble/503', own), format('/files/tone.m4a')], info)),
+    );
+    expect(offered.map((tracks) => tracks.length)).toEqual([2, 1]);
+  });
 
   it('reads only the start of a source that ignores ranges', async () => {
     expect(await trackOf('/slow/clip.mp4?rate=10000000')).toMatchObject({ container: 'mp4', durationSeconds: 6 });

@@ -1,0 +1,30 @@
+import { pipeline, Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { GuardedResponse } from '../egress.ts';
+import { toUpstreamError } from './response-body.ts';
+
+/** A part of compressed bytes ends somewhere. */
+const PART = { finishFlush: constants.Z_SYNC_FLUSH };
+
+const DECODERS = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** The response with its body decoded, as far as it is read. Others, and unknown codings, stay as they are. */
+export function decodeResponse(response: GuardedResponse): GuardedResponse {
+  const { 'content-encoding': coding = '', 'content-length': _, ...headers } = response.headers;
+  const create = DECODERS.get(coding.trim().toLowerCase());
+  if (!create) return response;
+  const decoder = pipeline(response.body, create(response.status === 206 ? PART : {}), () => undefined);
+  const decoded = async function* () {
+    try {
+      yield* decoder;
+    } catch (error) {
+      throw toUpstreamError(error);
+    }
+  };
+  return { ...response, headers, body: Readable.from(decoded(), { objectMode: false }), wasDecoded: true };
+}
