@@ -49,7 +49,6 @@ export const UNIT_TESTS = [
   'test/stream-service/outputs/text/*.test.ts',
   'test/stream-service/source/{attempts,availability-probe,classify-response,range-plan,read-ahead-limits}.test.ts',
   'test/stream-service/task/{dockerfile,idle-timer,metrics,task-settings}.test.ts',
-  'test/stream-service/web-function/*.test.ts',
   'test/structure/*.test.ts',
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',

@@ -18,9 +18,7 @@ try {
   checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
   deployedSource({ settings, profile: profileOf(settings) });
   await bundle({ outDir: BUNDLE_DIR });
-  if (settings.streamHost === 'lambda') await bundle({ outDir: BUNDLE_DIR, only: ['stream-function'] });
-  const streamBundle = settings.streamHost === 'lambda' ? 'stream-function' : 'stream-service';
-  await placeFfmpeg({ dir: join(BUNDLE_DIR, streamBundle), architecture: settings.architecture });
+  await placeFfmpeg({ dir: join(BUNDLE_DIR, 'stream-service'), architecture: settings.architecture });
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();
 } catch (error) {

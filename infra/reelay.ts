@@ -19,13 +19,12 @@ import {
   type StreamDependencies,
   StreamNetwork,
   StreamTask,
-  WebFunctionStreamHost,
 } from './constructs/stream-host/index.ts';
 import { Tools, ToolUpdates } from './constructs/tools/index.ts';
 
 /** The settings of a deployment (docs/settings.md), each with its default, and where its code is. */
 export interface ReelayProps extends Partial<DeploymentSettings> {
-  /** Folder of the bundles: `functions/<name>`, `stream-service` or `stream-function`. `bundle` writes them. */
+  /** Folder of the bundles: `functions/<name>`, `stream-service`. `bundle` writes them. */
   readonly bundleDir: string;
   /** Folder of the built page. @default `web` in `bundleDir`, or a page that says that it was not built */
   readonly pageDir?: string;
@@ -79,14 +78,13 @@ export class Reelay extends Construct {
       ...{ settings, profile, bundleDir, pageDir: pageDir ?? pageIn(bundleDir) },
       pageHeadersFile: PAGE_HEADERS_FILE,
     };
-    checkGiven(settings, vpc, givenTable);
+    checkGiven(settings, givenTable);
     const table = givenTable ?? new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
     this.table = table;
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
     const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
-    const fargate =
-      profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools }, vpc);
+    const fargate = this.#createTask({ deployment, table, tools }, vpc);
     const isOnDemand = profile.streamHost === 'on-demand';
     const { accessKeysSecret } = settings;
     // A function has one store at most. It also has the flag of the cost guard.
@@ -96,10 +94,9 @@ export class Reelay extends Construct {
     const accessKeys = accessKeysSecret
       ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
       : undefined;
-    const onDemand =
-      isOnDemand && fargate
-        ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
-        : undefined;
+    const onDemand = isOnDemand
+      ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
+      : undefined;
     const api = new Api(this, 'Api', {
       deployment,
       table,
@@ -108,13 +105,10 @@ export class Reelay extends Construct {
       ...(onDemand && { wake: onDemand.wake }),
     });
     const balanced =
-      profile.streamHost === 'balanced' && fargate
+      profile.streamHost === 'balanced'
         ? new BalancedStreamHost(this, 'Streams', { deployment, ...fargate, toolsInstalled: api.toolsInstalled })
         : undefined;
-    const webFunction = fargate
-      ? undefined
-      : new WebFunctionStreamHost(this, 'StreamFunction', { deployment, table, tools });
-    const host = balanced ?? onDemand ?? webFunction;
+    const host = balanced ?? onDemand;
     if (!host) throw new Error('A profile has one stream host');
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
@@ -152,15 +146,10 @@ export class Reelay extends Construct {
       // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
       criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
       ...(balanced && { balanced }),
-      ...(webFunction && { webFunction }),
     });
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
     // Read by infra/cli, which refuses to change them unless they are named.
     new CfnOutput(this, 'Profile', { description: 'The profile of this deployment', value: settings.profile });
-    new CfnOutput(this, 'StreamHost', {
-      description: 'What streams: fargate, or lambda with -c streamHost=lambda',
-      value: settings.streamHost,
-    });
     if (settings.retainTable)
       new CfnOutput(this, 'RetainedTable', { description: 'Stays when the stack is deleted', value: table.tableName });
     new CfnOutput(this, 'EdgeDomain', {
@@ -202,9 +191,8 @@ export class Reelay extends Construct {
   }
 }
 
-/** @throws SettingError for a network or table of another stack that the settings or the service have no use for */
-function checkGiven({ streamHost, retainTable }: DeploymentSettings, vpc: IVpc | undefined, table: ITable | undefined) {
-  if (vpc && streamHost === 'lambda') throw new SettingError('vpc is for streamHost fargate: lambda has no network');
+/** @throws SettingError for a table of another stack that the settings or the service have no use for */
+function checkGiven({ retainTable }: DeploymentSettings, table: ITable | undefined) {
   if (!table) return;
   if (retainTable)
     throw new SettingError('retainTable is for a table of its own: the given table has its removal policy');

@@ -16,12 +16,6 @@ const deploymentSettings = inScope('aws', {
     description:
       'Size and cost of the deployment; keep it in `cdk.json`, since a deployment does not remember the last one',
   },
-  streamHost: {
-    parse: oneOf('fargate', 'lambda'),
-    default: 'fargate',
-    description:
-      'Where `hobby` streams: a Fargate task that the first request starts, or a Lambda Web Function, which answers within seconds and ends each response after 15 minutes',
-  },
   stage: {
     parse: matching(
       // The firewall stack of another stage is called reelay-STAGE-edge-REGION.

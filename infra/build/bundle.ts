@@ -7,8 +7,8 @@ export interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
   /**
-   * Function names, `stream-service`, `stream-function` and `one-machine`: only these are rebuilt.
-   * @default all but `stream-function` and `one-machine`
+   * Function names, `stream-service` and `one-machine`: only these are rebuilt.
+   * @default all but `one-machine`
    */
   readonly only?: readonly string[];
   /** Writes a source map beside each bundle, for analysis; nothing reads it at run time. @default false */
@@ -36,11 +36,6 @@ const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
     'strip-elf.ts': join(import.meta.dirname, 'strip-elf.ts'),
   },
-  'stream-function': {
-    ...WORKER_FILES,
-    'index.js': join(ROOT, 'stream-service', 'web-function', 'index.js'),
-    'package.json': join(ROOT, 'stream-service', 'web-function', 'package.json'),
-  },
   'one-machine/app': {
     ...WORKER_FILES,
     'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
@@ -66,7 +61,6 @@ const MCP_MESSAGES = Object.fromEntries([...LATE_MODULES].map(([path, name]) => 
 const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'functions/get-resource': { ...PARSING_WORKER, ...MCP_MESSAGES },
   'stream-service': PARSING_WORKER,
-  'stream-function': PARSING_WORKER,
   'one-machine/app': { ...PARSING_WORKER, ...MCP_MESSAGES, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
 };
 
@@ -86,21 +80,12 @@ const STREAM_SERVICE: Program = {
   file: 'main',
 };
 
-/** The stream service as a Lambda Web Function. Bundled by name only. */
-const STREAM_FUNCTION: Program = {
-  entry: join(ROOT, 'stream-service', 'web-function', 'main.ts'),
-  folder: 'stream-function',
-  file: 'main',
-};
-
 /** The whole service for the container of one machine. Bundled by name only. */
 const ONE_MACHINE: Program = {
   entry: join(ROOT, 'local', 'container.ts'),
   folder: 'one-machine/app',
   file: 'main',
 };
-
-const BY_NAME_ONLY = ['stream-function', 'one-machine'];
 
 /**
  * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
@@ -109,7 +94,7 @@ const BY_NAME_ONLY = ['stream-function', 'one-machine'];
  */
 export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
-  const chosen = (only ?? [...programs.keys()].filter((name) => !BY_NAME_ONLY.includes(name))).map((name) => {
+  const chosen = (only ?? [...programs.keys()].filter((name) => name !== 'one-machine')).map((name) => {
     const program = programs.get(name);
     if (!program) throw new Error(`Unknown bundle: ${name}`);
     return program;
@@ -127,12 +112,7 @@ async function findPrograms(): Promise<Map<string, Program>> {
     const name = basename(file, '.ts');
     return [name, { entry: join(ENTRIES_DIR, file), folder: `functions/${name}`, file: 'index' }];
   });
-  return new Map([
-    ...functions,
-    ['stream-service', STREAM_SERVICE],
-    ['stream-function', STREAM_FUNCTION],
-    ['one-machine', ONE_MACHINE],
-  ]);
+  return new Map([...functions, ['stream-service', STREAM_SERVICE], ['one-machine', ONE_MACHINE]]);
 }
 
 /** One esbuild run for all: shared sources are parsed once, and each bundle still gets its own copy. */

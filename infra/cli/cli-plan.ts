@@ -97,10 +97,7 @@ export function planCommand(
   if (command === 'destroy') {
     // The profile `public` has the most stacks, so stacks of any deployed profile are found. Task bounds set for the other
     // profile, and its stream host, may be invalid for this one: blank counts as not set.
-    const everything = ['profile=public', 'streamHost=', 'minTasks=', 'maxTasks='].flatMap((setting) => [
-      '--context',
-      setting,
-    ]);
+    const everything = ['profile=public', 'minTasks=', 'maxTasks='].flatMap((setting) => ['--context', setting]);
     const run = ['destroy', '--all', '--app', assembly, ...others];
     return { ...common, synth: synth('--output', assembly, ...everything, ...credentials), run };
   }

@@ -5,14 +5,10 @@ import {
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 
-/** The settings that choose the stream host; each is undefined where nothing tells it. */
-export interface StreamHostSettings {
-  readonly profile?: string | undefined;
-  readonly streamHost?: string | undefined;
-}
-
 /** The settings of a stack that exists. */
-export interface DeployedSettings extends StreamHostSettings {
+export interface DeployedSettings {
+  /** Undefined where nothing tells it. */
+  readonly profile?: string | undefined;
   /** Whether it serves; false after a first deployment that failed. */
   readonly isComplete: boolean;
   /** Whether CloudFormation refuses to delete it. */
@@ -24,7 +20,7 @@ export interface DeployedSettings extends StreamHostSettings {
 const NEVER_COMPLETE = ['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'];
 
 /**
- * The settings that a stack is deployed with, by its outputs `Profile` and `StreamHost`. Undefined while it is not deployed.
+ * The settings that a stack is deployed with, by its output `Profile`. Undefined while it is not deployed.
  * @throws Error when AWS gives no clear answer
  */
 export async function readDeployedSettings(
@@ -37,7 +33,8 @@ export async function readDeployedSettings(
   const isComplete = !NEVER_COMPLETE.includes(stack.StackStatus ?? '');
   const retainedTable = outputOf(stack, 'RetainedTable');
   return {
-    ...{ profile: outputOf(stack, 'Profile'), streamHost: outputOf(stack, 'StreamHost'), isComplete },
+    profile: outputOf(stack, 'Profile'),
+    isComplete,
     ...(stack.EnableTerminationProtection && { isProtected: true }),
     ...(retainedTable && { retainedTable }),
   };
@@ -79,24 +76,14 @@ export async function unprotect(stackName: string, region: string, awsProfile?: 
 }
 
 /**
- * Why a deployment that does not name its profile or stream host must not continue: the default would replace the deployed
- * stream host. Undefined when they agree, or when nothing is deployed.
+ * Why a deployment that does not name its profile must not continue: the default would replace the deployed stream host.
+ * Undefined when they agree, or when nothing is deployed.
+ * @param fallback the profile where none is named
  */
-export function findSettingsConflict(
-  deployed: DeployedSettings | undefined,
-  named: StreamHostSettings,
-  fallback: Required<StreamHostSettings>,
-): string | undefined {
-  if (!deployed?.isComplete) return undefined;
-  const onLambda = deployed.streamHost === 'lambda' && !named.streamHost;
+export function findProfileConflict(deployed: DeployedSettings | undefined, fallback: string): string | undefined {
+  if (!deployed?.isComplete || deployed.profile === fallback) return undefined;
   // Without the output, it was deployed by an earlier version.
-  if (!named.profile && !deployed.profile)
+  if (!deployed.profile)
     return 'The stack does not tell its profile, and none was named: add -c profile=… of the deployed one to keep it';
-  if (!named.profile && deployed.profile !== fallback.profile) {
-    const keep = `-c profile=${deployed.profile}${onLambda ? ' -c streamHost=lambda' : ''}`;
-    return `The deployed profile is ${deployed.profile}, and none was named: add ${keep} to keep it, or -c profile=${fallback.profile} to change it`;
-  }
-  if (onLambda && (named.profile ?? fallback.profile) === deployed.profile)
-    return `The deployed stream host is lambda, and none was named: add -c streamHost=lambda to keep it, or -c streamHost=${fallback.streamHost} to change it`;
-  return undefined;
+  return `The deployed profile is ${deployed.profile}, and none was named: add -c profile=${deployed.profile} to keep it, or -c profile=${fallback} to change it`;
 }

@@ -20,7 +20,7 @@ import {
   planCommand,
 } from './cli-plan.ts';
 import { findContainerProblem } from './container-runtime.ts';
-import { findSettingsConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
+import { findProfileConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -61,22 +61,19 @@ function requireContainerRuntime(): void {
   if (problem) fail(problem);
 }
 
-/** Fails when no profile or stream host is named and the default one would replace the deployed stream host. */
+/** Fails when no profile is named and the default one would replace the deployed stream host. */
 async function requireSameHost(
   { named = {}, awsProfile }: CommandPlan,
   manifest: Manifest,
   targets: readonly DeploymentTarget[],
 ): Promise<void> {
-  const { profile, streamHost } = { ...readFileContext(), ...named } as Record<string, string | undefined>;
-  if (profile && streamHost) return;
+  if (named.profile ?? readFileContext().profile) return;
   for (const { region } of targets) {
     for (const stackName of findStackNames(manifest)) {
       const deployed = await readDeployedSettings(stackName, region, awsProfile).catch((error: unknown) => {
-        fail(
-          `Could not read the deployed profile, name it and the stream host with -c profile=… -c streamHost=…: ${String(error)}`,
-        );
+        fail(`Could not read the deployed profile, name it with -c profile=…: ${String(error)}`);
       });
-      const conflict = findSettingsConflict(deployed, { profile, streamHost }, readContext({}));
+      const conflict = findProfileConflict(deployed, readContext({}).profile);
       if (conflict) fail(conflict);
     }
   }
@@ -120,12 +117,10 @@ const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
   assembly,
 });
 if (!plan) fail('Use: npm run synth|preflight|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
-if (command === 'deploy' && (plan.named?.streamHost ?? readFileContext().streamHost) !== 'lambda') {
-  requireContainerRuntime();
-}
+if (command === 'deploy') requireContainerRuntime();
 if (command === 'preflight') {
   const settings = readSettings(plan);
-  const findings = [...checkMachine(settings), ...(await findAccount(plan, settings))];
+  const findings = [...checkMachine(), ...(await findAccount(plan, settings))];
   process.stdout.write(`${formatFindings(findings)}\n`);
   exit(findings.some(({ state }) => state === 'problem') ? 1 : 0);
 }

@@ -3,11 +3,8 @@ import type { DeploymentSettings, ProfileName } from './settings.ts';
 
 /** Properties of one kind of deployment. Constructs test a property, never the profile's name. */
 export interface Profile {
-  /**
-   * `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle.
-   * `web-function`: a Lambda Web Function, which AWS starts and ends.
-   */
-  readonly streamHost: 'balanced' | 'on-demand' | 'web-function';
+  /** `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle. */
+  readonly streamHost: 'balanced' | 'on-demand';
   /** CPU units of a task: 1,024 are one core. */
   readonly taskCpu: number;
   /** MiB of a task. */
@@ -35,7 +32,7 @@ export interface Profile {
   readonly entriesAtOnce: number;
   /** `essential` fits the ten free alarms of an account; each scaling policy creates two more. */
   readonly alarms: 'essential' | 'full';
-  /** US dollars a month: above the bill with the traffic that `npm run cost` assumes. */
+  /** US dollars a month: above the bill with the traffic that docs/operating-aws.md assumes. */
   readonly monthlyBudget: number;
   /** US dollars of traffic, above which the edge is closed until the period ends. */
   readonly dailyCap: number;
@@ -116,7 +113,6 @@ export function profileOf(settings: DeploymentSettings): Profile {
   const { dailyCap = profile.dailyCap, hourlyCap = dailyCap / 2, resolveRate } = settings;
   const changed: Profile = {
     ...profile,
-    streamHost: settings.streamHost === 'lambda' ? 'web-function' : profile.streamHost,
     taskCpu: taskCpu ?? profile.taskCpu,
     taskMemory: taskMemory ?? profile.taskMemory,
     minTasks: minTasks ?? profile.minTasks,

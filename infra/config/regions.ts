@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingError } from '../../core/config/index.ts';
 
-/** What differs by region: a profile, or `hobby` with `streamHost=lambda`. */
-export type DeploymentKind = 'hobby' | 'team' | 'public' | 'lambda';
+/** What differs by region. */
+export type DeploymentKind = 'hobby' | 'team' | 'public';
 
-/** The settings that choose it. */
-interface KindSettings {
-  readonly profile: Exclude<DeploymentKind, 'lambda'>;
-  readonly streamHost: 'fargate' | 'lambda';
-}
-
-/** By region and kind of deployment, the resource types of CloudFormation that the deployment has and the region lacks. */
+/** By region and profile, the resource types of CloudFormation that the deployment has and the region lacks. */
 export type RegionTable = Readonly<Record<string, Readonly<Record<DeploymentKind, readonly string[]>>>>;
 
 /** Written by `npm run docs:regions`. */
@@ -20,11 +14,7 @@ const regions: RegionTable = JSON.parse(readFileSync(join(import.meta.dirname, '
 /** A budget only warns, and is of the whole account: a deployment without one is complete. */
 const OPTIONAL = 'AWS::Budgets::Budget';
 /** As the documentation calls them, by the beginning of their types. */
-const PART_NAMES = {
-  'AWS::Lambda::Url': 'function URLs',
-  'AWS::Lambda::Web': 'Lambda Web Functions',
-  'AWS::Lambda::ResourcePolicy': 'Lambda Web Functions',
-};
+const PART_NAMES = { 'AWS::Lambda::Url': 'function URLs' };
 const OTHER_PARTITIONS = /^(cn|us-gov|us-iso\w*|eu-iso\w*|eusc)-/;
 
 /** Whether a region has budgets. True for one that is not known. */
@@ -38,14 +28,14 @@ export function partsLackedBy(region: string, kind: DeploymentKind, table = regi
 }
 
 /** @throws SettingError that names what the deployment needs and the region lacks, and what can be deployed there */
-export function checkRegion({ profile, streamHost }: KindSettings, region: string): void {
+export function checkRegion({ profile }: { readonly profile: DeploymentKind }, region: string): void {
   if (OTHER_PARTITIONS.test(region))
     throw new SettingError(`${region} is not supported: its partition has no edge functions of CloudFront`);
-  const lacking = partsLackedBy(region, streamHost === 'lambda' ? 'lambda' : profile);
+  const lacking = partsLackedBy(region, profile);
   if (lacking.length === 0) return;
-  const possible = (['hobby', 'lambda', 'team', 'public'] as const)
+  const possible = (['hobby', 'team', 'public'] as const)
     .filter((kind) => partsLackedBy(region, kind).length === 0)
-    .map((kind) => (kind === 'lambda' ? 'profile=hobby with streamHost=lambda' : `profile=${kind}`));
+    .map((kind) => `profile=${kind}`);
   const advice = [...possible.map((kind) => `${kind} there`), 'this one to another region'].join(', or ');
   throw new SettingError(`${region} has no ${lacking.join(' and no ')}, which this deployment needs: deploy ${advice}`);
 }

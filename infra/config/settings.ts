@@ -49,7 +49,6 @@ function checkCombinations(settings: DeploymentSettings): void {
   if (domain && !certificateArn) throw new SettingError('domain needs certificateArn, a certificate in us-east-1');
   if (certificateArn && !domain) throw new SettingError('certificateArn needs domain, the name it is for');
   checkTaskSize(taskCpu, taskMemory);
-  checkStreamHost(settings);
   const { resolverProvisioned, resolverConcurrency } = settings;
   if (profile === 'hobby' && resolverProvisioned > 0)
     throw new SettingError('resolverProvisioned is for team and public: hobby costs nothing while it is idle');
@@ -58,15 +57,6 @@ function checkCombinations(settings: DeploymentSettings): void {
   if (profile === 'hobby' && (minTasks ?? maxTasks) !== undefined) {
     throw new SettingError(`${minTasks ? 'minTasks' : 'maxTasks'} is for team and public: hobby runs one task at most`);
   }
-}
-
-/** Settings that a Lambda Web Function rules out: it has one size, one kind of processor, and no network of its own. */
-function checkStreamHost({ streamHost, profile, architecture, taskCpu, zones }: DeploymentSettings): void {
-  if (streamHost !== 'lambda') return;
-  if (profile !== 'hobby') throw new SettingError(`streamHost lambda is for hobby: ${profile} streams from Fargate`);
-  if (architecture !== 'arm64') throw new SettingError('streamHost lambda needs architecture arm64');
-  if (taskCpu !== undefined) throw new SettingError('taskCpu and taskMemory are for streamHost fargate');
-  if (zones !== undefined) throw new SettingError('zones is for streamHost fargate: lambda has no network');
 }
 
 const steps = (min: number, max: number, step: number): number[] =>

@@ -12,13 +12,13 @@ export interface SpendingPlan {
 }
 
 /** Spending of a day ends below this many caps. */
-export const BOUND = 1.2;
+const BOUND = 1.2;
 /** What viewers can take from the edge together, for which the guard is designed: 10 Gbit/s. */
-export const ATTACK_BYTES_PER_SECOND = 1.25e9;
+const ATTACK_BYTES_PER_SECOND = 1.25e9;
 /** How late metrics may be: those of CloudFront, and those of the region. */
-export const METRIC_DELAY_MINUTES = { edge: 5, region: 1 } as const;
+const METRIC_DELAY_MINUTES = { edge: 5, region: 1 } as const;
 /** The interval of the guard, and what is under way when it closes. */
-export const REACTION_MINUTES = 2;
+const REACTION_MINUTES = 2;
 
 /** Minutes of use that are not visible yet when they are acted on. */
 export const UNSEEN_MINUTES = {

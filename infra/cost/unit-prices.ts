@@ -1,6 +1,28 @@
 import type { DeploymentSettings, Profile } from '../config/index.ts';
-import { METERS, type MeterName } from './prices.ts';
-import { PER_REQUEST } from './usage.ts';
+
+/**
+ * List prices in USD before tax in us-east-1 of 2026-11-21; other regions differ by up to a third. A gigabyte is 10^9 bytes.
+ */
+const PRICES = {
+  taskVcpuHour: { arm64: 0.03238, x86_64: 0.04048 },
+  taskGibHour: { arm64: 0.00356, x86_64: 0.004445 },
+  publicAddressHour: 0.005,
+  /** 1 GB in an hour. */
+  loadBalancerUnit: 0.008,
+  functionGibSecond: { arm64: 0.0000133334, x86_64: 0.0000166667 },
+  millionInvocations: 0.2,
+  millionApiRequests: 1,
+  millionTableWrites: 0.625,
+  millionTableReads: 0.125,
+  /** The first volume price, which is the highest, to North America and Europe. */
+  edgeGb: 0.085,
+  millionEdgeRequests: 1,
+  millionEdgeFunctionCalls: 0.1,
+  millionEdgeStoreReads: 0.03,
+  millionFirewallRequests: 0.6,
+  logGb: 0.5,
+  millionTraces: 5,
+} as const;
 
 /** USD of one unit of use, by list prices: free allowances are of the account, which may use them elsewhere. */
 export interface UnitPrices {
@@ -14,7 +36,7 @@ export interface UnitPrices {
   readonly resolve: number;
   /** A request of the HTTP API, with the small function that answers it. */
   readonly apiRequest: number;
-  /** A minute of one stream task. 0: a Web Function, whose prices are not published. */
+  /** A minute of one stream task. */
   readonly taskMinute: number;
 }
 
@@ -24,44 +46,43 @@ const GB = 1e9;
 const GIB = 1024;
 const MILLION = 1e6;
 
+/** What a resolve uses besides the seconds of its function. */
+const RESOLVE = { tableWrites: 13, tableReads: 4, logGb: 0.000004 } as const;
+/** A request of a function that does not resolve. */
+const SMALL_FUNCTION = { seconds: 0.05, gib: 0.25 } as const;
+
 /** What the traffic of a deployment costs at the margin. */
 export function unitPrices(
   { architecture, resolverMemory, pricingPlan }: DeploymentSettings,
   { streamHost, taskCpu, taskMemory, firewall }: Profile,
 ): UnitPrices {
-  const isArm = architecture === 'arm64';
   const isPlanned = pricingPlan !== 'none';
-  const functionSecond = (mb: number) => (mb / GIB) * priceOf(isArm ? 'functionTimeArm' : 'functionTimeX86');
-  const invocation = priceOf('functionRequests') / MILLION;
-  const { smallSeconds, smallGib, readsPerResolve, smallWritesPerResolve, logGb } = PER_REQUEST;
+  const functionGibSecond = PRICES.functionGibSecond[architecture];
+  const invocation = PRICES.millionInvocations / MILLION;
   const taskHour =
-    (taskCpu / GIB) * priceOf(isArm ? 'taskVcpuArm' : 'taskVcpuX86') +
-    (taskMemory / GIB) * priceOf(isArm ? 'taskMemoryArm' : 'taskMemoryX86') +
-    priceOf('publicAddress');
+    (taskCpu / GIB) * PRICES.taskVcpuHour[architecture] +
+    (taskMemory / GIB) * PRICES.taskGibHour[architecture] +
+    PRICES.publicAddressHour;
   const edgeRequest =
-    priceOf('edgeRequests') +
-    priceOf('edgeFunction') +
-    STORE_READS * priceOf('edgeStoreReads') +
-    (firewall ? priceOf('firewallRequests') : 0);
+    PRICES.millionEdgeRequests +
+    PRICES.millionEdgeFunctionCalls +
+    STORE_READS * PRICES.millionEdgeStoreReads +
+    (firewall ? PRICES.millionFirewallRequests : 0);
   return {
-    edgeByte: ((isPlanned ? 0 : edgePrice()) + (streamHost === 'balanced' ? priceOf('loadBalancerUnit') : 0)) / GB,
+    edgeByte: ((isPlanned ? 0 : PRICES.edgeGb) + (streamHost === 'balanced' ? PRICES.loadBalancerUnit : 0)) / GB,
     edgeRequest: isPlanned ? 0 : edgeRequest / MILLION,
-    resolverSecond: functionSecond(resolverMemory),
+    resolverSecond: (resolverMemory / GIB) * functionGibSecond,
     resolve:
       invocation +
-      ((RESOURCE_KB + smallWritesPerResolve) * priceOf('tableWrites') +
-        readsPerResolve * priceOf('tableReads') +
-        priceOf('traces')) /
+      (RESOLVE.tableWrites * PRICES.millionTableWrites +
+        RESOLVE.tableReads * PRICES.millionTableReads +
+        PRICES.millionTraces) /
         MILLION +
-      logGb * priceOf('logs'),
-    apiRequest: priceOf('apiRequests') / MILLION + invocation + smallSeconds * functionSecond(smallGib * GIB),
-    taskMinute: streamHost === 'web-function' ? 0 : taskHour / 60,
+      RESOLVE.logGb * PRICES.logGb,
+    apiRequest:
+      PRICES.millionApiRequests / MILLION +
+      invocation +
+      SMALL_FUNCTION.seconds * SMALL_FUNCTION.gib * functionGibSecond,
+    taskMinute: taskHour / 60,
   };
 }
-
-const RESOURCE_KB = 10;
-
-const priceOf = (name: MeterName): number => METERS[name].price ?? 0;
-
-/** The first volume price, which is the highest. */
-const edgePrice = (): number => METERS.edgeTraffic.tiers[0].price;

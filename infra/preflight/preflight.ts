@@ -18,18 +18,16 @@ const FIREWALL_REGION = 'us-east-1';
 const bucketOf = (account: string, region: string) => `cdk-hnb659fds-assets-${account}-${region}`;
 
 /** What the deployment needs of this machine. */
-export function checkMachine({ streamHost }: DeploymentSettings): Finding[] {
+export function checkMachine(): Finding[] {
   const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' });
   const python = run('python3', ['-m', 'pip', '--version']);
   const pip =
     python.status === 0
       ? ok('Python', 'has pip')
       : problem('Python', 'python3 -m pip does not run: install Python 3 with pip, which downloads FFmpeg');
-  if (streamHost === 'lambda') return [pip];
   const program = process.env.CDK_DOCKER ?? 'docker';
   const trouble = findContainerProblem({ program, run });
-  if (trouble)
-    return [pip, problem('image', `${trouble}, or deploy hobby with streamHost=lambda, which needs no image`)];
+  if (trouble) return [pip, problem('image', trouble)];
   const { stdout } = run(program, ['info']);
   const registry = /^\s*Username:/m.test(stdout)
     ? ok('image registry', 'logged in')
@@ -64,7 +62,6 @@ export async function checkAccount({ settings, region, awsProfile }: PreflightOp
   const stackName = `reelay-${settings.stage}`;
   const deployed = await readDeployedSettings(stackName, region, awsProfile).catch(() => undefined);
   const isDeployed = deployed?.isComplete === true;
-  const hasNetwork = isDeployed && deployed.streamHost !== 'lambda';
   const common = { send, region, awsProfile, profile };
   const places = [...new Set([region, ...(profile.firewall ? [FIREWALL_REGION] : [])])];
   const checks: [subject: string, check: () => Promise<Finding | Finding[]>][] = [
@@ -75,12 +72,9 @@ export async function checkAccount({ settings, region, awsProfile }: PreflightOp
     ['Lambda executions', () => checkExecutions({ ...common, isDeployed })],
     ['CloudFront', () => checkCloudFront({ ...common, isDeployed })],
     ['names', () => checkNames({ ...common, isDeployed }, `${stackName}-${region}`)],
+    ['VPCs', () => checkNetworks({ ...common, isDeployed })],
+    ['Fargate vCPUs', () => checkProcessors({ ...common, isDeployed })],
   ];
-  if (profile.streamHost !== 'web-function')
-    checks.push(
-      ['VPCs', () => checkNetworks({ ...common, isDeployed: hasNetwork })],
-      ['Fargate vCPUs', () => checkProcessors({ ...common, isDeployed })],
-    );
   const found = await Promise.all(
     checks.map(([subject, check]) =>
       check().catch((error: unknown) => warning(subject, `could not be checked: ${messageOf(error)}`)),

@@ -5,7 +5,6 @@ const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
 const IRELAND: Environment = { ...EUROPE, region: 'eu-west-1' };
 const STOCKHOLM: Environment = { ...EUROPE, region: 'eu-north-1' };
 const CANADA: Environment = { ...EUROPE, region: 'ca-central-1' };
-const SINGAPORE: Environment = { ...EUROPE, region: 'ap-southeast-1' };
 
 export const DOMAIN = {
   domain: 'media.example.com',
@@ -17,7 +16,6 @@ export const EXTRACTOR_ARGS = 'youtube:player_client=web,mweb;skip=dash provider
 /** A release of yt-dlp. */
 export const PINNED_RELEASE = '2026.11.01';
 
-const LAMBDA = { profile: 'hobby', streamHost: 'lambda' };
 const ARM = { architecture: 'arm64' };
 const BLUE_TEAM = { profile: 'team', stage: 'blue' };
 const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
@@ -44,7 +42,6 @@ export const DEPLOYMENTS = {
   hobby: [{ profile: 'hobby', ...ARM }],
   team: [{ profile: 'team', ...ARM }],
   public: [{ profile: 'public', ...ARM }],
-  lambda: [{ ...LAMBDA, ...ARM }],
   'blue hobby': [{ profile: 'hobby', stage: 'blue' }, EUROPE],
   'blue team': [{ ...BLUE_TEAM, ...ARM, ...DOMAIN }, VIRGINIA],
   'blue public': [
@@ -62,16 +59,12 @@ export const DEPLOYMENTS = {
   'public in us-east-1': [{ profile: 'public' }, VIRGINIA],
   'public in us-east-1, again': [{ profile: 'public' }, VIRGINIA],
   'public in eu-central-1': [{ profile: 'public' }, EUROPE],
-  'lambda in eu-central-1': [LAMBDA, EUROPE],
   'team in eu-north-1': [{ profile: 'team' }, STOCKHOLM],
   'public in eu-west-1': [{ profile: 'public' }, IRELAND],
-  'lambda in eu-west-1': [LAMBDA, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],
 
   'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'free' }, EUROPE],
 
-  'lambda with cookies': [{ ...LAMBDA, cookiesSecret: SECRET }, EUROPE],
-  'lambda with long names': [{ ...LAMBDA, stage: 'a-stage-of-20-letter' }, SINGAPORE],
   'hobby with every setting': [{ profile: 'hobby', ...FULL }, EUROPE],
   'team with every setting': [{ profile: 'team', ...FULL }, EUROPE],
   'blue hobby in us-east-1': [{ profile: 'hobby', stage: 'blue' }, VIRGINIA],
@@ -87,9 +80,8 @@ export const DEPLOYMENTS = {
   'public, 2 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '2' }],
   'public, 3 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '3' }],
   'public, 5 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '5' }],
-  'private hobby, to change': [{ profile: 'hobby', streamHost: 'fargate', ...PRIVATE }],
-  'private lambda, to change': [{ ...LAMBDA, ...PRIVATE }],
-  'private team, to change': [{ profile: 'team', streamHost: 'fargate', ...PRIVATE }],
+  'private hobby, to change': [{ profile: 'hobby', ...PRIVATE }],
+  'private team, to change': [{ profile: 'team', ...PRIVATE }],
   'hobby with a retained table': [{ profile: 'hobby', retainTable: 'on', deletionProtection: 'on' }],
   'hobby with a pinned release': [{ profile: 'hobby', ...ARM, toolsVersion: PINNED_RELEASE }],
 } satisfies Record<string, DeploymentSettings>;

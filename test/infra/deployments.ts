@@ -7,8 +7,6 @@ export const regionless = {
   hobby: await synthesize('hobby'),
   team: await synthesize('team'),
   public: await synthesize('public'),
-  /** `hobby` with a Lambda Web Function. */
-  lambda: await synthesize('lambda'),
 };
 /** Deployments of stage `blue` to a known account and region. */
 export const regional = {
@@ -17,12 +15,8 @@ export const regional = {
   public: await synthesize('blue public'),
 };
 export const PROFILE_NAMES: ProfileName[] = ['hobby', 'team', 'public'];
-/** The profiles, and `hobby` on Lambda. */
-export const DEPLOYMENT_NAMES = [...PROFILE_NAMES, 'lambda'] as const;
-export type DeploymentName = (typeof DEPLOYMENT_NAMES)[number];
 /** Template of the environment-agnostic stack. */
-export const template = (name: DeploymentName): Template =>
-  regionless[name].templates['reelay-main'] ?? { Resources: {} };
+export const template = (name: ProfileName): Template => regionless[name].templates['reelay-main'] ?? { Resources: {} };
 /** Template of the stack with a known region. */
 export const regionalTemplate = (name: ProfileName): Template =>
   regional[name].templates['reelay-blue'] ?? { Resources: {} };

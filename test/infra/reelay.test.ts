@@ -92,7 +92,6 @@ it.each<[string, GivenParts, RegExp]>([
   ['a key of KMS', { encryptionKey: true }, /^table must be encrypted/],
   ['retainTable', { retainTable: true }, /^retainTable is for a table of its own/],
   ['zones', { zones: ['euw1-az1', 'euw1-az2'] }, /^zones is for a network of its own/],
-  ['streamHost lambda', { profile: 'hobby', streamHost: 'lambda' }, /^vpc is for streamHost fargate/],
   ['no public subnets', { subnets: BOTH_SUBNETS.slice(1) }, /^vpc must have public subnets/],
   ['no place for the balancer', { subnets: BOTH_SUBNETS.slice(0, 1) }, /^vpc must have private or isolated subnets/],
 ])('refuses a network or table with %s', (_, options, message) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type DeploymentKind, partsLackedBy, type RegionTable } from '../../infra/config/regions.ts';
-import { DEPLOYMENT_NAMES } from './deployments.ts';
+import { PROFILE_NAMES } from './deployments.ts';
 import type { Template } from './permissions.ts';
 
 /** Of a type that the region does not have. */
@@ -45,7 +45,7 @@ export function findMissingTypes(templates: Readonly<Record<DeploymentKind, Temp
   const isKnown = (region: string) => region === 'us-east-1' || missing([PROBE], region).length > 0;
   try {
     const regions = RegionInfo.regions.filter(({ partition, name }) => partition === 'aws' && isKnown(name));
-    const rowOf = (region: string) => DEPLOYMENT_NAMES.map((kind) => [kind, missing(typesOf(kind), region)]);
+    const rowOf = (region: string) => PROFILE_NAMES.map((kind) => [kind, missing(typesOf(kind), region)]);
     return Object.fromEntries(regions.map(({ name }) => [name, Object.fromEntries(rowOf(name))]));
   } finally {
     engine.free();
@@ -61,14 +61,14 @@ export const renderRegionTable = (table: RegionTable): string =>
 /** `docs/regions.md`. */
 export function renderRegionReference(table: RegionTable): string {
   const rows = Object.keys(table).map((region) => {
-    const cells = DEPLOYMENT_NAMES.map((kind) => {
+    const cells = PROFILE_NAMES.map((kind) => {
       const lacking = partsLackedBy(region, kind, table);
       return lacking.length === 0 ? 'yes' : `no ${lacking.join(', no ')}`;
     });
     const budget = table[region]?.team.includes('AWS::Budgets::Budget') ? 'no' : 'yes';
     return [`\`${region}\``, ...cells, budget];
   });
-  const head = ['Region', '`hobby`', '`team`', '`public`', '`hobby`, `streamHost=lambda`', 'Budget'];
+  const head = ['Region', '`hobby`', '`team`', '`public`', 'Budget'];
   return [HEAD, ...[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
 }
 

@@ -1,4 +1,4 @@
-import type { DeploymentName } from './deployments.ts';
+import type { ProfileName } from '../../infra/config/settings.ts';
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 const FUNCTION = [...LOGS, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
@@ -73,20 +73,12 @@ const ON_DEMAND = {
   StreamsStopperRole: [...FUNCTION, ...READ_TASKS, 'ecs:StopTask'],
 };
 
-const LAMBDA = {
-  StreamFunctionRole: [...LOGS, ...TASK],
-  StreamFunctionCopyRole: [
-    ...LOGS,
-    ...['s3:Abort*', 's3:DeleteObject*', 's3:GetObject', 's3:GetObjectVersion', 's3:PutObject'],
-    ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
-  ],
-};
-const OF_HOST: Readonly<Record<DeploymentName, Record<string, string[]>>> = {
-  ...{ hobby: ON_DEMAND, team: BALANCED, public: BALANCED, lambda: LAMBDA },
+const OF_HOST: Readonly<Record<ProfileName, Record<string, string[]>>> = {
+  ...{ hobby: ON_DEMAND, team: BALANCED, public: BALANCED },
 };
 
 /** All actions of each role of a deployment. */
-export const expectedActions = (name: DeploymentName): Record<string, string[]> =>
+export const expectedActions = (name: ProfileName): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries({ ...ALWAYS, ...OF_HOST[name] }).map(([role, actions]) => [role, [...actions].sort()]),
   );
@@ -95,7 +87,7 @@ const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
 const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
 
 /** Table items that each role has access to. */
-export const expectedItems = (name: DeploymentName): Record<string, Record<string, string[]>> => ({
+export const expectedItems = (name: ProfileName): Record<string, Record<string, string[]>> => ({
   ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
   ApiRequestCountRole: { BatchGetItem: ['count#*'] },
   ApiResolverRole: {
@@ -107,7 +99,7 @@ export const expectedItems = (name: DeploymentName): Record<string, Record<strin
   OriginSecretMakerRole: { GetItem: ['origin-secret'], PutItem: ['origin-secret'] },
   ToolsLayerRole: UPDATE_TOOLS,
   ToolUpdatesFunctionRole: UPDATE_TOOLS,
-  [name === 'lambda' ? 'StreamFunctionRole' : 'TaskTaskRole']: {
+  TaskTaskRole: {
     ...{
       GetItem: ['cost-guard', 'maintenance', 'resource#*'],
       PutItem: ['resource#*'],

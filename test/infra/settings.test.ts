@@ -6,7 +6,6 @@ import { PLUGINS_LAYER } from './deployment-settings.ts';
 import { flags } from './synth.ts';
 
 const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';
-const LAMBDA = { profile: 'hobby', streamHost: 'lambda' };
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/proxies-AbCdEf';
 
 describe('readContext', () => {
@@ -14,7 +13,6 @@ describe('readContext', () => {
     const defaults = readContext({});
     expect(defaults).toEqual({
       profile: 'team',
-      streamHost: 'fargate',
       stage: 'main',
       architecture: 'arm64',
       reelayEnvironment: 'Production',
@@ -150,11 +148,6 @@ describe('readContext', () => {
       { profile: 'hobby', resolverProvisioned: 1 },
       'resolverProvisioned is for team and public: hobby costs nothing while it is idle',
     ],
-    [{ streamHost: 'lambda' }, 'streamHost lambda is for hobby: team streams from Fargate'],
-    [{ ...LAMBDA, profile: 'public' }, 'streamHost lambda is for hobby: public streams from Fargate'],
-    [{ ...LAMBDA, architecture: 'x86_64' }, 'streamHost lambda needs architecture arm64'],
-    [{ ...LAMBDA, taskCpu: 256, taskMemory: 512 }, 'taskCpu and taskMemory are for streamHost fargate'],
-    [{ ...LAMBDA, zones: 'use1-az4,use1-az5' }, 'zones is for streamHost fargate: lambda has no network'],
   ])('rejects a combination: %j', (context, message) =>
     expect(() => readContext(context)).toThrow(new SettingError(message)),
   );
@@ -227,11 +220,6 @@ describe('profileOf', () => {
       profiles.public.firewall,
     );
     expect(profileOf(readContext({ profile: 'hobby' })).firewall).toBeUndefined();
-  });
-
-  it('streams hobby from a task on demand, with streamHost lambda from a Web Function', () => {
-    expect(profileOf(readContext({ profile: 'hobby' })).streamHost).toBe('on-demand');
-    expect(profileOf(readContext(LAMBDA)).streamHost).toBe('web-function');
   });
 
   it('rejects more provisioned environments than may run', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYMENT_NAMES, PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
+import { PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';
 import { checkManual } from './manual-checks.ts';
 import { actionsByRole, itemsByRole, type Template, wildcardStatements, withoutHash } from './permissions.ts';
@@ -11,12 +11,12 @@ import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './
 
 const privateHobby = await mainTemplate('private hobby');
 
-describe.each(DEPLOYMENT_NAMES)('every deployment: %s', (name) => {
+describe.each(PROFILE_NAMES)('every deployment: %s', (name) => {
   const of = template(name);
 
   it('needs no context lookup', () => {
     expect(regionless[name].lookups).toEqual([]);
-    if (name !== 'lambda') expect(regional[name].lookups).toEqual([]);
+    expect(regional[name].lookups).toEqual([]);
   });
 
   it('grants each role exactly the expected actions and table items', () => {
@@ -258,7 +258,6 @@ describe('the cost guard', () => {
     ['hobby', 1, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
     ['team', 5, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
     ['public', 200, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests', 'task minutes']],
-    ['lambda', 1, ['edge bytes', 'edge requests', 'resolver time', 'resolves', 'API requests']],
   ] as const)('of %s compares its metrics with %d USD a day, each minute', (name, dailyCap, labels) => {
     const { plan, variables } = planOf(template(name));
     expect(plan).toMatchObject({ dailyCap, hourlyCap: dailyCap / 2, cachesStreams: name === 'public' });

@@ -19,7 +19,6 @@ export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT,
 export function placeholderBundle(folder: string): string {
   for (const name of FUNCTIONS) write(join(folder, 'functions', name), 'index.mjs', 'export const handler = () => {};');
   write(join(folder, 'stream-service'), 'Dockerfile', 'FROM scratch');
-  write(join(folder, 'stream-function'), 'index.js', '');
   return folder;
 }
 

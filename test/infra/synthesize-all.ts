@@ -5,7 +5,7 @@
 import { DEPLOYMENTS, type DeploymentSettings, type SynthesizedName } from './deployment-settings.ts';
 import { synthesize } from './synth.ts';
 
-const profileOf = ([{ profile, streamHost }]: DeploymentSettings) => `${profile} ${streamHost}`;
+const profileOf = ([{ profile }]: DeploymentSettings) => String(profile);
 const names = Object.keys(DEPLOYMENTS) as SynthesizedName[];
 names.sort((one, other) => profileOf(DEPLOYMENTS[one]).localeCompare(profileOf(DEPLOYMENTS[other])));
 for (const name of names) await synthesize(name);

@@ -37,8 +37,6 @@ const SLOW_RESOLVE_MS = 23_000;
 const MAX_MAINTENANCE_SECONDS = 300;
 /** In five minutes. */
 const MAX_API_ERRORS = 20;
-/** In five minutes, of a household. */
-const MAX_FUNCTION_STREAM_ERRORS = 20;
 const MAX_EDGE_ERROR_PERCENT = 10;
 /** yt-dlp has gone three months without a release before. */
 const MAX_TOOL_AGE_HOURS = 120 * 24;
@@ -87,7 +85,7 @@ export class Alarms extends Construct {
 }
 
 function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition> {
-  const { deployment, updates, balanced, webFunction, api, functions, criticalFunctions } = props;
+  const { deployment, updates, balanced, api, functions, criticalFunctions } = props;
   const { stage } = deployment.settings;
   // CloudWatch bills each metric of an alarm; the first ten are free.
   const isFull = deployment.profile.alarms === 'full';
@@ -154,14 +152,6 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
         description: 'streams end in errors of the service',
         metric: balanced.targets.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { statistic: 'Sum' }),
         above: 50,
-        periods: 2,
-      },
-    }),
-    ...(webFunction && {
-      StreamErrors: {
-        description: 'streams end in errors of the service',
-        metric: webFunction.metricServerErrors(),
-        above: MAX_FUNCTION_STREAM_ERRORS,
         periods: 2,
       },
     }),

@@ -4,7 +4,7 @@ import type { Deployment } from '../../config/index.ts';
 import type { Api } from '../api/index.ts';
 import type { EdgeDistribution } from '../edge/index.ts';
 import type { ServiceFunction } from '../shared/index.ts';
-import type { BalancedStreamHost, WebFunctionStreamHost } from '../stream-host/index.ts';
+import type { BalancedStreamHost } from '../stream-host/index.ts';
 import type { ToolUpdates } from '../tools/index.ts';
 
 /** What the dashboard, the alarms, the cost guard and the budget observe. */
@@ -18,8 +18,6 @@ export interface MonitoringProps {
   readonly keyValueStore: KeyValueStore;
   /** Present in profiles with a load balancer. */
   readonly balanced?: BalancedStreamHost;
-  /** Present with `streamHost=lambda`. */
-  readonly webFunction?: WebFunctionStreamHost;
   /** Functions whose errors affect clients or operators. */
   readonly functions: readonly ServiceFunction[];
   /** The subset that every profile alarms on: without them nothing is served. */

@@ -1,12 +1,11 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { suppressNag } from './nag-suppressions.ts';
 
-/** A private bucket that is emptied and deleted with the stack. @param options `versioned`: keeps former contents of objects */
-export function createBucket(scope: Construct, id: string, options: Pick<BucketProps, 'versioned'> = {}): Bucket {
+/** A private bucket that is emptied and deleted with the stack. */
+export function createBucket(scope: Construct, id: string): Bucket {
   const bucket = new Bucket(scope, id, {
-    ...options,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     encryption: BucketEncryption.S3_MANAGED,
     enforceSSL: true,

@@ -3,4 +3,3 @@ export { ON_DEMAND_TRUSTED_PROXIES, OnDemandStreamHost } from './on-demand-strea
 export { StreamNetwork } from './stream-network.ts';
 export type { StreamDependencies } from './stream-permissions.ts';
 export { StreamTask } from './stream-task.ts';
-export { WebFunctionStreamHost } from './web-function-stream-host.ts';

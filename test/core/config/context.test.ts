@@ -32,7 +32,7 @@ describe('readContextSettings', () => {
     ['profil', 'profile'],
     ['min-tasks', 'minTasks'],
     ['min_tasks', 'minTasks'],
-    ['streamhost', 'streamHost'],
+    ['idleminutes', 'idleMinutes'],
     ['Domain', 'domain'],
     ['xxdomain', 'domain'],
     ['domainxx', 'domain'],

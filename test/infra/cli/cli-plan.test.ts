@@ -37,7 +37,7 @@ describe('planCommand', () => {
   it.each([
     [[], {}],
     [['-c', 'stage=blue', '-c', 'profile='], { stage: 'blue' }],
-    [['-c', 'profile=hobby', '--yes', '--context', 'streamHost=lambda'], { profile: 'hobby', streamHost: 'lambda' }],
+    [['-c', 'profile=hobby', '--yes', '--context', 'zones=a,b'], { profile: 'hobby', zones: 'a,b' }],
     [['--context=profile=hobby'], { profile: 'hobby' }],
   ])('reads the settings of %j', (flags, named) => expect(planCommand('deploy', flags, options)?.named).toEqual(named));
 
@@ -70,7 +70,7 @@ describe('planCommand', () => {
     expect(plan?.synth.slice(SYNTH.length)).toEqual([
       ...['--context', 'profile=hobby', '--context', 'stage=blue'],
       ...['--output', '/tmp/assembly', '--context', 'profile=public'],
-      ...['--context', 'streamHost=', '--context', 'minTasks=', '--context', 'maxTasks='],
+      ...['--context', 'minTasks=', '--context', 'maxTasks='],
     ]);
     expect(plan?.run).toEqual(['destroy', '--all', '--app', '/tmp/assembly', '--force']);
   });
@@ -80,7 +80,7 @@ describe('planCommand', () => {
     ['profile=team', 'minTasks=3', 'maxTasks=3'],
     ['profile=public', 'minTasks=30', 'maxTasks=40'],
     ['profile=hobby', 'idleMinutes=5', 'entriesAtOnce=2'],
-    ['profile=hobby', 'streamHost=lambda'],
+    ['profile=hobby', 'idleMinutes=5'],
   ])('destroys what was deployed with %s %s', (...settings) => {
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const contextOf = (command: string) =>

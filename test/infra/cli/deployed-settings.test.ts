@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findSettingsConflict, readDeployedSettings, unprotect } from '../../../infra/cli/deployed-settings.ts';
+import { findProfileConflict, readDeployedSettings, unprotect } from '../../../infra/cli/deployed-settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { useFakeEndpoint } from './fake-endpoint.ts';
 
@@ -24,11 +24,10 @@ describe('readDeployedSettings', () => {
   it('reads the outputs of the stack', async () => {
     const output = (name: string, value: string) =>
       `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-    const outputs = `<Outputs>${output('Profile', 'hobby')}${output('StreamHost', 'lambda')}</Outputs>`;
+    const outputs = `<Outputs>${output('Profile', 'hobby')}</Outputs>`;
     response = stack(`<StackStatus>UPDATE_ROLLBACK_COMPLETE</StackStatus>${outputs}`);
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({
       profile: 'hobby',
-      streamHost: 'lambda',
       isComplete: true,
     });
     expect(Object.fromEntries(new URLSearchParams(requests[0]))).toMatchObject({
@@ -72,44 +71,24 @@ describe('readDeployedSettings', () => {
   });
 
   it.each(PROFILE_NAMES)('finds what it reads in the stack of %s', (name) => {
-    expect(template(name)).toMatchObject({ Outputs: { Profile: { Value: name }, StreamHost: { Value: 'fargate' } } });
+    expect(template(name)).toMatchObject({ Outputs: { Profile: { Value: name } } });
   });
 });
 
-describe('findSettingsConflict', () => {
-  const fallback = { profile: 'team', streamHost: 'fargate' };
+describe('findProfileConflict', () => {
   const complete = { isComplete: true };
-  const onLambda = { ...complete, profile: 'hobby', streamHost: 'lambda' };
 
-  it.each([
-    [undefined, {}],
-    [{ isComplete: false }, {}],
-    [{ ...complete, profile: 'team', streamHost: 'fargate' }, {}],
-    [{ ...complete, profile: 'team' }, { profile: 'hobby' }],
-    [complete, { profile: 'hobby' }],
-    [onLambda, { profile: 'team' }],
-    [onLambda, { profile: 'hobby', streamHost: 'fargate' }],
-    [onLambda, onLambda],
-    [{ ...complete, profile: 'hobby', streamHost: 'fargate' }, { profile: 'hobby' }],
-  ])('accepts over %j a deployment that names %j', (deployed, named) =>
-    expect(findSettingsConflict(deployed, named, fallback)).toBeUndefined(),
+  it.each([undefined, { isComplete: false }, { ...complete, profile: 'team' }])(
+    'accepts the default over %j',
+    (deployed) => expect(findProfileConflict(deployed, 'team')).toBeUndefined(),
   );
 
   it.each(['hobby', 'public'])('names both options when %s is deployed', (profile) =>
-    expect(findSettingsConflict({ ...complete, profile }, {}, fallback)).toMatch(
+    expect(findProfileConflict({ ...complete, profile }, 'team')).toMatch(
       new RegExp(`add -c profile=${profile} .* -c profile=team `),
     ),
   );
 
   it('asks for the profile of a stack that does not tell it', () =>
-    expect(findSettingsConflict(complete, {}, fallback)).toMatch(/does not tell its profile.* add -c profile=/));
-
-  it('names both options when lambda is deployed', () => {
-    expect(findSettingsConflict(onLambda, { profile: 'hobby' }, fallback)).toMatch(
-      /add -c streamHost=lambda .* -c streamHost=fargate /,
-    );
-    expect(findSettingsConflict(onLambda, {}, fallback)).toMatch(
-      /add -c profile=hobby -c streamHost=lambda to keep it, or -c profile=team /,
-    );
-  });
+    expect(findProfileConflict(complete, 'team')).toMatch(/does not tell its profile.* add -c profile=/));
 });

@@ -32,15 +32,6 @@ describe('deployment command', () => {
     expect(code).toBe(2);
   });
 
-  it('needs no container program to deploy the stream service to Lambda', async () => {
-    const settings = ['-c', 'profile=hobby', '-c', 'streamHost=lambda', '-c', 'stage=-'];
-    const [code, seen] = await run(['deploy', '--yes', ...settings], { CDK_DOCKER: '/nowhere/docker' });
-    // The synthesis, which follows, rejects the stage before it builds anything.
-    expect(seen).toMatch(/^stage must /m);
-    expect(seen).not.toContain('Unknown option');
-    expect(code).not.toBe(0);
-  });
-
   // The CDK CLI ignores options that it does not know.
   it.each(['diff', 'deploy', 'destroy'])('passes only options of the CDK CLI for %s', async (command) => {
     const plan = planCommand(command, ['--profile', 'work'], { app: 'app', assembly: 'out' });

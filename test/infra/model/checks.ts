@@ -17,7 +17,7 @@ import { findResource, idsIn, type ModelResource, type World } from './world.ts'
 export interface StackStatus {
   /** Version of yt-dlp that clients are told; undefined: in maintenance. */
   readonly tools: string | undefined;
-  readonly streamHost: 'service' | 'on demand' | 'web function';
+  readonly streamHost: 'service' | 'on demand';
 }
 
 const resourcesOf = ({ resources }: World, type: string): ModelResource[] =>
@@ -149,34 +149,8 @@ async function expectStreamHost(world: World, clients: ScriptedClients): Promise
     );
     return 'service';
   }
-  const [endpoint] = resourcesOf(world, 'AWS::Lambda::WebFunctionEndpoint');
-  if (endpoint) {
-    expectWebFunction(world, endpoint);
-    return 'web function';
-  }
   await startHost(world, clients);
   return 'on demand';
-}
-
-/** CloudFront reaches the endpoint and may call it; its revision has code, and reads the table and bucket of the stack. */
-function expectWebFunction(world: World, endpoint: ModelResource): void {
-  const { RevisionWeights } = endpoint.properties as { RevisionWeights: { RevisionId: string; Weight: number }[] };
-  expect(RevisionWeights.map(({ Weight }) => Weight)).toEqual([100]);
-  const { properties } = findResource(world, 'AWS::Lambda::WebFunctionRevision', RevisionWeights[0]?.RevisionId);
-  const { BuildConfig, ServiceConfig } = properties as unknown as {
-    BuildConfig: { CodeConfig: { S3Object: { Bucket: string; Key: string } } };
-    ServiceConfig: { EnvironmentVariables: Record<string, string>; ExecutionRoleArn: string };
-  };
-  const { Bucket, Key } = BuildConfig.CodeConfig.S3Object;
-  expect(Object.keys(world.buckets[findResource(world, 'AWS::S3::Bucket', Bucket).key] ?? {})).toContain(Key);
-  findResource(world, 'AWS::IAM::Role', ServiceConfig.ExecutionRoleArn);
-  expectDependencies(world, (name) => ServiceConfig.EnvironmentVariables[name]);
-  const [distribution] = resourcesOf(world, 'AWS::CloudFront::Distribution');
-  expect(JSON.stringify(distribution?.properties)).toContain(`"DomainName of ${endpoint.physicalId}"`);
-  const [policy, ...others] = resourcesOf(world, 'AWS::Lambda::ResourcePolicy');
-  expect(others).toEqual([]);
-  expect(JSON.stringify(policy?.properties)).toContain(':distribution/*');
-  expect(world.tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING')).toEqual([]);
 }
 
 /** A task reads the table and the bucket of the stack. */

@@ -61,11 +61,7 @@ export const REPLACING_PROPERTIES: Readonly<Record<string, readonly string[]>> =
     ...['Action', 'EventSourceToken', 'FunctionName', 'FunctionUrlAuthType', 'InvokedViaFunctionUrl', 'Principal'],
     ...['PrincipalOrgID', 'SourceAccount', 'SourceArn'],
   ],
-  'AWS::Lambda::ResourcePolicy': ['ResourceArn'],
   'AWS::Lambda::Url': ['Qualifier', 'TargetFunctionArn'],
-  'AWS::Lambda::WebFunction': ['FunctionName'],
-  'AWS::Lambda::WebFunctionEndpoint': ['EndpointName', 'EndpointType', 'FunctionName', 'Regions'],
-  'AWS::Lambda::WebFunctionRevision': ['BuildConfig', 'Description', 'FunctionName', 'KmsKeyArn', 'ServiceConfig'],
   'AWS::Logs::LogGroup': ['LogGroupName'],
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace', 'ObjectLockEnabled'],
   'AWS::S3::BucketPolicy': ['Bucket'],
@@ -90,10 +86,7 @@ export const UNIQUE_PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   'AWS::ElasticLoadBalancingV2::Listener': ['LoadBalancerArn', 'Port'],
   'AWS::Lambda::EventInvokeConfig': ['FunctionName', 'Qualifier'],
   'AWS::Lambda::Function': ['FunctionName'],
-  'AWS::Lambda::ResourcePolicy': ['ResourceArn'],
   'AWS::Lambda::Url': ['TargetFunctionArn', 'Qualifier'],
-  'AWS::Lambda::WebFunction': ['FunctionName'],
-  'AWS::Lambda::WebFunctionEndpoint': ['FunctionName', 'EndpointName'],
   'AWS::S3::BucketPolicy': ['Bucket'],
 };
 
@@ -117,7 +110,5 @@ export const HELD_BY: Readonly<Record<string, readonly string[]>> = {
   'AWS::ElasticLoadBalancingV2::LoadBalancer': ['AWS::CloudFront::VpcOrigin'],
   'AWS::ElasticLoadBalancingV2::TargetGroup': ['AWS::ElasticLoadBalancingV2::Listener'],
   'AWS::IAM::Role': ['AWS::IAM::Policy'],
-  'AWS::Lambda::WebFunction': ['AWS::Lambda::WebFunctionRevision', 'AWS::Lambda::WebFunctionEndpoint'],
-  'AWS::Lambda::WebFunctionRevision': ['AWS::Lambda::WebFunctionEndpoint'],
   'AWS::WAFv2::WebACL': ['AWS::CloudFront::Distribution'],
 };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { DEPLOYMENT_NAMES, PROFILE_NAMES, template } from '../deployments.ts';
+import { PROFILE_NAMES, template } from '../deployments.ts';
 import { mainTemplate } from '../synth.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
 import { REPLACING_PROPERTIES } from './resource-types.ts';
@@ -45,7 +45,7 @@ describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
   it('keeps the access keys of a private instance across stream hosts, and after a failure at any step', async () => {
     const hobby = 'private hobby, to change';
     const world = await deployed(await mainTemplate(hobby));
-    for (const next of ['private lambda, to change', 'private team, to change', hobby] as const)
+    for (const next of ['private team, to change', hobby] as const)
       await failEverywhere(world, await mainTemplate(next), expectWorking);
     await check(world);
     await failEverywhere(world, template('hobby'), expectWorking);
@@ -113,7 +113,7 @@ it('replaces resources for the properties that CloudFormation specifies, for eve
     };
   };
   const types = new Set(
-    DEPLOYMENT_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
+    PROFILE_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
   );
   const specified = Object.fromEntries(
     schema.resource.entities

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYMENT_NAMES, template } from '../deployments.ts';
+import { PROFILE_NAMES, template } from '../deployments.ts';
 import { expectNothing } from './checks.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
 import { createWorld } from './world.ts';
@@ -8,9 +8,9 @@ const { check, cloudFormation, deployed, destroyEverywhere, expectWorking, failE
   createModelFixture();
 /** A matrix of failures takes seconds of CPU, more on a busy machine. */
 const TIMEOUT_MS = 240_000;
-const HOSTS = { hobby: 'on demand', team: 'service', public: 'service', lambda: 'web function' } as const;
+const HOSTS = { hobby: 'on demand', team: 'service', public: 'service' } as const;
 
-describe.each(DEPLOYMENT_NAMES)('the first deployment of %s', { timeout: TIMEOUT_MS }, (profile) => {
+describe.each(PROFILE_NAMES)('the first deployment of %s', { timeout: TIMEOUT_MS }, (profile) => {
   it('works, and leaves nothing when it fails at any step', async () => {
     const world = createWorld(FIRST_RELEASE);
     const failures = await failEverywhere(world, template(profile), async (copy) => expectNothing(copy));
@@ -25,8 +25,8 @@ describe.each(DEPLOYMENT_NAMES)('the first deployment of %s', { timeout: TIMEOUT
   });
 });
 
-const CHANGES = DEPLOYMENT_NAMES.flatMap((from) =>
-  DEPLOYMENT_NAMES.filter((to) => to !== from).map((to) => [from, to] as const),
+const CHANGES = PROFILE_NAMES.flatMap((from) =>
+  PROFILE_NAMES.filter((to) => to !== from).map((to) => [from, to] as const),
 );
 
 describe.each(CHANGES)('the change from %s to %s', { timeout: TIMEOUT_MS }, (from, to) => {

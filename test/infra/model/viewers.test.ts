@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYMENT_NAMES, template } from '../deployments.ts';
+import { PROFILE_NAMES, template } from '../deployments.ts';
 import { mainTemplate } from '../synth.ts';
 import { findViewerFailures } from './viewers.ts';
 import type { ModelTemplate } from './world.ts';
 
 const NONE = { failures: [], moments: expect.any(Number) };
-const CHANGES = DEPLOYMENT_NAMES.flatMap((from) =>
-  DEPLOYMENT_NAMES.filter((to) => to !== from).map((to) => [from, to] as const),
+const CHANGES = PROFILE_NAMES.flatMap((from) =>
+  PROFILE_NAMES.filter((to) => to !== from).map((to) => [from, to] as const),
 );
-const PRIVATE = ['private hobby, to change', 'private lambda, to change', 'private team, to change'] as const;
+const PRIVATE = ['private hobby, to change', 'private team, to change'] as const;
 const MORE = [
   ...PRIVATE.flatMap((from) => PRIVATE.filter((to) => to !== from).map((to) => [from, to] as const)),
-  ...(['hobby', 'team', 'lambda'] as const).flatMap((open) => [
+  ...(['hobby', 'team'] as const).flatMap((open) => [
     [open, `private ${open}, to change`] as const,
     [`private ${open}, to change`, open] as const,
   ]),
@@ -52,7 +52,6 @@ describe('viewers during every moment of a deployment, its cleanup and its rollb
     ],
     ['tasks that start after it', 'hobby', 'team', withoutOrder, /^stream over the next .*: stream lacks \w+Service/],
     ['permissions that follow it', 'team', 'hobby', followers, /^stream over the next .*: wake lacks StreamsWake/],
-    ['permissions that follow it', 'team', 'lambda', followers, /^stream over the next .*: stream lacks \w+Policy/],
   ] as const)('are not served with %s, from %s to %s', async (_, from, to, break_, failure) => {
     const { failures } = await findViewerFailures(break_(template(from)), break_(template(to)));
     expect(failures).toContainEqual(expect.stringMatching(failure));

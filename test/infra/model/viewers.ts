@@ -27,8 +27,7 @@ const isCloudFrontPermission = ({ Type, Properties }: Resource): boolean =>
   Type === 'AWS::Lambda::Permission' && Properties?.Principal === 'cloudfront.amazonaws.com';
 const TYPES = [
   ...['Distribution', 'Function', 'KeyValueStore', 'VpcOrigin'].map((name) => `AWS::CloudFront::${name}`),
-  ...['Url', 'ResourcePolicy', 'WebFunctionEndpoint'].map((name) => `AWS::Lambda::${name}`),
-  ...['AWS::ECS::Service', 'AWS::ElasticLoadBalancingV2::Listener', 'Custom::AccessKeys'],
+  ...['AWS::Lambda::Url', 'AWS::ECS::Service', 'AWS::ElasticLoadBalancingV2::Listener', 'Custom::AccessKeys'],
 ];
 const mattersToViewers = (resource: Resource): boolean =>
   TYPES.includes(resource.Type) || isCloudFrontPermission(resource);
@@ -107,8 +106,7 @@ function lackingBehind(
   const needed = Object.entries(template.Resources).filter(([, resource]) => {
     const { Type } = resource;
     if (named.includes('AWS::CloudFront::VpcOrigin')) return /^AWS::ECS::Service$|::Listener$/.test(Type);
-    if (named.includes('AWS::Lambda::Url')) return isCloudFrontPermission(resource);
-    return named.includes('AWS::Lambda::WebFunctionEndpoint') && Type === 'AWS::Lambda::ResourcePolicy';
+    return named.includes('AWS::Lambda::Url') && isCloudFrontPermission(resource);
   });
   return needed.find(([id]) => !exists(id, version))?.[0];
 }

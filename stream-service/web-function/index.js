@@ -1,2 +1,0 @@
-// The file that a Lambda Web Function starts, in the root of its package.
-import './main.mjs';
