@@ -38,7 +38,7 @@ export const UNIT_TESTS = [
   'test/lambdas/tools-update/{plan,switch-release,tools-environment}.test.ts',
   'test/core/tools/{bounded-lines,failure-report,installer,syscall-filter,version-store,versions,worker-client}.test.ts',
   'test/local/{dot-env,process-log,terminal}.test.ts',
-  'test/scripts/{prove-deployment,verify-options}.test.ts',
+  'test/scripts/verify-options.test.ts',
   'test/stream-service/task/byte-budget.test.ts',
   'test/stream-service/outputs/encode/mp3/{block-cache,encoder-slots,layout,ranged-stream,segment-buffer}.test.ts',
   'test/stream-service/outputs/encode/mp3/{segment-clock,split-remaining}.test.ts',

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { withLock } from '../../core/tools/install/lock.ts';
-import { reproducibleBuild } from '../../scripts/release/container-image.ts';
+import { reproducibleBuild } from '../../scripts/release.ts';
 import { ensureBaseImages } from './base-images.ts';
 import { buildah, IMAGES_DIR } from './buildah.ts';
 import { requirePrograms } from './programs.ts';

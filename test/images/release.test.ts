@@ -1,8 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Buildah, reproducibleBuild, writeImage } from '../../scripts/release/container-image.ts';
-import { makeRelease } from '../../scripts/release/make-release.ts';
+import { type Buildah, makeRelease, reproducibleBuild, writeImage } from '../../scripts/release.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { buildah } from './buildah.ts';
 import { removeImages } from './image.ts';
@@ -22,67 +21,37 @@ const withImage =
       : buildah(command, ...args);
 
 describe.skipIf(containersUnavailable)('the container of a release', () => {
-  it('is the same when it is built again, with a bill of materials and a provenance', async () => {
+  it('is the same when it is built again', async () => {
     const makeFrom = async (name: string) => {
       await oneMachineImage(OWN_ARCHITECTURE, name);
       const outDir = join(await temporaryFolder(), 'release');
-      const options = {
-        repository: ROOT,
-        outDir,
-        buildah: withImage(name),
-        architecture: 'amd64',
-        builder: 'urn:test',
-      } as const;
-      const release = await makeRelease(options);
-      await buildah('rmi', `localhost/reelay:${release.commit.version}`);
-      return { outDir, ...release };
+      await makeRelease({ repository: ROOT, outDir, buildah: withImage(name), architecture: 'amd64' });
+      const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+      await buildah('rmi', `localhost/reelay:${version}`);
+      return readFile(join(outDir, 'SHA256SUMS'), 'utf8');
     };
-    const { outDir, files, commit, provenance } = await makeFrom(FIRST);
+    const sums = await makeFrom(FIRST);
     onTestFinished(() => removeImages(SECOND));
-    const again = await makeFrom(SECOND);
-    expect(again.files).toEqual(files);
-    const names = files.map(({ name }) => name);
-    expect((await readdir(outDir)).sort()).toEqual(names.toSorted());
-
-    const sbom = JSON.parse(await readFile(join(outDir, `reelay-${commit.version}-amd64.cdx.json`), 'utf8'));
-    const byName = new Map(sbom.components.map((each: { name: string }) => [each.name, each]));
-    const hashes = [{ alg: 'SHA-256', content: expect.stringMatching(/^[\da-f]{64}$/) }];
-    expect(byName.get('node')).toMatchObject({ version: process.versions.node, hashes });
-    expect(byName.get('ffmpeg')).toMatchObject({ purl: expect.stringContaining('imageio-ffmpeg@'), hashes });
-    expect(byName.get('debian')).toMatchObject({ version: '13' });
-    for (const name of ['yt-dlp', '/usr/bin/setpriv', '/usr/bin/prlimit'])
-      expect(byName.get(name)).toMatchObject({ hashes });
-    expect(byName.get('fastify')).toBeDefined();
-
-    const { subject, predicate } = JSON.parse(await readFile(join(outDir, provenance), 'utf8'));
-    expect(subject.map(({ name }: { name: string }) => name)).toEqual([
-      ...names.filter((name) => name !== provenance && name !== 'SHA256SUMS'),
-      `reelay:${commit.version}`,
-    ]);
-    const bases = predicate.buildDefinition.resolvedDependencies.map(({ uri = '' }: { uri?: string }) => uri);
-    expect(bases).toEqual(
-      expect.arrayContaining([
-        'docker://docker.io/library/debian:trixie-slim',
-        'docker://docker.io/library/node:24-trixie-slim',
-      ]),
-    );
+    expect(await makeFrom(SECOND)).toBe(sums);
+    expect(sums).toMatch(/ {2}reelay-[\d.]+-amd64\.docker\.tar\n$/);
   }, 600_000);
 
   it('is a file that engines load, with its health check and without the name of the container that built it', async () => {
     const dir = await temporaryFolder();
     await writeFile(join(dir, 'Dockerfile'), 'FROM scratch\nCOPY file /file\nHEALTHCHECK CMD ["/file"]\n');
     await writeFile(join(dir, 'file'), 'content');
-    const written = [];
+    const file = join(dir, 'image.tar');
+    const written: Buffer[] = [];
     for (const tag of ['localhost/release-test:1', 'localhost/release-test:1']) {
       await buildah('build', ...reproducibleBuild(86_400), '--tag', tag, dir);
-      written.push(await writeImage(buildah, { tag, file: join(dir, 'image.tar'), epochSeconds: 86_400 }));
+      await writeImage(buildah, { tag, file, epochSeconds: 86_400 });
+      written.push(await readFile(file));
       await buildah('rmi', tag);
     }
-    expect(written[1]).toEqual(written[0]);
-    const loadedName = await buildah('pull', `docker-archive:${join(dir, 'image.tar')}`);
+    expect(written[0]?.equals(written[1] ?? Buffer.alloc(0))).toBe(true);
+    const loadedName = await buildah('pull', `docker-archive:${file}`);
     const loaded = JSON.parse(await buildah('inspect', '--type', 'image', loadedName));
     await buildah('rmi', '--force', loadedName);
-    expect(loaded.FromImageID).toBe(written[0]?.id);
     expect(loaded.Docker.config).toMatchObject({ Hostname: '', Healthcheck: { Test: ['CMD', '/file'] } });
   });
 });

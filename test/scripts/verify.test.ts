@@ -181,24 +181,3 @@ describe('npm run verify', () => {
     expect(code).toBe(status);
   });
 });
-
-describe('npm run prove-deployment', () => {
-  it('prints its steps for a dry run, without credentials', async () => {
-    const { code, out } = await run('prove-deployment', [
-      '--dry-run',
-      '--stage',
-      'proof',
-      '--profiles',
-      'hobby,public',
-    ]);
-    expect(out).toMatch(/^Would prove the stage proof:\n 1\. Deploy the profile hobby/);
-    expect(out).toContain('Change the profile from hobby to public');
-    expect(code).toBe(0);
-  });
-
-  it('exits with 2 without an account', async () => {
-    const { code, error } = await run('prove-deployment', []);
-    expect(error).toMatch(/^Name the throw-away account with --account/);
-    expect(code).toBe(2);
-  });
-});
