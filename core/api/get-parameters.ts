@@ -11,7 +11,6 @@ export const GET_PARAMETERS = [
   'end',
   'skip',
   'mark',
-  'loudness',
   'chapter',
   'split',
   'from',

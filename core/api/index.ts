@@ -48,7 +48,6 @@ export { DeliveryOrder as deliveryOrderSchema } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,
-  type LoudnessStandard,
   MAX_WINDOW_SEGMENTS,
   type MediaParameters,
   mediaQuery,

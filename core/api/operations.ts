@@ -150,11 +150,6 @@ const SKIP_AND_TAG = [
     'mark',
     'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
   ),
-  inQuery(
-    'loudness',
-    'ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too',
-    ['ebu'],
-  ),
 ];
 
 /** How one rendition is sent. */

@@ -20,8 +20,6 @@ export interface SoundParameters {
   readonly skip?: readonly SegmentCategory[];
   /** Segments to write as chapters, which are a part of the tags. */
   readonly mark?: readonly SegmentCategory[];
-  /** Measured, and written as a part of the tags. */
-  readonly loudness?: LoudnessStandard;
 }
 
 /** What Media sends of a rendition. */
@@ -37,9 +35,6 @@ export interface MediaParameters extends SoundParameters {
   /** The language of subtitles to embed. */
   readonly subtitles?: string;
 }
-
-/** How loudness is measured: by EBU R 128. */
-export type LoudnessStandard = 'ebu';
 
 /** A query parameter as it was decoded; a repeated one is an array. */
 type Value = string | string[] | undefined;
@@ -74,30 +69,26 @@ export function parseMediaParameters(query: Query): MediaParameters {
 }
 
 /**
- * @throws Problem 400 for an unsupported bit rate, `tags` other than true or false, another `loudness` than ebu, and an invalid
- * language or category
+ * @throws Problem 400 for an unsupported bit rate, `tags` other than true or false, and an invalid language or category
  */
 export function parseSoundParameters(query: Query): SoundParameters {
   const mark = parseSegmentsParameter('mark', query.mark);
-  const loudness = parseLoudness(query.loudness);
   return {
     bitrateKbps: parseBitrate(query.bitrate),
-    hasTags: parseTags(query.tags) || (mark ?? loudness) !== undefined,
+    hasTags: parseTags(query.tags) || mark !== undefined,
     audio: parseAudioParameter(query.audio),
     skip: parseSegmentsParameter('skip', query.skip),
     mark,
-    loudness,
   };
 }
 
 /** The query that `parseSoundParameters` reads as these; absent ones have their default. */
-export const soundQuery = ({ bitrateKbps, hasTags, audio, skip, mark, loudness }: SoundParameters) => ({
+export const soundQuery = ({ bitrateKbps, hasTags, audio, skip, mark }: SoundParameters) => ({
   bitrate: bitrateKbps,
   tags: hasTags || undefined,
   audio,
   skip: skip?.join(),
   mark: mark?.join(),
-  loudness,
 });
 
 /** The query of Media that `parseMediaParameters` reads as these parameters. */
@@ -125,12 +116,6 @@ function parseTags(value: Value): boolean {
   const text = once('tags', value) ?? 'false';
   if (text !== 'true' && text !== 'false') throw problems.badRequest('tags must be true, or absent');
   return text === 'true';
-}
-
-function parseLoudness(value: Value): LoudnessStandard | undefined {
-  const text = once('loudness', value);
-  if (text !== undefined && text !== 'ebu') throw problems.badRequest('loudness must be ebu, or absent');
-  return text;
 }
 
 /** A part of a live stream. */

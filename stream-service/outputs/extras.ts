@@ -1,14 +1,11 @@
-import type { LoudnessStandard } from '../../core/api/index.ts';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
-import type { RecordingText } from '../../core/media/id3/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { opusTags, vorbisComments } from '../../core/media/ogg/index.ts';
 import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
 import type { LayoutExtras, SoundName } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
-import { type LoudnessMeter, type MeasuredAudio, planLoudness } from './loudness.ts';
 import type { Covers } from './picture/index.ts';
 import type { ClipTimes, Opening } from './representation.ts';
 import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from './text/index.ts';
@@ -16,8 +13,6 @@ import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from '.
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {
   readonly hasTags?: boolean;
-  /** The audio whose loudness is part of the tags. */
-  readonly measured?: MeasuredAudio;
   /** Ogg has title and artist without tags, too. @default MP4 */
   readonly container?: 'ogg';
   /** The list that it is sent as a part of, for the tags. */
@@ -29,25 +24,21 @@ export interface PlannedExtras {
   readonly sounds?: readonly SoundName[];
 }
 
-export interface WantedExtras extends Omit<PlannedExtras, 'subtitle' | 'measured'> {
-  readonly loudness?: LoudnessStandard;
+export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
   /** Language of the subtitles to embed. */
   readonly subtitles?: string;
   /** Whether the output is MP4, which has room for both. */
   readonly isMp4: boolean;
 }
 
-/**
- * @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded, and for audio that
- * is too long to be measured
- */
+/** @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded */
 export function planExtras(
   found: KeyedRendition,
-  { isMp4, hasTags, loudness, listPlace, clip, subtitles, sounds }: WantedExtras,
+  { isMp4, hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
 ): PlannedExtras {
   const { resource, tracks } = found;
   const isTagged = hasTags && isMp4 && !resource.isLive;
-  const tags = isTagged ? { hasTags, measured: loudness && planLoudness(found), listPlace, clip } : {};
+  const tags = isTagged ? { hasTags, listPlace, clip } : {};
   const extras = sounds ? { ...tags, sounds } : tags;
   if (subtitles === undefined) return extras;
   if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
@@ -61,34 +52,30 @@ export interface LoadedExtras extends LayoutExtras {
   readonly id: string;
   /** For Ogg: `NAME=value`. */
   readonly comments?: readonly string[];
-  /** What HEAD cannot know yet: the first request of all hosts chooses cover and text, and measures. Tags have a fixed length. */
+  /** What HEAD cannot know yet: the first request of all hosts chooses cover and text. Tags have a fixed length. */
   readonly areTagsUnknown: boolean;
   readonly isTextUnknown: boolean;
 }
 
 export interface ExtrasDependencies {
   readonly covers: Covers;
-  readonly loudness: LoudnessMeter;
   readonly embeddedSubtitles: EmbeddedSubtitles;
 }
 
-/** Fetches the cover and the text, and measures; for HEAD only what is stored. @throws what its dependencies throw */
+/** Fetches the cover and the text; for HEAD only what is stored. @throws what its dependencies throw */
 export async function loadExtras(
   resource: Resource,
   planned: PlannedExtras,
-  opening: Pick<Opening, 'session' | 'isForHead' | 'openSource'>,
-  { covers, embeddedSubtitles, loudness: meter }: ExtrasDependencies,
+  { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
+  { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
-  const { session, isForHead } = opening;
-  const { hasTags, measured, subtitle, sounds } = planned;
+  const { hasTags, subtitle, sounds } = planned;
   const [cover, text] = await Promise.all([
     hasTags && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
     subtitle &&
       (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
   ]);
-  // Not at once: the cover may take a process of FFmpeg, too.
-  const loudness = measured && (await meter.find(resource, measured, opening));
-  const { tags, comments, chapters } = makeTags(resource, planned, { cover: cover || undefined, loudness });
+  const { tags, comments, chapters } = makeTags(resource, planned, cover || undefined);
   const parts = { tags: tags && digestOf(tags), chapters: chapters && digestOf(chapters), text: text?.id };
   const named = { ...parts, audio: sounds && digestOf(sounds) };
   const id = Object.entries(named)
@@ -101,7 +88,7 @@ export async function loadExtras(
     chapters,
     comments,
     id,
-    areTagsUnknown: Boolean(hasTags && !cover) || (measured !== undefined && loudness === undefined),
+    areTagsUnknown: Boolean(hasTags && !cover),
     isTextUnknown: Boolean(subtitle && !text),
   };
 }
@@ -109,10 +96,10 @@ export async function loadExtras(
 function makeTags(
   resource: Resource,
   { hasTags, container, listPlace, clip }: PlannedExtras,
-  { cover, loudness }: { readonly cover: Buffer | undefined } & Pick<RecordingText, 'loudness'>,
+  cover: Buffer | undefined,
 ): Pick<LoadedExtras, 'tags' | 'chapters' | 'comments'> {
   if (!hasTags && container !== 'ogg') return {};
-  const recording = { ...recordingText(resource, listPlace, clip), loudness };
+  const recording = recordingText(resource, listPlace, clip);
   // The layout of a part takes those of the whole: it alone knows where the part starts exactly.
   if (container !== 'ogg')
     return { tags: mp4Tags(recording, cover), chapters: recording.chapters && recordingText(resource).chapters };

@@ -11,7 +11,6 @@ export {
 } from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';
-export { createLoudnessMeter } from './loudness.ts';
 export { createMux } from './mux/index.ts';
 export { createOutputs, createSizeRecorder, type OutputPlan } from './open.ts';
 export { createCovers } from './picture/index.ts';

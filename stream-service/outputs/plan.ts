@@ -46,7 +46,7 @@ export type RenditionQuery =
   | MediaRequest
   | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<
       MediaQuery,
-      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip' | 'mark' | 'loudness' | 'hasTags' | 'hasMarks'
+      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip' | 'mark' | 'hasTags' | 'hasMarks'
     >)
   | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<MediaQuery, 'audio'>)
   | { readonly route: 'Cover' }
@@ -128,8 +128,6 @@ function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery,
 type StreamQuery = Extract<RenditionQuery, { route: 'Media' | 'Combined' }>;
 
 function planStream(found: KeyedRendition, query: StreamQuery): RenditionPlan {
-  if (query.loudness && found.resource.isLive)
-    throw new InvalidParameter('The loudness of a live stream cannot be measured.');
   if (query.route === 'Combined') {
     const { startSeconds } = query;
     if (startSeconds !== undefined) {
@@ -171,10 +169,10 @@ function planPart(
 }
 
 const rowOf = <Row extends keyof typeof DECISIONS>(
-  { clip, subtitles, hasMarks, loudness }: Pick<MediaQuery, 'clip' | 'subtitles' | 'hasMarks' | 'loudness'>,
+  { clip, subtitles, hasMarks }: Pick<MediaQuery, 'clip' | 'subtitles' | 'hasMarks'>,
   plain: Row,
   withSubtitles: Row,
-): Row | 'clip' => (clip ? 'clip' : (subtitles ?? loudness) === undefined && !hasMarks ? plain : withSubtitles);
+): Row | 'clip' => (clip ? 'clip' : subtitles === undefined && !hasMarks ? plain : withSubtitles);
 
 const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>
   DECISIONS[row][shapeOf(found)](found, query);
@@ -197,9 +195,9 @@ const MEDIA_PATH = getOperation('Media').path;
 
 function mediaPath(
   { key }: KeyedRendition,
-  { subtitles, audio, skip, mark, loudness }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip' | 'mark' | 'loudness'>,
+  { subtitles, audio, skip, mark }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip' | 'mark'>,
 ): string {
-  const query = mediaQuery({ hasTags: false, subtitles, audio, skip, mark, loudness });
+  const query = mediaQuery({ hasTags: false, subtitles, audio, skip, mark });
   return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
 }
 

@@ -177,13 +177,12 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
       'segments',
       'skip',
       'mark',
-      'loudness',
       'name',
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
-    parameters: ['subtitles', 'audio', 'skip', 'mark', 'loudness', 'start'].map((name) => `query ${name} string`),
+    parameters: ['subtitles', 'audio', 'skip', 'mark', 'start'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM, 415: PROBLEM, 502: PROBLEM },
   },
 };
@@ -267,7 +266,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'loudness', 'format', 'from', 'jobId'].map(
+      ...['quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'format', 'from', 'jobId'].map(
         (name) => `query ${name} string`,
       ),
     ],
@@ -303,26 +302,16 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: [
-      'url',
-      'format',
-      'quality',
-      'codec',
-      'bitrate',
-      'tags',
-      'audio',
-      'skip',
-      'mark',
-      'loudness',
-      'entries',
-    ].map((name) => `query ${name} string`),
+    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'entries'].map(
+      (name) => `query ${name} string`,
+    ),
     responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
   },
   'GET /api/Get': {
     operationId: 'Get',
     parameters: [
       ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'audio', 'start', 'end'],
-      ...['chapter', 'from', 'skip', 'mark', 'loudness', 'entries', 'split'],
+      ...['chapter', 'from', 'skip', 'mark', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },

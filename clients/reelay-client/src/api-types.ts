@@ -178,8 +178,6 @@ export interface components {
       /** @description As for Get */
       mark?: string;
       /** @description As for Get */
-      loudness?: string;
-      /** @description As for Get */
       chapter?: string;
       /** @description As for Get */
       entries?: string;
@@ -535,8 +533,6 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too */
-        loudness?: "ebu";
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
         /** @description chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters */
@@ -573,8 +569,6 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too */
-        loudness?: "ebu";
         /** @description Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
       };
@@ -707,8 +701,6 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too */
-        loudness?: "ebu";
         /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
         name?: string;
       };
@@ -998,8 +990,6 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too */
-        loudness?: "ebu";
         /** @description zip (default) or tar; strm with the key that Get answers for it */
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */
@@ -1040,8 +1030,6 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description ebu measures the audio by EBU R 128, once, and writes ReplayGain and Sound Check values for players; no sample is changed. Includes tags=true, and single MP4 files have tags too */
-        loudness?: "ebu";
         /** @description Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe */
         start?: string;
       };

@@ -1,5 +1,4 @@
 import type { Chapter } from '../chapters/index.ts';
-import { type Loudness, replayGain, soundCheck } from '../loudness/index.ts';
 
 /** The text of a tag; `null` leaves the frame out. */
 export interface TagText {
@@ -19,8 +18,6 @@ export interface RecordingText extends TagText {
   readonly link?: string;
   /** In ascending order, at most 255. */
   readonly chapters?: readonly Chapter[];
-  /** Of its audio. `null`: it has none that can be measured. */
-  readonly loudness?: Loudness | null;
 }
 
 /** Bytes of the header of an ID3v2 tag, and of a frame within one (ID3v2.3 §3.1, §3.3). */
@@ -61,7 +58,7 @@ export const MAX_COVER_BYTES = 58_000;
  * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
  */
 export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0)): Buffer {
-  const { title, artist, album = null, trackNumber, date, link = '', chapters = [], loudness } = text;
+  const { title, artist, album = null, trackNumber, date, link = '', chapters = [] } = text;
   const [year = null, month, day] = date?.slice(0, 'YYYY-MM-DD'.length).split('-') ?? [];
   const marks = chapterFrames(chapters);
   const tag = Buffer.alloc(FULL_TAG_BYTES + marks.length);
@@ -74,7 +71,6 @@ export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0))
     textFrame('TYER', year),
     textFrame('TDAT', month && day ? day + month : null),
     link.length > MAX_LINK_CHARACTERS ? Buffer.alloc(0) : commentFrame(link),
-    ...(loudness ? loudnessFrames(loudness) : []),
     cover.length > MAX_COVER_BYTES ? Buffer.alloc(0) : pictureFrame(cover),
     marks,
   ]);
@@ -114,16 +110,6 @@ function commentFrame(text: string): Buffer {
   const description = Buffer.concat([BYTE_ORDER_MARK, Buffer.alloc(2)]);
   const comment = Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text, 'utf16le')]);
   return frame('COMM', Buffer.from([UTF16_WITH_BOM]), Buffer.from('eng'), description, comment);
-}
-
-/** `TXXX` (§4.2.2) with ReplayGain, and the `COMM` that iTunes reads. Encoding 0 is Latin-1. */
-function loudnessFrames(loudness: Loudness): Buffer[] {
-  const { gain, peak } = replayGain(loudness);
-  return [
-    frame('TXXX', Buffer.from(`\0REPLAYGAIN_TRACK_GAIN\0${gain}`, 'latin1')),
-    frame('TXXX', Buffer.from(`\0REPLAYGAIN_TRACK_PEAK\0${peak}`, 'latin1')),
-    frame('COMM', Buffer.from(`\0engiTunNORM\0${soundCheck(loudness)}`, 'latin1')),
-  ];
 }
 
 /** `APIC` (§4.15): the front cover. */

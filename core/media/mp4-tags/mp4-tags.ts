@@ -1,7 +1,6 @@
 import type { Chapter } from '../chapters/index.ts';
 import { cleanText, MAX_COVER_BYTES, MAX_LINK_CHARACTERS, type RecordingText } from '../id3/index.ts';
 import { box, fullBox, u32, u64 } from '../isobmff/index.ts';
-import { type Loudness, replayGain, soundCheck } from '../loudness/index.ts';
 
 /** Bytes of every `udta` without chapters, padding included: offsets behind it depend on neither texts nor cover. */
 export const MP4_TAGS_BYTES = 64 * 1024;
@@ -18,7 +17,7 @@ const HANDLER = fullBox('hdlr', 0, 0, u32(0), Buffer.from('mdirappl', 'latin1'),
  * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
  */
 export function mp4Tags(text: RecordingText, cover: Buffer = Buffer.alloc(0)): Buffer {
-  const { title, artist, album, trackNumber, date, link = '', chapters = [], loudness } = text;
+  const { title, artist, album, trackNumber, date, link = '', chapters = [] } = text;
   const items = box(
     'ilst',
     textItem('©nam', title),
@@ -28,7 +27,6 @@ export function mp4Tags(text: RecordingText, cover: Buffer = Buffer.alloc(0)): B
     trackNumber ? item('trkn', IMPLICIT, Buffer.from([0, 0, trackNumber >> 8, trackNumber & 0xff, 0, 0, 0, 0])) : NONE,
     textItem('©day', date),
     textItem('©cmt', link.length > MAX_LINK_CHARACTERS ? '' : link),
-    ...(loudness ? loudnessItems(loudness) : []),
     cover.length > 0 && cover.length <= MAX_COVER_BYTES ? item('covr', JPEG, cover) : NONE,
   );
   const meta = fullBox('meta', 0, 0, HANDLER, items);
@@ -53,21 +51,6 @@ function chapterList(chapters: readonly Chapter[]): Buffer {
   });
   return fullBox('chpl', 1, 0, u32(0), Buffer.from([chapters.length]), ...entries);
 }
-
-function loudnessItems(loudness: Loudness): Buffer[] {
-  const { gain, peak } = replayGain(loudness);
-  const named = { replaygain_track_gain: gain, replaygain_track_peak: peak, iTunNORM: soundCheck(loudness) };
-  return Object.entries(named).map(([name, value]) => namedItem(name, value));
-}
-
-/** A text by a name of its own (`----`), in the domain that iTunes and players use. */
-const namedItem = (name: string, value: string): Buffer =>
-  box(
-    '----',
-    fullBox('mean', 0, 0, Buffer.from('com.apple.iTunes')),
-    fullBox('name', 0, 0, Buffer.from(name)),
-    box('data', u32(UTF8, 0), Buffer.from(value)),
-  );
 
 function textItem(type: string, text: string | null | undefined): Buffer {
   const clean = cleanText(text ?? '');

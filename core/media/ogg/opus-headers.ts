@@ -1,5 +1,4 @@
 import { cleanText, MAX_COVER_BYTES, MAX_LINK_CHARACTERS, type RecordingText } from '../id3/index.ts';
-import { r128Gain } from '../loudness/index.ts';
 
 /** Samples a second of every granule position, whatever the rate of the input was (RFC 7845 §4). */
 export const OPUS_SAMPLE_RATE = 48_000;
@@ -31,16 +30,19 @@ export function opusHead(dOps: Buffer, preSkip?: number): Buffer | undefined {
 export const preSkipOf = (head: Buffer): number => head.readUInt16LE(10);
 
 /**
- * The comments of Vorbis, Opus and FLAC for a recording, as `NAME=value`; loudness as Opus has it (RFC 7845 §5.2.1).
+ * The comments of Vorbis, Opus and FLAC for a recording, as `NAME=value`.
  * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
  */
 export function vorbisComments(
-  { title, artist, album, trackNumber, date, link = '', chapters = [], loudness }: RecordingText,
+  { title, artist, album, trackNumber, date, link = '', chapters = [] }: RecordingText,
   cover: Buffer = Buffer.alloc(0),
 ): string[] {
   const texts = {
-    ...{ TITLE: title, ARTIST: artist, ALBUM: album, DATE: date, TRACKNUMBER: trackNumber?.toString() },
-    R128_TRACK_GAIN: loudness && r128Gain(loudness),
+    TITLE: title,
+    ARTIST: artist,
+    ALBUM: album,
+    DATE: date,
+    TRACKNUMBER: trackNumber?.toString(),
     COMMENT: link.length > MAX_LINK_CHARACTERS ? '' : link,
   };
   const comments = Object.entries(texts).flatMap(([name, text]) => {

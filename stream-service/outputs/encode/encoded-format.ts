@@ -1,7 +1,6 @@
 import type { Mp3BitrateKbps } from '../../../core/conversions/index.ts';
 import type { RecordingText } from '../../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
-import type { MeasuredAudio } from '../loudness.ts';
 import type { ClipTimes } from '../representation.ts';
 import type { FrameEncoding, Layout } from './frames/index.ts';
 
@@ -18,10 +17,8 @@ export interface EncodeChoice {
 /** A tag with all that is known of a recording. */
 export interface FullTag {
   readonly text: RecordingText;
-  /** JPEG; empty: none. Undefined: it, or the loudness, is not known before the conversion is opened. */
+  /** JPEG; empty: none. Undefined: it is not known before the conversion is opened. */
   readonly cover?: Buffer;
-  /** The audio whose loudness is part of the text once the conversion is opened. */
-  readonly measured?: MeasuredAudio;
 }
 
 /** Frames behind a tag or a header. */

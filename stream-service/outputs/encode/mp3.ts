@@ -10,7 +10,6 @@ import {
   tagText,
 } from '../../../core/conversions/index.ts';
 import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
-import { scaleLoudness } from '../../../core/media/loudness/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding } from './frames/index.ts';
@@ -25,8 +24,6 @@ const UNIT_FRAMES = 500;
 /** The longest state of LAME is its loudness adaptation, about 100 frames. */
 const LAME_WARM_UP_FRAMES = 200;
 const LAME_LOOK_AHEAD_FRAMES = 3;
-/** By what LAME multiplies the samples of each bit rate, against clipping: what it encodes is quieter than its source. */
-const LAME_SCALES: Readonly<Record<Mp3BitrateKbps, number>> = { 128: 0.95, 192: 0.97, 256: 1, 320: 1 };
 /** Beyond the safe integers offsets are not exact any more, at the highest bit rate either. */
 const MAX_FRAMES = Number.MAX_SAFE_INTEGER / Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
 
@@ -57,12 +54,8 @@ export const mp3: EncodedFormat = {
   sequence: (resource, choice) => ({ encoding: mp3Encoding(choice.bitrateKbps), tag: tagOf(resource, choice) }),
 };
 
-function tagOf(resource: Resource, { fullTag, bitrateKbps = MP3_BITRATE_KBPS }: EncodeChoice): Buffer {
-  if (!fullTag) return id3Tag(tagText(resource));
-  const { text, cover } = fullTag;
-  const loudness = text.loudness && scaleLoudness(text.loudness, LAME_SCALES[bitrateKbps]);
-  return fullId3Tag({ ...text, loudness }, cover);
-}
+const tagOf = (resource: Resource, { fullTag }: EncodeChoice): Buffer =>
+  fullTag ? fullId3Tag(fullTag.text, fullTag.cover) : id3Tag(tagText(resource));
 
 /**
  * As many frames as the size promised at resolve holds, which includes the short tag; else by the duration. Undefined when

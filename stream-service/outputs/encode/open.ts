@@ -2,7 +2,6 @@ import { conversions } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack, type Source } from '../../source/index.ts';
-import type { LoudnessMeter } from '../loudness.ts';
 import type { Covers } from '../picture/index.ts';
 import { cannotClip, type Opening, type Representation, unread } from '../representation.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
@@ -16,7 +15,6 @@ const OPENING_RANGE = { first: 0, last: 64 * 1024 - 1 };
 export interface EncodeDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
   readonly covers: Covers;
-  readonly loudness: LoudnessMeter;
   readonly frameStreams: FrameStreams;
 }
 
@@ -24,7 +22,7 @@ export interface EncodeDependencies {
 export async function openEncode(
   { format, found, choice }: EncodePlan,
   opening: Opening,
-  { requireFfmpeg, covers, loudness: meter, frameStreams }: EncodeDependencies,
+  { requireFfmpeg, covers, frameStreams }: EncodeDependencies,
 ): Promise<Representation> {
   const { session, openSource, isForHead } = opening;
   const { resource, tracks } = found;
@@ -33,8 +31,6 @@ export async function openEncode(
   // First, so that no upstream request is wasted while FFmpeg is missing or busy.
   const ffmpeg = await requireFfmpeg();
   if (!isForHead) frameStreams.requireRoom(session.client);
-  const loudness = fullTag?.measured && (await meter.find(resource, fullTag.measured, opening));
-  const isMeasured = !fullTag?.measured || loudness !== undefined;
   // Open segments add nothing to the head.
   const isOpened = !isForHead || !needsRemux(track);
   const [source, cover] = await Promise.all([
@@ -42,8 +38,7 @@ export async function openEncode(
     fullTag && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
   ]);
   const input = { resource, track, source, ffmpeg, client: session.client };
-  const known = fullTag && { text: { ...fullTag.text, loudness }, cover: isMeasured ? cover : undefined };
-  return encode(format, input, { ...choice, fullTag: known }, frameStreams);
+  return encode(format, input, { ...choice, fullTag: fullTag && { ...fullTag, cover } }, frameStreams);
 }
 
 export interface EncodeInput extends Omit<FrameInput, 'source'> {

@@ -1,8 +1,6 @@
-import type { LoudnessStandard } from '../../../core/api/index.ts';
 import { conversions, type ListPlace, type Mp3BitrateKbps, recordingText } from '../../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
-import { planLoudness } from '../loudness.ts';
 import type { ClipTimes, PlannedOutput } from '../representation.ts';
 import type { EncodeChoice } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
@@ -21,7 +19,6 @@ export interface EncodeQuery {
   readonly clip?: ClipTimes;
   readonly bitrateKbps?: Mp3BitrateKbps;
   readonly hasTags?: boolean;
-  readonly loudness?: LoudnessStandard;
   readonly listPlace?: ListPlace;
 }
 
@@ -32,15 +29,12 @@ export interface EncodeQuery {
 export function planEncode(
   found: KeyedRendition,
   format: EncodedName,
-  { clip, bitrateKbps, hasTags, loudness, listPlace }: EncodeQuery,
+  { clip, bitrateKbps, hasTags, listPlace }: EncodeQuery,
 ): EncodePlan {
   const { resource, tracks } = found;
   const [track] = tracks;
   const { hasTags: hasRoom, layOut } = encodedFormats[format];
-  const fullTag =
-    hasTags && hasRoom
-      ? { text: recordingText(resource, listPlace, clip), measured: loudness && planLoudness(found, true) }
-      : undefined;
+  const fullTag = hasTags && hasRoom ? { text: recordingText(resource, listPlace, clip) } : undefined;
   const choice: EncodeChoice = { clip, bitrateKbps, fullTag };
   const { mimeType, fileExtension } = conversions[format];
   const frames = layOut(resource, track, choice);

@@ -60,7 +60,7 @@ export async function openLayout(
     plan.of === 'pair'
       ? await openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
       : await openMedia(plan, { ...wanted, request: { ...plan, ...request }, cache: layouts.parts }, dependencies);
-  // Tags have the same length with any cover and loudness, but not the same bytes.
+  // Tags have the same length with any cover, but not the same bytes.
   return 'read' in opened && isForHead && extras.areTagsUnknown ? { ...opened, etag: undefined } : opened;
 }
 

@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../../core/api/openapi.ts';
-import { conversionNames } from '../../../core/conversions/index.ts';
 import { encodedFormats } from '../../../stream-service/outputs/encode/formats.ts';
-import { readOffers } from '../../../web/src/renditions/offers.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const recipe =
@@ -25,9 +22,5 @@ describe('the recipe of a format in CONTRIBUTING.md', () => {
       .filter((file) => /registry|formats/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'));
     for (const text of lines) expect(text).toContain(`import { ${name} } from './${name}.ts'`);
-  });
-
-  it('leaves the description of the API and the offers of the page to the registry', () => {
-    expect(readOffers(openApiDocument).formats).toEqual(conversionNames);
   });
 });

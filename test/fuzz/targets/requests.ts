@@ -28,7 +28,7 @@ export const requests: FuzzTargets = {
         const values = query.getAll(name);
         return values.length > 1 ? values : values[0];
       };
-      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'skip', 'mark', 'loudness'];
+      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'skip', 'mark'];
       const parameters = parseMediaParameters(Object.fromEntries(names.map((name) => [name, read(name)])));
       const { format, bitrateKbps, subtitles = '' } = parameters;
       check(bitrateKbps === undefined || format === 'mp3', 'A bit rate of another format');
@@ -43,7 +43,6 @@ export const requests: FuzzTargets = {
       'subtitles=pt-BR',
       'skip=intro,sponsor',
       'mark=hook',
-      'loudness=ebu',
       'bitrate=128&bitrate=128',
     ],
     // Node's parser of queries looks for each of four parameters.

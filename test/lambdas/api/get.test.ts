@@ -36,7 +36,6 @@ describe('GET /api/Get', () => {
     [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
     [{ quality: 'mp3', skip: 'Intro, sponsor' }, 'rendition-3', '?format=mp3&skip=sponsor,intro'],
     [{ quality: 'audio', mark: 'hook' }, 'rendition-3', '?tags=true&mark=hook'],
-    [{ quality: 'audio', loudness: 'EBU' }, 'rendition-3', '?tags=true&loudness=ebu'],
     [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
     [{ format: ' ', bitrate: '', tags: '', subtitles: '', start: '', end: '', from: '' }, 'rendition-1', ''],
   ])('%j redirects to the stream', async (parameters, id, search) => {
@@ -52,7 +51,6 @@ describe('GET /api/Get', () => {
     [{ quality: '8k' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ subtitles: 'a b' }, 'subtitles must be a language, such as en'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
-    [{ loudness: 'true' }, 'loudness must be ebu, or absent'],
     [{ quality: 'mp3', bitrate: '64' }, 'bitrate must be 128, 192, 256, 320, or absent'],
     [{ quality: '720p', bitrate: '320' }, 'bitrate needs quality=mp3 or format=mp3'],
     [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],

@@ -287,10 +287,7 @@ describe('mp4Tags', () => {
   it.each([
     [{ title: null, artist: null }, undefined],
     [
-      {
-        ...{ title: 'x'.repeat(9999), artist: '😀'.repeat(9999), link: 'l'.repeat(1000), date: '2026' },
-        loudness: { integratedLufs: -69.9, peak: 9.9 },
-      },
+      { title: 'x'.repeat(9999), artist: '😀'.repeat(9999), link: 'l'.repeat(1000), date: '2026' },
       Buffer.alloc(58_000),
     ],
     [{ title: 'a', artist: 'b', link: 'l'.repeat(1001) }, Buffer.alloc(58_001)],

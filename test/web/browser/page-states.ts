@@ -108,15 +108,6 @@ export const STATES: readonly PageState[] = [
       await menuOf(page, 'Quality').waitFor();
     },
   },
-  {
-    name: 'list-separate',
-    path: link('list'),
-    shows: 'Northern Coast, All Parts',
-    act: async (page) => {
-      await page.locator('.menu summary').click();
-      await page.getByRole('link', { name: /^Metalink/ }).waitFor();
-    },
-  },
   { name: 'playing', ...PLAIN, act: play },
   {
     name: 'playing-keys',

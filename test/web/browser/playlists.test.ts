@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { downloadFrom, eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -49,13 +49,6 @@ async function refuse(page: Page, id: string) {
     });
   await page.route(entry, answer);
   return () => page.unroute(entry, answer);
-}
-
-/** File names of the downloads that the page has started. */
-function downloadsOf(page: Page): readonly string[] {
-  const names: string[] = [];
-  page.on('download', (file) => names.push(file.suggestedFilename()));
-  return names;
 }
 
 describe('entries that were not resolved in time', () => {
@@ -121,12 +114,12 @@ describe('downloads of a playlist', () => {
   it('are the ZIP of all of it, where all is selected, with the tags that were selected last', async () => {
     const visitor = await open('about:blank');
     const { page } = visitor;
-    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"mp3","isLevelled":true}'));
+    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"mp3"}'));
     await seeList('whole', 2, { visitor });
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
     const download = await downloadFrom(button(page, 'Download all (2)'));
     expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
-    expect(new URL(download.url()).search).toBe('?quality=mp3&tags=true&loudness=ebu&format=zip');
+    expect(new URL(download.url()).search).toBe('?quality=mp3&tags=true&format=zip');
     const content = await readFile(await download.path());
     for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
   });
@@ -138,25 +131,6 @@ describe('downloads of a playlist', () => {
     expect(['/01 - ', '/02 - ', '/03 - ', '/04 - '].map((name) => content.includes(name))).toEqual([
       ...[true, false, true, true],
     ]);
-  });
-
-  it('are single files of an instance that sends whole lists alone, past an entry that fails', async () => {
-    const visitor = await open('about:blank');
-    const { page } = visitor;
-    await page.route('**/swagger.json', (route) => route.fulfill({ json: {} }));
-    await page.route(/GetResource.*nothing-3$/, (route) =>
-      route.fulfill({ status: 502, json: { type: '/problems/site-error', title: 'Bad Gateway', status: 502 } }),
-    );
-    await seeList('nothing', 4, { visitor });
-    const names = downloadsOf(page);
-    await page.getByRole('checkbox', { name: `Select ${titleOf('nothing-1')}` }).uncheck();
-    expect(await page.getByText('Separate files').count()).toBe(0);
-    await button(page, /^Download 3/).click();
-    await eventually(() => [...names].sort()).toEqual([
-      expect.stringMatching(/^2 - .*nothing-2/),
-      expect.stringMatching(/^4 - .*nothing-4/),
-    ]);
-    await page.getByRole('alert').getByText('The site didn’t respond properly').waitFor();
   });
 });
 
@@ -191,21 +165,9 @@ describe('a whole playlist', () => {
   it('has its selected files for download managers', async () => {
     const { page } = await seeList('separate', 3);
     await page.getByRole('checkbox', { name: `Select ${titleOf('separate-1')}` }).uncheck();
-    const menu = page.getByText('Separate files').first();
-    await menu.click();
-    const file = await downloadFrom(page.getByRole('link', { name: /^Metalink/ }));
+    const file = await downloadFrom(page.getByRole('link', { name: 'Separate files' }));
     expect(file.suggestedFilename()).toBe('List separate.meta4');
     const names = (await readFile(await file.path(), 'utf8')).match(/ name="[^"]*"/g);
     expect(names).toEqual([expect.stringContaining('/02 - '), expect.stringContaining('/03 - ')]);
-    await menu.click();
-    const addresses = page.getByRole('link', { name: /^Addresses/ });
-    const lines = await page.request.get((await addresses.getAttribute('href')) ?? '');
-    expect((await lines.text()).split('\n')).toHaveLength(3);
-    const library = page.getByRole('link', { name: 'Library for Jellyfin and Kodi (ZIP)' });
-    const zip = await (await page.request.get((await library.getAttribute('href')) ?? '')).body();
-    expect([zip.includes(' [separate-1].strm'), zip.includes(' [separate-2].strm')]).toEqual([false, true]);
-    await page.keyboard.press('Escape');
-    await addresses.waitFor({ state: 'hidden' });
-    expect(await menu.evaluate((element) => document.activeElement?.contains(element))).toBe(true);
   });
 });

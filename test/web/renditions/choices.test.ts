@@ -32,7 +32,8 @@ describe('choicesOf', () => {
     const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
     expect(choices.video.map(({ id }) => id)).toEqual(['video:A', 'video:B']);
     expect(choices.audio.map(({ id }) => id)).toEqual(['audio:C']);
-    expect(choices.mp3.map(({ id, element }) => [id, element])).toEqual([['mp3:K', 'audio']]);
+    expect(choices.mp3.map(({ id }) => id)).toEqual(['mp3:K:320', 'mp3:K:256', 'mp3:K', 'mp3:K:128']);
+    expect(choices.mp3.every(({ element }) => element === 'audio')).toBe(true);
     expect(choices.preselected?.id).toBe('video:A');
   });
 

@@ -5,10 +5,6 @@ import type { AudioVersion, Choice, DetailedAudio } from '../../../web/src/rendi
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
 import { languageChange, menusOf, nameOf, withExtras } from '../../../web/src/renditions/sentence.ts';
 
-const OFFERS = {
-  ...{ bitratesKbps: [320, 192], hasTags: true, hasSubtitles: true, formats: ['m4a', 'wav'] },
-  hasLanguages: true,
-};
 const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
 
@@ -33,7 +29,7 @@ const ITEM: MediaInformation = {
   audio: { renditions: [ORIGINAL, MP3] },
 };
 
-const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { offers: OFFERS, audio: DETAILS, ...options });
+const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { audio: DETAILS, ...options });
 const find = (choices: ReturnType<typeof of>, id: string): Choice =>
   [...choices.video, ...choices.audio, ...choices.mp3].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
 const urlOf = (choice: Choice) => createApi('').streamUrl(choice.rendition, choice);
@@ -42,9 +38,9 @@ describe('the menus of the sentence', () => {
   it('name formats without the version of the audio', () => {
     const choices = of();
     expect(menusOf(choices, find(choices, 'video:V')).formats.map(nameOf)).toEqual(['1080p', '720p60 HDR']);
-    const names = ['MP3 320', 'MP3 192', 'M4A 129', 'WAV'];
+    const names = ['MP3 320', 'MP3 256', 'MP3 192', 'MP3 128', 'M4A 129', 'WAV'];
     expect(menusOf(choices, find(choices, 'audio:EN')).formats.map(nameOf)).toEqual(names);
-    expect(menusOf(choices, find(choices, 'mp3:DE')).formats.map(nameOf)).toEqual(names.with(2, 'M4A 96'));
+    expect(menusOf(choices, find(choices, 'mp3:DE')).formats.map(nameOf)).toEqual(names.with(4, 'M4A 96'));
   });
 
   it.each([
@@ -81,7 +77,6 @@ describe('the menus of the sentence', () => {
   });
 
   it.each([
-    ['the instance has none', { offers: { ...OFFERS, hasLanguages: false } }],
     ['the item has one', { audio: DETAILS.slice(0, 1) }],
     ['the other is described', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, isDescriptive: true })] }],
     ['the other is not known', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, language: null })] }],
@@ -91,7 +86,7 @@ describe('the menus of the sentence', () => {
   });
 
   it('have one version where details are unknown', () => {
-    const choices = choicesOf(ITEM, { offers: OFFERS });
+    const choices = choicesOf(ITEM);
     expect(menusOf(choices, find(choices, 'mp3:EN')).versions.map(({ id }) => id)).toEqual(['mp3:EN']);
   });
 });
@@ -112,16 +107,25 @@ describe('all audio of an item', () => {
       detailed({ ...DUB, key: 'DE.id.200.y' }, GERMAN),
     ];
     const choices = choicesOf(signed, { audio });
-    expect(choices.audio.map(({ id }) => id)).toEqual(['audio:EN.id.100.x', 'audio:DE.id.200.y']);
-    expect(choices.mp3.map(({ version }) => version?.language)).toEqual(['en', 'de']);
+    expect(choices.audio.map(({ id }) => id)).toEqual([
+      'audio:EN.id.100.x',
+      'audio:EN.id.100.x:wav',
+      'audio:DE.id.200.y',
+      'audio:DE.id.200.y:wav',
+    ]);
+    expect(new Set(choices.mp3.map(({ version }) => version?.language))).toEqual(new Set(['en', 'de']));
   });
 
   it('names conversions of dubs', () =>
     expect(of().mp3.map(({ label, id }) => [id, label])).toEqual([
       ['mp3:EN:320', '320 kbps'],
+      ['mp3:EN:256', '256 kbps'],
       ['mp3:EN', '192 kbps'],
+      ['mp3:EN:128', '128 kbps'],
       ['mp3:DE:320', '320 kbps German (dubbed)'],
+      ['mp3:DE:256', '256 kbps German (dubbed)'],
       ['mp3:DE', '192 kbps German (dubbed)'],
+      ['mp3:DE:128', '128 kbps German (dubbed)'],
     ]));
 });
 

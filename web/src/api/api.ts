@@ -42,8 +42,6 @@ export interface StreamOptions {
   readonly bitrateKbps?: number;
   /** With title, artist and cover in the file. */
   readonly hasTags?: boolean;
-  /** With values by which players level the volume, too. */
-  readonly isLevelled?: boolean;
   /** Of the file, without extension. */
   readonly name?: string;
   /** Language of subtitles to embed. */
@@ -126,12 +124,12 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     storyboardUrl: (key) => `${base}/api/Stream/Storyboard/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     heldUrl: (key) => `${base}/api/Stream/Hls/${encodeURIComponent(key)}/held.m3u8`,
-    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, isLevelled, skip, mark, ...others } = {}) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, skip, mark, ...others } = {}) {
       const { name, subtitles, audio, chapter } = others;
       const values = {
         ...{ name, format: convertTo, bitrate: bitrateKbps, tags: hasTags, subtitles, audio, chapter },
         ...{ start: clip?.startSeconds, end: clip?.endSeconds },
-        ...{ skip: skip?.join(), mark: mark?.join(), loudness: isLevelled && 'ebu' },
+        ...{ skip: skip?.join(), mark: mark?.join() },
       };
       const query = new URLSearchParams();
       for (const [parameter, value] of Object.entries(values))

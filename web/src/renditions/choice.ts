@@ -78,8 +78,6 @@ export interface Choice {
   readonly bitrateKbps?: number;
   /** Downloads have title, artist and cover in the file. */
   readonly hasTags?: boolean;
-  /** The tags level the volume. */
-  readonly isLevelled?: boolean;
   /** Language of the subtitles in the file. */
   readonly subtitles?: string;
   /** Of the audio, where details are known. */
@@ -118,6 +116,4 @@ export interface FormatPreference {
   readonly subtitles?: string;
   /** @default true */
   readonly hasTags?: boolean;
-  /** Whether the tags level the volume. @default false */
-  readonly isLevelled?: boolean;
 }

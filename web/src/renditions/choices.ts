@@ -5,7 +5,6 @@ import { type ChoiceSource, copiedSources, encodedSources, mp3Sources } from './
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
 import { inOtherLanguages } from './languages.ts';
-import { type ConversionOffers, NO_OFFERS } from './offers.ts';
 
 export interface ChoicesOptions {
   /** What the visitor selected last. */
@@ -14,8 +13,6 @@ export interface ChoicesOptions {
   readonly canPlay?: CanPlay;
   /** One-based place in a playlist and its length, for file names. */
   readonly place?: { readonly number: number; readonly count: number };
-  /** What the instance converts to besides what it lists. @default nothing */
-  readonly offers?: ConversionOffers;
   /** All audio of the item with what GetResource leaves out, such as dubs, as GetDetails lists it. */
   readonly audio?: readonly DetailedAudio[];
 }
@@ -23,7 +20,7 @@ export interface ChoicesOptions {
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}): Choices {
   const { title, author } = item;
-  const { canPlay, place, preference, offers = NO_OFFERS } = options;
+  const { canPlay, place, preference } = options;
   const naming = { title, author, place };
   const versions = new Map(options.audio?.map((rendition) => [unsigned(rendition), rendition.version]));
   const listed = renditionsOf(item.audio);
@@ -47,16 +44,14 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   };
   const video = group('video', asListed(renditionsOf(item.video)));
   const groups = {
-    video: offers.hasLanguages ? [...video, ...inOtherLanguages(video, options.audio)] : video,
+    video: [...video, ...inOtherLanguages(video, options.audio)],
     audio: group(
       'audio',
-      sets.flatMap((set) =>
-        set.renditions.length > 0 ? named(audioSources(set.renditions, set.mp3, offers), set) : [],
-      ),
+      sets.flatMap((set) => (set.renditions.length > 0 ? named(audioSources(set.renditions, set.mp3), set) : [])),
     ),
     mp3: group(
       'mp3',
-      sets.flatMap((set) => (set.mp3 ? named(mp3Sources(set.mp3, offers), set) : [])),
+      sets.flatMap((set) => (set.mp3 ? named(mp3Sources(set.mp3), set) : [])),
     ),
   };
   return { ...groups, preselected: selectPreferred(groups, preference) };
@@ -91,16 +86,12 @@ function named(sources: readonly ChoiceSource[], { renditions: [best], index }: 
 }
 
 /** @param mp3 the conversion of the first */
-function audioSources(
-  audio: readonly MediaRendition[],
-  mp3: MediaRendition | undefined,
-  offers: ConversionOffers,
-): ChoiceSource[] {
-  const copied = copiedSources(audio, offers);
+function audioSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
+  const copied = copiedSources(audio);
   // Without files of audio alone, those with video are listed for their audio.
   const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
   const withCopied = isVideoListed ? [...copied, ...asListed(audio)] : [...asListed(audio), ...copied];
-  return [...withCopied, ...encodedSources(mp3, offers)];
+  return [...withCopied, ...encodedSources(mp3)];
 }
 
 const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>

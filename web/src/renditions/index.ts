@@ -20,9 +20,9 @@ export {
   secondsOfSegments,
   withoutSegments,
 } from './clip.ts';
+export { MP3_BITRATES_KBPS } from './conversions.ts';
 export { fileNameOf } from './file-name.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, selectPreferred } from './format-preference.ts';
 export { ALL_LANGUAGES } from './languages.ts';
-export { type ConversionOffers, NO_OFFERS, readOffers } from './offers.ts';
 export { PLAYLIST_FORMATS, type PlaylistFormat, secondsOf, selectForPlaylist } from './playlist-format.ts';
 export { holdsSubtitles, languageChange, type Menus, menusOf, nameOf, withExtras } from './sentence.ts';

@@ -52,9 +52,9 @@ export const holdsSubtitles = ({ group, container }: Choice): boolean => group =
 /** The choice with what is put into its file besides the media. */
 export const withExtras = (
   choice: Choice,
-  { hasTags = true, isLevelled, subtitles }: Pick<FormatPreference, 'hasTags' | 'isLevelled' | 'subtitles'>,
+  { hasTags = true, subtitles }: Pick<FormatPreference, 'hasTags' | 'subtitles'>,
 ): Choice => ({
   ...choice,
-  ...(choice.hasTags && { hasTags, isLevelled: hasTags && isLevelled }),
+  ...(choice.hasTags && { hasTags }),
   ...(subtitles && holdsSubtitles(choice) && { subtitles }),
 });

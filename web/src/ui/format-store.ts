@@ -42,7 +42,6 @@ function parse(text: string | null): FormatPreference | undefined {
       language: asWord(language),
       subtitles: asWord(subtitles),
       hasTags: hasTags === false ? false : undefined,
-      isLevelled: stored.isLevelled === true || undefined,
       isMarked: stored.isMarked === true || undefined,
       skip: Array.isArray(skip) ? SEGMENT_CATEGORIES.filter((name) => skip.includes(name)) : undefined,
     };

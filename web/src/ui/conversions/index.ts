@@ -1,2 +1,1 @@
-export { loadOffers, useOffers } from './use-offers.ts';
 export { apiQualityOf, useSignedUrls } from './use-signed-urls.ts';

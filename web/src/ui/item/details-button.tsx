@@ -34,7 +34,6 @@ export const DetailsButton = ({ item, choice, ...props }: DetailsButtonProps) =>
       ...(one.bitrateKbps && { bitrate: String(one.bitrateKbps) }),
       ...(one.audio && { audio: one.audio }),
       ...(one.hasTags === false && { tags: 'false' }),
-      ...(one.isLevelled && { loudness: 'ebu' }),
     }),
     fileName: fileNameOf({ title: item.title, author: item.author }, '.zip'),
   });

@@ -20,7 +20,6 @@ import {
 } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
-import { useOffers } from '../conversions/index.ts';
 import { type SubtitleInformation, useDetails, useSegments } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
@@ -54,16 +53,12 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { author, coverUrl, requestedUrl: link } = item;
   const listed = { link, title: item.title, author, coverUrl };
   const title = item.title ?? t('item.untitled');
-  const offers = useOffers();
   const [wish, setWish] = useState(() => formats.get());
   const [selectedId, setSelectedId] = useState<string>();
   // From the resolve that the service has stored; the result does not wait for it.
   const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
   const audio = details?.audio;
-  const choices = useMemo(
-    () => choicesOf(item, { place, offers, audio, preference: formats.get() }),
-    [item, audio, offers],
-  );
+  const choices = useMemo(() => choicesOf(item, { place, audio, preference: formats.get() }), [item, audio]);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.
@@ -73,11 +68,10 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const durationSeconds = details?.isLive ? null : details?.durationSeconds;
   const hasParts = whole !== undefined && Boolean(durationSeconds) && isClippable(whole);
   const clip = hasParts && playing ? current.clip : undefined;
-  const subtitles = whole && durationSeconds && offers?.hasSubtitles && holdsSubtitles(whole) ? details?.subtitles : [];
+  const subtitles = whole && durationSeconds && holdsSubtitles(whole) ? details?.subtitles : [];
   const byLanguage = oneByLanguage(subtitles ?? []);
   const embedded = byLanguage.find(({ language }) => language === wish?.subtitles)?.language;
-  const isLevelled = offers?.hasLoudness && wish?.isLevelled;
-  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, isLevelled, subtitles: embedded });
+  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, subtitles: embedded });
   const reported = useSegments(hasParts && isSkippable(whole) ? details : undefined);
   const segments = SEGMENT_CATEGORIES.filter((name) => reported.some(({ category }) => category === name));
   // What was left out of another item, of what this one has.
@@ -110,11 +104,10 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     };
   }, [selected, isNested]);
   useEffect(() => {
-    // With the tags and the bit rate that the instance offers.
-    if (isNested || !offers || (startsDownload.current !== true && startsDownload.current !== link)) return;
+    if (isNested || (startsDownload.current !== true && startsDownload.current !== link)) return;
     startsDownload.current = false;
     if (selected) void downloads.start(downloads.fileOf(selected), listed);
-  }, [offers]);
+  }, []);
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
@@ -162,7 +155,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
             link={item.requestedUrl}
             coverKey={all[0]?.rendition.key ?? null}
             onSeek={selected && selected.canSeek !== false ? seek : undefined}
-            choice={hasParts && offers?.hasChapters ? extended : undefined}
+            choice={hasParts ? extended : undefined}
             item={listed}
           />
         )}
@@ -172,7 +165,6 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
           <>
             <Sentence
               {...{ choices, wish, embedded, clip, segments, skipped, isMarked }}
-              hasLoudness={offers?.hasLoudness}
               selected={whole}
               subtitles={byLanguage}
               onSelect={remember}

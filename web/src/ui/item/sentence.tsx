@@ -29,12 +29,10 @@ export interface SentenceProps {
   readonly skipped: readonly SegmentCategory[];
   /** Whether they become chapters. */
   readonly isMarked: boolean;
-  /** Whether tags can level the volume. */
-  readonly hasLoudness: boolean | undefined;
   readonly onSelect: (choice: Choice) => void;
   /** Selects the preferred choice of another group. */
   readonly onSelectGroup: (group: ChoiceGroup) => void;
-  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags' | 'isLevelled' | 'skip' | 'isMarked'>) => void;
+  readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'hasTags' | 'skip' | 'isMarked'>) => void;
   /** Begins to select a part, or returns to the whole; absent: the item has no parts. */
   readonly onClip: ((isClip: boolean) => void) | undefined;
 }
@@ -98,7 +96,7 @@ const withoutRepeats = (sets: readonly (readonly SegmentCategory[])[]) =>
 
 /** The menus by the placeholders of the sentence; without those that have nothing to select. */
 function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | undefined>> {
-  const { choices, selected, wish, subtitles, embedded, clip, segments, skipped, isMarked, hasLoudness } = props;
+  const { choices, selected, wish, subtitles, embedded, clip, segments, skipped, isMarked } = props;
   const { onSelect, onSelectGroup, onWish, onClip } = props;
   const { texts } = usePage();
   const { t } = texts;
@@ -141,15 +139,11 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
     };
   if (!isVideo && selected.hasTags) {
     const hasTags = wish?.hasTags !== false;
-    const isLevelled = Boolean(hasLoudness && wish?.isLevelled);
-    const tagsOf = (text: TextKey, tags: Required<Pick<FormatPreference, 'hasTags' | 'isLevelled'>>) =>
-      option(t(text), tags.hasTags === hasTags && (!hasTags || tags.isLevelled === isLevelled), () => onWish(tags));
     menus.tags = {
       label: 'menu.tags',
       options: [
-        tagsOf('tags.with', { hasTags: true, isLevelled: false }),
-        ...(hasLoudness ? [tagsOf('tags.loudness', { hasTags: true, isLevelled: true })] : []),
-        tagsOf('tags.without', { hasTags: false, isLevelled: false }),
+        option(t('tags.with'), hasTags, () => onWish({ hasTags: true })),
+        option(t('tags.without'), !hasTags, () => onWish({ hasTags: false })),
       ],
     };
   }

@@ -1,14 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiFailure, type MediaInformation } from '../../api/index.ts';
-import {
-  type Choice,
-  type ConversionOffers,
-  choicesOf,
-  type PlaylistFormat,
-  selectForPlaylist,
-} from '../../renditions/index.ts';
+import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { loadOffers, useOffers } from '../conversions/index.ts';
 import { type Entries, hasVersions } from './entries.ts';
 
 export interface EntryFilesOptions {
@@ -35,16 +28,15 @@ export interface EntryFiles {
 const CHOICES_PER_TURN = 30;
 
 export function useEntryFiles(entries: Entries, { format, placeOf }: EntryFilesOptions): EntryFiles {
-  const { api, formats, downloads } = usePage();
+  const { formats, downloads } = usePage();
   const [urls, setUrls] = useState<ReadonlyMap<number, string>>(new Map());
-  const offers = useOffers();
   const preference = formats.get();
   const known = useMemo(
     () => new WeakMap<MediaInformation, { readonly choice: Choice | undefined }>(),
-    [format, offers, preference],
+    [format, preference],
   );
-  const choose = (item: MediaInformation, index: number, offered: ConversionOffers | undefined) =>
-    selectForPlaylist(choicesOf(item, { place: placeOf(index), preference, offers: offered }), format);
+  const choose = (item: MediaInformation, index: number) =>
+    selectForPlaylist(choicesOf(item, { place: placeOf(index), preference }), format);
 
   let left = CHOICES_PER_TURN;
   const choiceOf = (index: number) => {
@@ -54,7 +46,7 @@ export function useEntryFiles(entries: Entries, { format, placeOf }: EntryFilesO
     if (found) return found.choice;
     left -= 1;
     if (left < 0) return undefined;
-    const choice = choose(item, index, offers);
+    const choice = choose(item, index);
     known.set(item, { choice });
     return choice;
   };
@@ -67,7 +59,7 @@ export function useEntryFiles(entries: Entries, { format, placeOf }: EntryFilesO
   const download = async (index: number) => {
     const found = await entries.lookUp(index);
     if (!found) return;
-    const choice = choose(found, index, await loadOffers(api));
+    const choice = choose(found, index);
     if (!choice) return entries.fail(index, new ApiFailure('not-found'));
     const file = downloads.fileOf(choice);
     setUrls((before) => new Map(before).set(index, file.url));

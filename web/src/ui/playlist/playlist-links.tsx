@@ -17,46 +17,23 @@ export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'po
   );
 };
 
-export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink' | 'addresses' | 'library'> {
+export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink'> {
   /** Of the list. */
   readonly title: string;
 }
 
-/** The selected entries as files of their own, for download managers and media centres. */
-export const SeparateFiles = ({ metalink, addresses, library, title }: SeparateFilesProps) => {
+/** The selected entries as files of their own, for download managers. */
+export const SeparateFiles = ({ metalink, title }: SeparateFilesProps) => {
   const { t } = usePage().texts;
-  const close = (menu: HTMLDetailsElement) => {
-    menu.open = false;
-  };
-  const nameOf = (extension: string) => fileNameOf({ title, author: null }, extension);
   return (
-    <details
-      class="menu"
-      onFocusOut={({ currentTarget, relatedTarget }) => {
-        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close(currentTarget);
-      }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key !== 'Escape' || !currentTarget.open) return;
-        close(currentTarget);
-        currentTarget.querySelector('summary')?.focus();
-      }}
-      onClick={({ target, currentTarget }) => target instanceof HTMLAnchorElement && close(currentTarget)}
+    <a
+      class="button"
+      href={metalink}
+      download={fileNameOf({ title, author: null }, '.meta4')}
+      title={t('list.metalink')}
     >
-      <summary class="button" title={t('list.separate')}>
-        <span class="word">{t('list.separate')}</span>
-        <Icon name="all" />
-      </summary>
-      <div class="menu-panel panel">
-        <a class="button plain" href={metalink} download={nameOf('.meta4')}>
-          {t('list.metalink')}
-        </a>
-        <a class="button plain" href={addresses} download={nameOf('.txt')}>
-          {t('list.addresses')}
-        </a>
-        <a class="button plain" href={library} download={nameOf('.zip')}>
-          {t('list.library')}
-        </a>
-      </div>
-    </details>
+      <span class="word">{t('list.separate')}</span>
+      <Icon name="download" />
+    </a>
   );
 };

@@ -1,6 +1,6 @@
-import type { PlaylistFormat } from '../../renditions/index.ts';
+import { MP3_BITRATES_KBPS, type PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { apiQualityOf, useOffers, useSignedUrls } from '../conversions/index.ts';
+import { apiQualityOf, useSignedUrls } from '../conversions/index.ts';
 import { formatNumbers } from './selection.ts';
 
 export interface PlaylistUrlsOptions {
@@ -13,13 +13,10 @@ export interface PlaylistUrlsOptions {
 
 /** Addresses of a list in a format. */
 export interface PlaylistUrls {
-  /** The selected entries as one file; undefined where the instance has only the whole list. */
-  readonly zip?: string;
-  /** The selected entries for download managers; undefined where the instance has none. */
-  readonly metalink?: string;
-  readonly addresses?: string;
-  /** Links to the selected entries, for media centres. */
-  readonly library?: string;
+  /** The selected entries as one file. */
+  readonly zip: string;
+  /** The selected entries for download managers. */
+  readonly metalink: string;
   /** The whole list, for players. */
   readonly m3u8: string;
   /** The whole list as a podcast. */
@@ -29,26 +26,18 @@ export interface PlaylistUrls {
 export function usePlaylistUrls({ link, format, numbers }: PlaylistUrlsOptions): PlaylistUrls {
   const { formats } = usePage();
   const urlOf = useSignedUrls(link);
-  const offers = useOffers();
   const preference = formats.get();
   const quality = format === 'recommended' ? apiQualityOf(preference) : format;
   const chosen: Record<string, string> = quality === 'highest' ? { codec: 'any' } : { quality };
   const conversion: Record<string, string> = {};
   const { bitrateKbps = 0 } = preference ?? {};
-  if (quality === 'mp3' && offers?.hasTags && preference?.hasTags !== false) {
-    conversion.tags = 'true';
-    if (offers.hasLoudness && preference?.isLevelled) conversion.loudness = 'ebu';
-  }
-  if (quality === 'mp3' && offers?.bitratesKbps.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
+  if (quality === 'mp3' && preference?.hasTags !== false) conversion.tags = 'true';
+  if (quality === 'mp3' && MP3_BITRATES_KBPS.includes(bitrateKbps)) conversion.bitrate = String(bitrateKbps);
   const selected: Record<string, string> = numbers ? { entries: formatNumbers(numbers) } : {};
   const files = { ...chosen, ...conversion, ...selected };
   return {
-    ...((offers?.hasEntries || !numbers) && { zip: urlOf('Get', { ...files, format: 'zip' }) }),
-    ...(offers?.hasEntries && {
-      metalink: urlOf('Feed', { ...files, format: 'metalink' }),
-      addresses: urlOf('Feed', { ...files, format: 'urls' }),
-      library: urlOf('Get', { ...files, format: 'strm' }),
-    }),
+    zip: urlOf('Get', { ...files, format: 'zip' }),
+    metalink: urlOf('Feed', { ...files, format: 'metalink' }),
     m3u8: urlOf('Feed', { ...chosen, format: 'm3u8' }),
     podcast: urlOf('Feed', {}),
   };

@@ -104,7 +104,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
             onFormat={setFormat}
             onDownload={download}
           >
-            {link && numbers.length > 0 && urls.metalink && <SeparateFiles {...urls} title={title} />}
+            {link && numbers.length > 0 && <SeparateFiles metalink={urls.metalink} title={title} />}
           </PlaylistToolbar>
           <DownloadNote url={zip} />
           <ol onKeyDown={selection.onKeyDown}>

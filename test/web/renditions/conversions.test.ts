@@ -1,21 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument, privateOpenApiDocument } from '../../../core/api/openapi.ts';
+import { MP3_BITRATES_KBPS } from '../../../core/conversions/index.ts';
 import { createApi } from '../../../web/src/api/api.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
-import { type ConversionOffers, NO_OFFERS, readOffers } from '../../../web/src/renditions/offers.ts';
+import { MP3_BITRATES_KBPS as BITRATES_OF_PAGE } from '../../../web/src/renditions/conversions.ts';
 import { selectForPlaylist } from '../../../web/src/renditions/playlist-format.ts';
-
-const ALL: ConversionOffers = {
-  bitratesKbps: [320, 256, 192, 128],
-  hasTags: true,
-  hasSubtitles: true,
-  formats: ['mp3', 'm4a', 'opus', 'wav'],
-  hasEntries: true,
-  hasLanguages: true,
-  hasChapters: true,
-  hasLoudness: true,
-};
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'AAC',
@@ -45,45 +34,15 @@ const item = (...renditions: MediaRendition[]): MediaInformation => ({
   audio: { renditions },
 });
 
-describe('readOffers', () => {
-  it.each([openApiDocument, privateOpenApiDocument])('reads the description of this version', (description) => {
-    expect(readOffers(JSON.parse(JSON.stringify(description)))).toEqual(ALL);
-  });
-
-  it.each<[string, unknown]>([
-    ['no object', null],
-    ['no paths', {}],
-    ['paths of another service', { paths: { '/pets': { get: {} } } }],
-    ['the contract alone', streams([{ name: 'key' }, { name: 'format', schema: { type: 'string' } }])],
-    ['parameters that are no list', streams('bitrate')],
-    ['a stream without GET', { paths: { '/api/Stream/Media/{key}': {} } }],
-    ['values that are no list', streams([{ name: 'bitrate', schema: { enum: 320 } }])],
-  ])('offers nothing for %s', (_, description) => expect(readOffers(description)).toEqual(NO_OFFERS));
-
-  it('omits bit rates that are no numbers, and bounds their count', () => {
-    const description = streams([{ name: 'bitrate', schema: { enum: ['x', '-1', ...Array(50).keys()].map(String) } }]);
-    expect(readOffers(description).bitratesKbps).toEqual([49, 48, 47, 46, 45, 44, 43, 42]);
-  });
+it('has the bit rates of MP3 that the service has', () => {
+  expect([...BITRATES_OF_PAGE].reverse()).toEqual(MP3_BITRATES_KBPS);
 });
 
-function streams(parameters: unknown) {
-  return { paths: { '/api/Stream/Media/{key}': { get: { parameters } } } };
-}
-
 describe('choicesOf with conversions', () => {
-  const of = (offers: ConversionOffers, ...renditions: MediaRendition[]) => choicesOf(item(...renditions), { offers });
-
-  it('sends no parameter that the instance does not describe', () => {
-    const api = createApi('https://r.example');
-    for (const choices of [of(NO_OFFERS, OPUS, MP3), choicesOf(item(OPUS, MP3))])
-      expect([...choices.audio, ...choices.mp3].map((choice) => api.streamUrl(choice.rendition, choice))).toEqual([
-        'https://r.example/api/Stream/Media/OPUS',
-        'https://r.example/api/Stream/Media/OPUS?format=mp3',
-      ]);
-  });
+  const of = (...renditions: MediaRendition[]) => choicesOf(item(...renditions));
 
   it('has MP3 in each bit rate, with tags', () => {
-    const { mp3 } = of(ALL, OPUS, MP3);
+    const { mp3 } = of(OPUS, MP3);
     expect(mp3.map(({ id, label, fileName }) => [id, label, fileName])).toEqual([
       ['mp3:OPUS:320', '320 kbps', 'Title (320 kbps).mp3'],
       ['mp3:OPUS:256', '256 kbps', 'Title (256 kbps).mp3'],
@@ -104,7 +63,7 @@ describe('choicesOf with conversions', () => {
   });
 
   it('keeps the listed MP3 alone where its bit rate is none of those', () => {
-    expect(of(ALL, OPUS, { ...MP3, bitrate: 160, label: '160 kbps' }).mp3.map(({ id }) => id)).toEqual(['mp3:OPUS']);
+    expect(of(OPUS, { ...MP3, bitrate: 160, label: '160 kbps' }).mp3.map(({ id }) => id)).toEqual(['mp3:OPUS']);
   });
 
   it.each<[string, MediaRendition[], string[]]>([
@@ -119,11 +78,11 @@ describe('choicesOf with conversions', () => {
     ['no known duration', [OPUS, { ...MP3, fileSizeBytes: null }], ['audio:OPUS', 'audio:OPUS:opus']],
     ['the MP3 alone', [MP3], []],
   ])('offers copies and WAV for %s', (_, renditions, ids) => {
-    expect(of(ALL, ...renditions).audio.map(({ id }) => id)).toEqual(ids);
+    expect(of(...renditions).audio.map(({ id }) => id)).toEqual(ids);
   });
 
   it('describes M4A and WAV', () => {
-    const { audio: choices } = of(ALL, VIDEO_FILE, { ...MP3, key: 'BOTH' });
+    const { audio: choices } = of(VIDEO_FILE, { ...MP3, key: 'BOTH' });
     expect(choices).toMatchObject([
       {
         label: 'M4A',
@@ -149,7 +108,7 @@ describe('choicesOf with conversions', () => {
     ['the conversion selected last', { group: 'audio', container: 'WAV' }, 'audio:OPUS:wav'],
     ['no WAV otherwise', { group: 'audio' }, 'audio:OPUS'],
   ] as const)('preselects %s', (_, preference, id) => {
-    const choices = choicesOf(item(OPUS, MP3), { offers: ALL, preference });
+    const choices = choicesOf(item(OPUS, MP3), { preference });
     expect(choices.preselected?.id).toBe(id);
   });
 
@@ -158,6 +117,6 @@ describe('choicesOf with conversions', () => {
     ['mp3', { group: 'video' }, 'mp3:OPUS'],
     ['audio', { group: 'mp3' }, 'audio:OPUS'],
   ] as const)('selects %s for the entries of a list by the preference %j', (format, preference, id) => {
-    expect(selectForPlaylist(choicesOf(item(OPUS, MP3), { offers: ALL, preference }), format)?.id).toBe(id);
+    expect(selectForPlaylist(choicesOf(item(OPUS, MP3), { preference }), format)?.id).toBe(id);
   });
 });

@@ -1,1 +1,0 @@
-export { type Loudness, r128Gain, replayGain, scaleLoudness, soundCheck } from './loudness.ts';
