@@ -30,10 +30,10 @@ COPY --from=debian / /debian
 WORKDIR /debian
 RUN mkdir --parents /system/dev /system/proc /system/sys \
   && install --directory --mode=1777 /system/tmp \
-  && cp --archive --parents lib* usr/lib*/ld-linux-* usr/bin/prlimit usr/bin/setpriv \
+  && cp --archive --parents lib* usr/lib*/ld-linux-* usr/bin/perl usr/bin/setpriv \
     etc/group etc/os-release etc/passwd usr/lib/os-release \
     $(find usr/lib/*-linux-gnu -maxdepth 1 -regextype posix-extended -regex \
-      '.*/(ld-linux-.*|lib(c|m|mvec|dl|pthread|rt|util|resolv|gcc_s|stdc\+\+|z|smartcols|cap-ng)\.so\..*)') \
+      '.*/(ld-linux-.*|lib(c|m|mvec|dl|pthread|rt|util|resolv|gcc_s|stdc\+\+|z|crypt|cap-ng)\.so\..*)') \
     /system
 
 FROM scratch

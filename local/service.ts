@@ -17,7 +17,7 @@ import {
   MAX_HEADER_BYTES,
   respondToClientError,
 } from '../stream-service/http/index.ts';
-import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
+import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
 import {
   clientOfRequest,
@@ -181,7 +181,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
 
     const ready = tools.ensure().then(async (inPlace) => {
       // A failure is logged, and the first link tries again.
-      await resolver.warm().catch(() => undefined);
+      await Promise.all([resolver.warm().catch(() => undefined), checkSandbox(inPlace.ffmpeg.path, log)]);
       flushCompileCache();
       return inPlace;
     });

@@ -1,3 +1,3 @@
 export { createStreamService, LISTEN_BACKLOG } from './create-stream-service.ts';
-export { checkSandbox, type Sandbox } from './ffmpeg/index.ts';
+export { checkSandbox } from './ffmpeg/index.ts';
 export { collectWhenIdle } from './idle-collection.ts';

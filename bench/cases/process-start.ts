@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { prepareHome } from '../../core/tools/worker/index.ts';
-import { checkSandbox, withProcessLimits } from '../../stream-service/ffmpeg/process-limits.ts';
+import { checkSandbox, sandboxCommand } from '../../stream-service/ffmpeg/sandbox.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';
 import { seconds } from '../figures.ts';
@@ -32,8 +32,8 @@ for _ in range(${RUNS}):
     durations.append(float(os.read(reader, 100)))
 print(sorted(durations)[len(durations) // 2])`;
 
-const run = async (program = '', args: readonly string[] = [], stdin: number | 'ignore' = 'ignore') => {
-  await once(spawn(program, args, { env: {}, stdio: [stdin, 'ignore', 'ignore'] }), 'exit');
+const run = async (program = '', args: readonly string[] = []) => {
+  await once(spawn(program, args, { env: {}, stdio: 'ignore' }), 'exit');
 };
 
 /** What the sandbox adds to the start of each process. The sandbox is the strictest of this machine. */
@@ -50,14 +50,12 @@ export const processStart: StandaloneCase = async function* () {
   };
 
   const { path } = (await installedTools()).ffmpeg;
-  const { files, syscalls } = await checkSandbox(path);
-  const { command, stdin } = withProcessLimits(path);
-  const [program, ...args] = command;
-  const limits = command.slice(command.findIndex((part) => part.endsWith('/prlimit')));
+  const { landlock = 0, seccomp = false } = (await checkSandbox(path)) ?? {};
+  const [program, ...args] = sandboxCommand(path, [8080]);
   yield await added(
-    `start of FFmpeg: sandbox (Landlock ${files ? 'yes' : 'no'}, seccomp ${syscalls ? 'yes' : 'no'})`,
-    () => run(program, [...args, '-version'], stdin),
-    () => run('/usr/bin/setpriv', ['--pdeathsig', 'KILL', '--', ...limits, '-version']),
+    `start of FFmpeg: sandbox and limits (Landlock ${landlock}, seccomp ${seccomp ? 'yes' : 'no'})`,
+    () => run(program, [...args, '-version']),
+    () => run(path, ['-version']),
   );
   yield await added(
     'start of Node: permissions',

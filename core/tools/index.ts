@@ -5,8 +5,8 @@ export {
   findPython,
   isStopped,
   killWhenStopped,
-  SETPRIV,
-  setprivCommand,
+  missingFrom,
+  type Sandbox,
   syscallFilter,
 } from './process/index.ts';
 export { smokeTestYtDlp } from './smoke-test.ts';
@@ -31,7 +31,6 @@ export type {
   WorkerOptions,
   WorkerProcess,
   WorkerResponse,
-  WorkerSandbox,
 } from './worker/index.ts';
 export {
   assetFor,

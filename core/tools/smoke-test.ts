@@ -1,16 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../errors/index.ts';
+import type { Sandbox } from './process/index.ts';
 import { startYtDlp } from './supervisor.ts';
 import type { YtDlp, YtDlpMode } from './tools.ts';
-import { WorkerKilled, type WorkerRequest, type WorkerResponse, type WorkerSandbox } from './worker/index.ts';
+import { WorkerKilled, type WorkerRequest, type WorkerResponse } from './worker/index.ts';
 
 export interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */
   readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;
   /** Called with what confines the forks of a warm worker. */
-  readonly onSandbox?: (sandbox: WorkerSandbox) => void;
+  readonly onSandbox?: (sandbox: Sandbox) => void;
   /** Called with why a yt-dlp that works does not solve JavaScript challenges, which YouTube needs. */
   readonly onUnsolvedChallenge?: (reason: string) => void;
 }

@@ -1,6 +1,7 @@
 import { abortable, getRetryDelay } from '../concurrency/index.ts';
 import { InMaintenance, messageOf, UpstreamError } from '../errors/index.ts';
 import { describeError, type Log } from '../log/index.ts';
+import { missingFrom } from './process/index.ts';
 import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
 import {
   startLinkProcesses,
@@ -87,6 +88,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const fields = { version: build.ytDlp.version, jsRuntime: JS_RUNTIME };
     if (reason === undefined) log.info('yt-dlp runs as a warm worker', fields);
     else log.warn('yt-dlp runs as one process per link', { ...fields, reason: reason.replaceAll(QUERY, '?…') });
+    const missing = process.sandbox ? missingFrom('yt-dlp', process.sandbox) : [];
+    if (missing.length > 0) log.warn(missing.join('; '));
     onYtDlpMode?.(mode);
   };
 

@@ -7,13 +7,14 @@ import {
   createTools,
   findPython,
   listImpersonateTargets,
+  missingFrom,
   offersTarget,
+  type Sandbox,
   smokeTestYtDlp,
-  type WorkerSandbox,
   type YtDlp,
 } from '../../core/tools/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
-import { checkSandbox, type Sandbox } from '../../stream-service/index.ts';
+import { checkSandbox } from '../../stream-service/index.ts';
 import { toToolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -57,7 +58,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
     await tools.ensure().catch(() => undefined);
     const ffmpeg = tools.ffmpeg();
     const ytDlp = tools.ytDlp();
-    let sandbox: WorkerSandbox | undefined;
+    let sandbox: Sandbox | undefined;
     const ytDlpFinding =
       ytDlp &&
       (await checkYtDlp(ytDlp, (found) => {
@@ -80,7 +81,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
 /** Runs the smoke test of one yt-dlp. */
 export async function checkYtDlp(
   ytDlp: YtDlp,
-  onSandbox: (sandbox: WorkerSandbox) => void = () => undefined,
+  onSandbox: (sandbox: Sandbox) => void = () => undefined,
 ): Promise<Finding> {
   const { ok, warning, problem } = findingsOn('Tools');
   const name = `yt-dlp ${ytDlp.version} (${ytDlp.source})`;
@@ -125,15 +126,11 @@ export async function checkImpersonation(ytDlp: YtDlp, rules: readonly string[])
 
 const SMOKE_TEST_TIMEOUT_MS = 60_000;
 
-/** Versions of the kernel's interface to Landlock that restrict ports, and signals to other processes. */
-const WITH_PORTS = 4;
-const WITH_SIGNALS = 6;
-
 export interface SandboxedTools {
   /** Path of FFmpeg. */
   readonly ffmpeg: string;
   /** Undefined where yt-dlp runs as a process per link, which does not say. */
-  readonly ytDlp: WorkerSandbox | undefined;
+  readonly ytDlp: Sandbox | undefined;
 }
 
 /** What this system cannot withhold from FFmpeg and yt-dlp. Nothing elsewhere than on Linux, which has no such sandbox. */
@@ -145,26 +142,9 @@ export async function checkSandboxes(
 }
 
 /** One line for both. */
-export function describeSandboxes(ffmpeg: Sandbox, ytDlp: WorkerSandbox | undefined): Finding {
+export function describeSandboxes(ffmpeg: Sandbox | undefined, ytDlp: Sandbox | undefined): Finding {
   const { ok, warning } = findingsOn('Sandbox');
-  const missing = [...missingOfFfmpeg(ffmpeg), ...(ytDlp ? missingOfYtDlp(ytDlp) : [])];
+  const missing = [...missingFrom('FFmpeg', ffmpeg, 'linux'), ...(ytDlp ? missingFrom('yt-dlp', ytDlp, 'linux') : [])];
   if (missing.length > 0) return warning(missing.join('; '));
   return ok(`FFmpeg reads no files${ytDlp ? ', yt-dlp only its own and it connects to its proxy alone' : ''}`);
-}
-
-function missingOfFfmpeg({ files, syscalls, privileges }: Sandbox): string[] {
-  if (files && syscalls) return [];
-  if (!privileges)
-    return ['FFmpeg runs with all rights of this user: setpriv is missing, or this FFmpeg does not start in it'];
-  const open = [...(files ? [] : ['files']), ...(syscalls ? [] : ['processes'])].join(' and ');
-  return [`FFmpeg is not kept from ${open} of this user: needs util-linux 2.41, Linux 6.2 and no libraries of its own`];
-}
-
-function missingOfYtDlp({ landlock, seccomp }: WorkerSandbox): string[] {
-  return [
-    ...(landlock === 0 ? ['yt-dlp can read files of this user: the kernel has no Landlock'] : []),
-    ...(landlock < WITH_PORTS ? ['yt-dlp can connect past the egress guard: needs Linux 6.7'] : []),
-    ...(landlock < WITH_SIGNALS ? ['yt-dlp can signal processes of this user: needs Linux 6.12'] : []),
-    ...(seccomp ? [] : ['system calls of yt-dlp are not filtered']),
-  ];
 }

@@ -2,18 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { Readable, type Writable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
-import { startSpan } from '../../core/log/index.ts';
+import { type Log, startSpan } from '../../core/log/index.ts';
 import { type Ffmpeg, killWhenStopped } from '../../core/tools/index.ts';
 import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
-import { checkSandbox, LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
+import { LIMIT_OPTIONS } from './process-limits.ts';
+import { checkSandbox, sandboxCommand } from './sandbox.ts';
 
 export interface FfmpegOptions {
   /** Path of the executable. */
   readonly path: string;
   /** Arguments between the common flags and the output, `pipe:1`. */
   readonly args: readonly string[];
-  /** Those with a pipe are written to it. */
-  readonly inputs?: readonly Pick<FfmpegInput, 'writeTo'>[];
+  /** Those with a pipe are written to it. It connects to the ports of the others alone. */
+  readonly inputs?: readonly Pick<FfmpegInput, 'url' | 'writeTo'>[];
   /** Less output than this counts as a failure: FFmpeg takes damage in an input for its end. @default none does */
   readonly minSeconds?: number | undefined;
   /** Kills the process; its reason becomes the stream's error. */
@@ -60,14 +61,14 @@ export const runningFfmpegs = (): number => running.size;
 export function runFfmpeg(options: FfmpegOptions): Readable {
   const { path, args, inputs = [], minSeconds, onFailure } = options;
   const progress = minSeconds === undefined ? [] : ['-progress', `pipe:${FIRST_INPUT_DESCRIPTOR + inputs.length}`];
-  const { command, stdin } = withProcessLimits(path);
-  const [program = path, ...before] = command;
+  const ports = inputs.flatMap(({ url, writeTo }) => (writeTo ? [] : Number(new URL(url).port)));
+  const [program = path, ...before] = sandboxCommand(path, ports);
   let child: ChildProcess;
   try {
     child = spawn(program, [...before, ...COMMON_FLAGS, ...progress, ...args, 'pipe:1'], {
       env: {},
       stdio: [
-        ...[stdin, 'pipe' as const, 'pipe' as const],
+        ...['ignore' as const, 'pipe' as const, 'pipe' as const],
         ...inputs.map(({ writeTo }) => (writeTo ? 'pipe' : 'ignore')),
         ...(progress.length > 0 ? ['pipe' as const] : []),
       ],
@@ -181,15 +182,16 @@ export interface RequireFfmpegDependencies {
   readonly ffmpeg: () => Ffmpeg | undefined;
   /** The activity in progress, if any. */
   readonly maintenance: () => Promise<string | undefined>;
+  readonly log: Log;
 }
 
 const DEFAULT_ACTIVITY = 'Downloading FFmpeg';
 
-export function createRequireFfmpeg({ ffmpeg, maintenance }: RequireFfmpegDependencies): RequireFfmpeg {
+export function createRequireFfmpeg({ ffmpeg, maintenance, log }: RequireFfmpegDependencies): RequireFfmpeg {
   return async () => {
     const build = ffmpeg();
     if (build) {
-      await checkSandbox(build.path);
+      await checkSandbox(build.path, log);
       return build;
     }
     // FFmpeg is missing whether or not the table can say why.

@@ -1,89 +1,182 @@
-import { existsSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SETPRIV, setprivCommand, syscallFilter } from '../../core/tools/index.ts';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { ownTurn } from '../../core/concurrency/index.ts';
+import { memoryShares } from '../../core/config/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import { missingFrom, type Sandbox, syscallFilter } from '../../core/tools/index.ts';
 
-/** What the system withholds from a process. */
-export interface Sandbox {
-  /** Files, except for the libraries of the system (Landlock). */
-  readonly files: boolean;
-  /** Other processes, and sockets but those of TCP (seccomp). */
-  readonly syscalls: boolean;
-  /** The privileges of set-user-ID programs. */
-  readonly privileges: boolean;
+/** In the base system of Debian and Ubuntu. It starts in 1 ms, Python in 10. */
+const PERL = ['/usr/bin/perl', '/bin/perl'].find((path) => process.platform === 'linux' && existsSync(path));
+/**
+ * Limits and confines itself, and becomes the program behind `--`; without one, it prints the version of Landlock. It fails
+ * where a part that an option asks for is missing.
+ *
+ * prctl=NUMBER prlimit=NUMBER   of these system calls
+ * limit=KIND,VALUE              setrlimit(2)
+ * path=RIGHTS,PATH              what may be read and executed; without any, all of it
+ * port=PORT                     of TCP, where Landlock has ports (4); without any, none
+ * filter=HEX                    seccomp(2)
+ */
+const LAUNCHER = `
+my (%number, @limits, @paths, @ports, $filter);
+while (defined(my $option = shift)) {
+  last if $option eq '--';
+  my ($name, $value) = split /=/, $option, 2;
+  if ($name eq 'limit') { push @limits, $value }
+  elsif ($name eq 'path') { push @paths, $value }
+  elsif ($name eq 'port') { push @ports, $value }
+  elsif ($name eq 'filter') { $filter = pack 'H*', $value }
+  else { $number{$name} = $value + 0 }
 }
-
-/** How a process is started in a sandbox. */
-export interface SandboxedCommand {
-  readonly sandbox: Sandbox;
-  /** The beginning of the command line. */
-  readonly command: readonly string[];
-  /** Its standard input: the filter of system calls, which `setpriv` reads, or none. */
-  readonly stdin: number | 'ignore';
+sub call {
+  my ($name, $result) = (shift, shift);
+  $result >= 0 or die "$name: $!\\n";
+  return $result;
 }
+my ($DEATH_SIGNAL, $NO_NEW_PRIVILEGES, $SECCOMP) = (1, 38, 22);
+call('PR_SET_PDEATHSIG', syscall($number{prctl}, $DEATH_SIGNAL, 9, 0, 0, 0));
+call('PR_SET_NO_NEW_PRIVS', syscall($number{prctl}, $NO_NEW_PRIVILEGES, 1, 0, 0, 0));
+for (@limits) {
+  my ($kind, $value) = map { $_ + 0 } split /,/;
+  my $before = pack 'QQ', 0, 0;
+  call('prlimit', syscall($number{prlimit}, 0, $kind, 0, $before));
+  my $hard = (unpack 'QQ', $before)[1];
+  my $lower = pack 'QQ', ($value < $hard ? $value : $hard) x 2;
+  call('prlimit', syscall($number{prlimit}, 0, $kind, $lower, 0));
+}
+my ($CREATE, $ADD, $RESTRICT) = (444, 445, 446);
+my ($OF_FILES, $CONNECT, $TCP, $SCOPES) = (0xc007, 2, 3, 3);
+my $version = syscall $CREATE, 0, 0, 1;
+$version = 0 if $version < 0;
+die "Landlock is missing\\n" if @paths && !$version;
+if ($version) {
+  my $known = (1 << (12 + ($version > 4 ? 4 : $version > 3 ? 3 : $version))) - 1;
+  my $handled = pack 'QQQ', @paths ? $known : 0, $version > 3 ? $TCP : 0, $version > 5 ? $SCOPES : 0;
+  if ($handled =~ /[^\\0]/) {
+    my $rules = call('landlock_create_ruleset', syscall($CREATE, $handled, 24, 0));
+    for (@paths) {
+      my ($rights, $path) = split /,/, $_, 2;
+      sysopen(my $file, $path, 0x280000) or next;
+      my $rule = pack 'Ql', -d $path ? $rights : $rights & $OF_FILES, fileno $file;
+      call($path, syscall($ADD, $rules, 1, $rule, 0));
+    }
+    for ($version > 3 ? @ports : ()) {
+      my $rule = pack 'QQ', $CONNECT, $_;
+      call('landlock_add_rule', syscall($ADD, $rules, 2, $rule, 0));
+    }
+    call('landlock_restrict_self', syscall($RESTRICT, $rules, 0));
+  }
+}
+if (defined $filter) {
+  my $program = pack 'Sx!8P', length($filter) / 8, $filter;
+  call('seccomp', syscall($number{prctl}, $SECCOMP, 2, $program, 0, 0));
+}
+if (@ARGV) { exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n" }
+print $version;
+`;
 
-export const NO_SANDBOX: Sandbox = { files: false, syscalls: false, privileges: false };
-/** The strictest first. In the last one every program starts. */
-const SANDBOXES: readonly Sandbox[] = [
-  { files: true, syscalls: true, privileges: true },
-  { files: false, syscalls: true, privileges: true },
-  { files: true, syscalls: false, privileges: true },
-  { files: false, syscalls: false, privileges: true },
-  NO_SANDBOX,
-];
+/** Numbers of system calls: prctl and prlimit64. */
+const NUMBERS: Readonly<Partial<Record<NodeJS.Architecture, readonly [number, number]>>> = {
+  x64: [157, 302],
+  arm64: [167, 261],
+};
+/** Rights of linux/landlock.h. */
+const READ_FILE = 1 << 2;
+const EXECUTE = (1 << 0) | READ_FILE | (1 << 3);
 const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/nix/store', '/gnu/store'];
 /** The cache of the dynamic loader; random numbers, of which FFmpeg makes its own slowly where it cannot read any. */
 const FILES = ['/etc/ld.so.cache', '/dev/null', '/dev/urandom'];
-/** Its standard input, which each process opens again from the start. */
-const FILTER_PATH = '/proc/self/fd/0';
 
-let filter: number | 'ignore' | undefined;
+const MAX_OPEN_FILES = 256;
+/** Processor time of one process: it converts days of audio. */
+const MAX_CPU_SECONDS = 24 * 3600;
+/** RLIMIT_CPU, FSIZE, CORE, NOFILE and DATA of Linux. */
+const limitOptions = (): string[] =>
+  [...[`0,${MAX_CPU_SECONDS}`, '1,0', '4,0', `7,${MAX_OPEN_FILES}`], `2,${Math.floor(memoryShares().ffmpegBytes)}`].map(
+    (limit) => `limit=${limit}`,
+  );
+
+/** A program and how it is started. */
+interface Launch {
+  /** Absent where nothing confines it. */
+  readonly sandbox?: Sandbox;
+  /** The beginning of the command line: ports and `--` follow. Empty where nothing confines it. */
+  readonly launcher: readonly string[];
+}
+
+const START_TIMEOUT_MS = 10_000;
+
+/** By path: the strictest sandbox of this system, or the strictest in which the program has been seen to start. */
+const launches = new Map<string, Launch>();
+const checks = new Map<string, Promise<void>>();
 
 /**
- * The sandboxes that this system has for a program, the strictest first. All of it needs `setpriv` of util-linux 2.41 or
- * newer and a kernel with Landlock. In each but the last, the program is killed when this process ends. Undefined in place
- * of one that it does not have: each is tried out, for which this process waits.
- * @param programs absolute paths of all that the process executes
+ * The command that runs a program in a sandbox and under limits of the operating system: memory, processor time, open
+ * files, no files written, no core dumps. It is killed when this process ends, and gains no privileges. The program alone where the
+ * system has none of it, and where its path is not absolute.
+ *
+ * The number of processes is not limited: the kernel counts those of the whole user. The filter of system calls permits one.
+ * @param ports of TCP that it may connect to, where the kernel restricts them
  */
-export function* sandboxesFor(programs: readonly string[]): Generator<SandboxedCommand | undefined, undefined> {
-  filter ??= openFilter();
-  for (const sandbox of SANDBOXES) {
-    const stdin = sandbox.syscalls ? filter : 'ignore';
-    if (sandbox.syscalls && stdin === 'ignore') continue;
-    const command = sandbox.privileges ? setprivCommand(optionsOf(sandbox, programs), stdin) : [];
-    yield command && { sandbox, command, stdin };
+export function sandboxCommand(path: string, ports: readonly number[] = []): readonly string[] {
+  const launch = launches.get(path) ?? launchesOf(path).next().value;
+  if (!launch || launch.launcher.length === 0) return [path];
+  launches.set(path, launch);
+  return [...launch.launcher, ...ports.map((port) => `port=${port}`), '--', path];
+}
+
+/**
+ * Finds the strictest sandbox in which a program starts, once, and logs what it lacks. One with libraries of its own, and one
+ * that starts others (a script) or confines itself (a snap), may start in less than this system has.
+ */
+export async function checkSandbox(path: string, log?: Pick<Log, 'warn'>): Promise<Sandbox | undefined> {
+  const check = checks.get(path) ?? findSandbox(path, log);
+  checks.set(path, check);
+  await check;
+  return launches.get(path)?.sandbox;
+}
+
+async function findSandbox(path: string, log?: Pick<Log, 'warn'>): Promise<void> {
+  for (const launch of launchesOf(path)) {
+    await ownTurn();
+    launches.set(path, launch);
+    if (await starts(sandboxCommand(path))) break;
+  }
+  const missing = missingFrom('FFmpeg', launches.get(path)?.sandbox);
+  if (missing.length > 0) log?.warn(missing.join('; '));
+}
+
+async function starts([program = '', ...args]: readonly string[]): Promise<boolean> {
+  const limits = { timeout: START_TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
+  const child = spawn(program, [...args, '-version'], { env: {}, stdio: 'ignore', ...limits });
+  try {
+    const [code] = await once(child, 'exit');
+    return code === 0;
+  } catch {
+    return false; // it is not a program
   }
 }
 
-const optionsOf = ({ files, syscalls }: Sandbox, programs: readonly string[]): string[] => [
-  ...(files ? ['--landlock-access', 'fs', ...rulesFor(programs)] : []),
-  ...(syscalls ? ['--seccomp-filter', FILTER_PATH] : []),
-];
-
-const rulesFor = (programs: readonly string[]): string[] => [
-  ...LIBRARIES.flatMap((dir) => ruleFor(dir, 'execute,read-file,read-dir')),
-  // setpriv executes itself to try the options out.
-  ...[...programs, SETPRIV ?? ''].flatMap((program) => ruleFor(program, 'execute,read-file')),
-  ...FILES.flatMap((file) => ruleFor(file, 'read-file')),
-];
-
-const ruleFor = (path: string, access: string): string[] =>
-  existsSync(path) ? ['--landlock-rule', `path-beneath:${access}:${realpathSync(path)}`] : [];
-
-/** A descriptor of a file with the filter, which is removed at once. */
-function openFilter(): number | 'ignore' {
-  const content = process.platform === 'linux' ? syscallFilter('ffmpeg', process.arch) : undefined;
-  if (!content) return 'ignore';
-  try {
-    const dir = mkdtempSync(join(tmpdir(), 'reelay-filter-'));
-    try {
-      const file = join(dir, 'filter');
-      writeFileSync(file, content);
-      return openSync(file, 'r');
-    } finally {
-      rmSync(dir, { recursive: true });
+/** What this system has for a program, the strictest first. Each is tried out, for which this process waits some milliseconds. */
+function* launchesOf(path: string): Generator<Launch, undefined> {
+  const numbers = NUMBERS[process.arch];
+  if (PERL && numbers && isAbsolute(path) && existsSync(path)) {
+    const [prctl, prlimit] = numbers;
+    const common = [PERL, '-e', LAUNCHER, '--', `prctl=${prctl}`, `prlimit=${prlimit}`, ...limitOptions()];
+    const filter = `filter=${syscallFilter('ffmpeg', process.arch)?.toString('hex')}`;
+    const paths = [
+      ...[...LIBRARIES, realpathSync(path)].map((readable) => `path=${EXECUTE},${readable}`),
+      ...FILES.map((file) => `path=${READ_FILE},${file}`),
+    ];
+    for (const parts of [[...paths, filter], [filter], paths, []]) {
+      const launcher = [...common, ...parts];
+      const { status, stdout } = spawnSync(PERL, launcher.slice(1), { env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
+      if (status !== 0) continue;
+      const hasFiles = parts.includes(paths[0] ?? '');
+      yield { launcher, sandbox: { landlock: Number(stdout), seccomp: parts.includes(filter), hasFiles } };
     }
-  } catch {
-    return 'ignore'; // there is no space, or no writable folder
   }
+  yield { launcher: [] };
 }

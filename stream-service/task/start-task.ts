@@ -9,6 +9,7 @@ import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage, createTableClient } from '../../core/state/dynamodb/index.ts';
 import { createState, type State } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
+import { checkSandbox } from '../ffmpeg/index.ts';
 import { createSourceOpeners } from '../source/index.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
@@ -134,6 +135,8 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     });
     shutdown.own(streams);
     suspend = streams.suspend;
+    const ffmpeg = tools.ffmpeg();
+    if (ffmpeg) await checkSandbox(ffmpeg.path, log);
     shutdown.defer(streams.drain);
     const { server } = streams.app;
     server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

@@ -8,7 +8,7 @@ import { requirePrograms } from './programs.ts';
 export const SUITE = 'trixie';
 /** What the images take files of, and what the stages of their Dockerfiles run. Dependencies come with them. */
 const PACKAGES = [
-  ...['base-files', 'base-passwd', 'util-linux', 'libc6', 'libgcc-s1', 'libstdc++6', 'zlib1g'],
+  ...['base-files', 'base-passwd', 'util-linux', 'perl-base', 'libc6', 'libgcc-s1', 'libstdc++6', 'zlib1g'],
   ...['coreutils', 'dash', 'findutils'],
 ];
 /** Of `/usr/share`, what `debian:…-slim` leaves out, too. mmdebstrap's own filter starts Python for every package. */

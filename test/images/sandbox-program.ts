@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { checkSandbox, runFfmpeg } from '../../stream-service/ffmpeg/index.ts';
-import { withProcessLimits } from '../../stream-service/ffmpeg/process-limits.ts';
+import { sandboxCommand } from '../../stream-service/ffmpeg/sandbox.ts';
 
 const FFMPEG = '/usr/local/bin/ffmpeg';
 const STATE = '/scratch/state.db';
@@ -26,6 +26,7 @@ const attempts = {
     const socket = dgram.createSocket('udp4');
     socket.once('error', reject).send('x', 9, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
   }),
+  'connect by TCP': () => once(net.connect(9), 'connect'),
   'connect to a socket in the file system': () => once(net.connect('/scratch/server.sock'), 'connect'),
 };
 const outcomes = {};
@@ -34,9 +35,8 @@ for (const [name, attempt] of Object.entries(attempts))
 console.log(JSON.stringify(outcomes));`;
 
 async function runHostile() {
-  const { command, stdin } = withProcessLimits(process.execPath);
-  const [program = '', ...args] = [...command, '--input-type=module', '-e', imports(HOSTILE)];
-  const child = spawn(program, args, { env: {}, stdio: [stdin, 'pipe', 'inherit'] });
+  const [program = '', ...args] = [...sandboxCommand(process.execPath), '--input-type=module', '-e', imports(HOSTILE)];
+  const child = spawn(program, args, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
   return child.stdout ? JSON.parse(await text(child.stdout)) : undefined;
 }
 

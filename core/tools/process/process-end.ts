@@ -69,10 +69,9 @@ function kill(pid: number): void {
   }
 }
 
-/** The program of util-linux; undefined where the system has none. */
-export const SETPRIV: string | undefined =
-  process.platform === 'linux' ? ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) : undefined;
-const OPTIONS = ['--pdeathsig', 'KILL', '--no-new-privs'];
+/** Paths of a program of util-linux. */
+const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'];
+const OPTIONS = ['--pdeathsig', 'KILL', '--no-new-privs', '--'];
 
 let wrapper: readonly string[] | undefined;
 
@@ -82,22 +81,13 @@ let wrapper: readonly string[] | undefined;
  * from programs that it runs (PR_SET_NO_NEW_PRIVS). Empty where the system has no `setpriv`.
  */
 export function endWithParent(): readonly string[] {
-  wrapper ??= setprivCommand() ?? [];
+  wrapper ??= findWrapper();
   return wrapper;
 }
 
-/**
- * The same with further options of `setpriv`.
- * @param stdin descriptor of the standard input that the options refer to
- * @returns undefined where `setpriv` does not know them or may not run itself with them, or the system has none
- */
-export function setprivCommand(
-  options: readonly string[] = [],
-  stdin: number | 'ignore' = 'ignore',
-): readonly string[] | undefined {
-  if (!SETPRIV) return undefined;
-  const command = [SETPRIV, ...OPTIONS, ...options, '--'];
-  const args = [...command.slice(1), SETPRIV, '--version'];
-  const { status } = spawnSync(SETPRIV, args, { env: {}, stdio: [stdin, 'ignore', 'ignore'] });
-  return status === 0 ? command : undefined;
+function findWrapper(): readonly string[] {
+  const program = process.platform === 'linux' && SETPRIV.find((path) => existsSync(path));
+  if (!program) return [];
+  const { status } = spawnSync(program, [...OPTIONS, program, '--version'], { env: {}, stdio: 'ignore' });
+  return status === 0 ? [program, ...OPTIONS] : [];
 }

@@ -7,5 +7,4 @@ export type {
   WorkerFailureKind,
   WorkerRequest,
   WorkerResponse,
-  WorkerSandbox,
 } from './worker-protocol.ts';

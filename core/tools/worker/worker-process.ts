@@ -3,12 +3,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { PLUGIN_DIR } from '../../../layers/tools/index.ts';
-import { killWhenStopped } from '../process/index.ts';
+import { killWhenStopped, type Sandbox } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import { type OperatorOptions, prepareHome } from './process-home.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
-import type { WorkerRequest, WorkerResponse, WorkerSandbox } from './worker-protocol.ts';
+import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
 export interface WorkerOptions extends OperatorOptions {
   readonly ytDlp: YtDlp;
@@ -29,7 +29,7 @@ export interface WorkerProcess {
    */
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** What confines its forks; absent where nothing does, or where that is not known. */
-  readonly sandbox?: WorkerSandbox | undefined;
+  readonly sandbox?: Sandbox | undefined;
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */

@@ -1,3 +1,5 @@
+import type { Sandbox } from '../process/index.ts';
+
 /** One line to the worker. Implemented by plugins/reelay/…/_reelay_serve.py. */
 export interface WorkerRequest {
   readonly id: string;
@@ -36,15 +38,8 @@ export interface OperatorCookie {
 /** The first line from the worker. */
 export interface WorkerGreeting {
   readonly ready: true;
-  readonly sandbox?: WorkerSandbox | null;
-}
-
-/** What Linux has to confine forks. */
-export interface WorkerSandbox {
-  /** Version of the interface of Landlock: 0 without it, 4 or newer with ports. */
-  readonly landlock: number;
-  /** Whether system calls are filtered. */
-  readonly seccomp: boolean;
+  /** What confines forks. Null elsewhere than on Linux. */
+  readonly sandbox?: Sandbox | null;
 }
 
 /** What a request has come to: one line from the worker, behind the id of the request. */

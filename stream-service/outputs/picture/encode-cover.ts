@@ -54,6 +54,7 @@ async function encode(
         ...['-map', '0:v:0', '-frames:v', '1', '-vf', `${scale},format=yuvj420p`, '-map_metadata', '-1'],
         ...['-c:v', 'mjpeg', '-q:v', String(quality), '-flags', '+bitexact', '-f', 'mjpeg'],
       ],
+      inputs: [input],
       signal: AbortSignal.any([signal, input.failed]),
     });
     return await buffer(output);

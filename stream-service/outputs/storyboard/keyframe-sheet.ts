@@ -121,6 +121,7 @@ async function encode(
         ...['-i', input.url, '-map', '0:v:0', '-vf', [...filters, 'format=yuvj420p'].join(','), '-frames:v', '1'],
         ...['-map_metadata', '-1', '-c:v', 'mjpeg', '-q:v', String(quality), '-flags', '+bitexact', '-f', 'mjpeg'],
       ],
+      inputs: [input],
       signal: AbortSignal.any([signal, input.failed]),
     });
     return await buffer(output);

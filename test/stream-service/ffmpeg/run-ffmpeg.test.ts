@@ -7,8 +7,8 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import { checkSandbox, withProcessLimits } from '../../../stream-service/ffmpeg/process-limits.ts';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { checkSandbox, sandboxCommand } from '../../../stream-service/ffmpeg/sandbox.ts';
 import { firstBytes } from '../../../stream-service/source/read-ahead-stream.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
@@ -76,8 +76,8 @@ describe('runFfmpeg', () => {
     });
   }, 60_000);
 
-  it.runIf(existsSync('/usr/bin/prlimit'))('runs under limits of the operating system', async () => {
-    const [command = '', ...before] = withProcessLimits('/bin/sh').command;
+  it.runIf(existsSync('/usr/bin/perl'))('runs under limits of the operating system', async () => {
+    const [command = '', ...before] = sandboxCommand('/bin/sh');
     const script = 'ulimit -d; ulimit -f; ulimit -n; ulimit -c';
     const { stdout } = await promisify(execFile)(command, [...before, '-c', script]);
     const [dataKib, fileBlocks, files, core] = stdout.trim().split('\n').map(Number);
@@ -87,7 +87,7 @@ describe('runFfmpeg', () => {
     expect((await buffer(runFfmpeg({ path, args: tone(10) }))).length).toBe(10 * 44_100 * 2);
   });
 
-  it.runIf(existsSync('/usr/bin/setpriv'))('gains no privileges from programs that it runs', async () => {
+  it.runIf(existsSync('/usr/bin/perl'))('gains no privileges from programs that it runs', async () => {
     const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
     await firstBytes(output);
     const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
@@ -199,7 +199,7 @@ describe('runFfmpeg', () => {
       const input = loopback.serve(fileSource(Buffer.from(playlist)));
       expect((await sendRequest(input.url)).status).toBe(200);
       const args = [...input.args, '-i', input.url, '-f', 'null'];
-      await expect(buffer(runFfmpeg({ path: 'ffmpeg', args }))).rejects.toThrow(FfmpegFailed);
+      await expect(buffer(runFfmpeg({ path: 'ffmpeg', args, inputs: [input] }))).rejects.toThrow(FfmpegFailed);
     }
     expect(asked).toEqual([]);
     await loopback.close();

@@ -47,7 +47,7 @@ describe.skipIf(containersUnavailable)('image', () => {
     const folders = ['usr/local/bin', 'usr/bin', 'app'].map((folder) => readdir(join(host.image?.root ?? '', folder)));
     expect((await Promise.all(folders)).map((names) => names.sort())).toEqual([
       ['ffmpeg', 'node'],
-      ['prlimit', 'setpriv'],
+      ['perl', 'setpriv'],
       ['health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins'],
     ]);
   });
