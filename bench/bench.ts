@@ -10,7 +10,6 @@ import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
 import { freePort, type Server, startServer } from './processes.ts';
 import { startHaproxy, startNginxProxy } from './rivals.ts';
-import { readSteps, type TracedRequest } from './step-log.ts';
 
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 const DATA_DIR = resolve(import.meta.dirname, '../.data');
@@ -27,8 +26,6 @@ export interface Bench {
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** The steps of the service's GetResource requests, in order. */
-  steps(): TracedRequest[];
   /** Resolves `/site/{name}` and gives the address of its best stream on a side. */
   stream(name: string, side?: 'video' | 'audio'): Promise<string>;
   /** Resolves a link. @throws unless it answers 200 */
@@ -73,7 +70,6 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
   const removeData = () => rmSync(data, { recursive: true, force: true });
   const unregister = onExit(removeData);
-  const stepLog = join(data, 'steps.jsonl');
   keep({
     close: async () => {
       unregister();
@@ -94,7 +90,6 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const service = keep(
     await startReelay(`${origin.host},${origin.secure.host}`, data, {
       NODE_EXTRA_CA_CERTS: origin.secure.certificate,
-      STEP_LOG: stepLog,
     }),
   );
 
@@ -106,7 +101,6 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     tunedNginx,
     haproxy,
     barePipe,
-    steps: () => readSteps(stepLog),
     resolve: resolveLink,
     async stream(name: string, side: 'video' | 'audio' = 'video') {
       const { mediaItems } = await resolveLink(`${origin.baseUrl}/site/${name}`);

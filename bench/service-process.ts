@@ -7,9 +7,8 @@ import { silentLog } from '../core/log/log.ts';
 import { startService } from '../local/service.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
 import { PLUGIN_DIR } from './bench.ts';
-import { logSteps } from './step-log.ts';
 
-const { STEP_LOG, HEAP_SNAPSHOT, NAMES_ADDRESS: address } = process.env;
+const { HEAP_SNAPSHOT, NAMES_ADDRESS: address } = process.env;
 const service = await startService({
   settings: readSettings(process.env),
   log: silentLog,
@@ -18,7 +17,6 @@ const service = await startService({
 });
 await service.ready;
 collectWhenIdle();
-if (STEP_LOG) logSteps(STEP_LOG);
 // Under its name once it is complete.
 if (HEAP_SNAPSHOT)
   process.on('SIGUSR2', () => renameSync(writeHeapSnapshot(`${HEAP_SNAPSHOT}.partial`), HEAP_SNAPSHOT));

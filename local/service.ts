@@ -34,7 +34,6 @@ import { buildPage, createPage, type PageOptions } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { leaveAddress, openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
-import { openTracing } from './tracing/index.ts';
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -85,7 +84,6 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const version = `v${packageFile.version}`;
     const metrics = await openMetrics(settings, { version, log: plainLog, shutdown });
     const log = metrics.countLog(plainLog);
-    const tracing = await openTracing(settings, { version, log, shutdown });
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
     const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
@@ -171,7 +169,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const { admitConnection } = requestLimit;
     const server = await startServer({ ...settings, admitConnection }, (request, response) => {
       metrics.countRequest(request, response);
-      tracing.serve(request, response, () => requestLimit.admit(request, response, () => handle(request, response)));
+      requestLimit.admit(request, response, () => handle(request, response));
     });
     shutdown.defer(async () => {
       server.close();

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { installedTools } from '../../test/support/installed-tools.ts';
-import { type Bench, type Case, PLUGIN_DIR } from '../bench.ts';
-import { type Figure, inTurn, median, seconds } from '../figures.ts';
+import { type Case, PLUGIN_DIR } from '../bench.ts';
+import { inTurn, median, seconds } from '../figures.ts';
 
 const run = promisify(execFile);
 const RUNS = 15;
@@ -32,29 +32,18 @@ export const resolve: Case = async function* (bench) {
     );
     yield { what, ours: ours * 1000, rival: rival * 1000, rivalName: 'yt-dlp -J', unit: 'ms', atMost: 1 / 17 };
     yield { what, ours: ours * 1000, rival: Number.NaN, rivalName: '', unit: 'ms', atMost: 30 };
-    yield* stepsOf(bench, what, RUNS);
   }
 
   const again = `${origin.baseUrl}/site/clip?again`;
   await resolve(again);
   const repeated: number[] = [];
   for (let count = 0; count < REPEATED_RUNS; count += 1) repeated.push(await seconds(() => resolve(again)));
-  const what = 'resolve of a repeated link';
-  yield { what, ours: median(repeated) * 1000, rival: Number.NaN, rivalName: '', unit: 'ms', atMost: 1.5 };
-  yield* stepsOf(bench, what, REPEATED_RUNS);
+  yield {
+    what: 'resolve of a repeated link',
+    ours: median(repeated) * 1000,
+    rival: Number.NaN,
+    rivalName: '',
+    unit: 'ms',
+    atMost: 1.5,
+  };
 };
-
-/** Medians of the steps of the last requests: `name, from` milliseconds after the request's arrival. Steps overlap. */
-function* stepsOf(bench: Bench, what: string, count: number): Iterable<Figure> {
-  const requests = bench.steps().slice(-count);
-  const figure = (text: string, ours: number) => ({ what: text, ours, rival: Number.NaN, rivalName: '', unit: 'ms' });
-  yield figure(`${what}: in the service`, median(requests.map(({ totalMs }) => totalMs)));
-  const steps = Map.groupBy(
-    requests.flatMap((request) => request.steps),
-    ({ name }) => name,
-  );
-  for (const [name, each] of steps) {
-    const from = median(each.map(({ startMs }) => startMs)).toFixed(1);
-    yield figure(`  ${name}, from ${from} ms`, median(each.map(({ durationMs }) => durationMs)));
-  }
-}

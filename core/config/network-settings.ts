@@ -42,21 +42,3 @@ export function serviceUrl(example: string): Parser<string> {
     return url.href.replace(/\/$/, '');
   });
 }
-
-/** Headers as name and value, which may be credentials. */
-export const otlpHeaders = secretList(
-  'name=value, percent-encoded, separated by commas',
-  (item): readonly [name: string, value: string] | undefined => {
-    const [, header = '', encoded = ''] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*)$/.exec(item) ?? [];
-    const value = decode(encoded);
-    return header && value !== undefined && /^[\x20-\x7e]*$/.test(value) ? [header.toLowerCase(), value] : undefined;
-  },
-);
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
-import { otlpHeaders, serviceUrl, sourceAddresses } from './network-settings.ts';
-import { anyText, flag, hostNames, oneOf, proxyUrls, ratio, wholeNumber } from './parsers.ts';
+import { sourceAddresses } from './network-settings.ts';
+import { anyText, flag, hostNames, proxyUrls, wholeNumber } from './parsers.ts';
 import { inScope } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
@@ -159,50 +159,6 @@ export const oneMachineSettings = inScope('one-machine', {
     default: '127.0.0.1',
     description: 'Address of `/metrics`, which has no authentication',
     contextError: 'is for one machine: in AWS the metrics are in CloudWatch',
-  },
-  otlpEndpoint: {
-    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    parse: serviceUrl('http://127.0.0.1:4318'),
-    description:
-      'Receiver of OpenTelemetry traces (OTLP over HTTP), to which `/v1/traces` is added; absent: no traces. Reached directly, past proxies and the egress guard',
-    contextError: 'is for one machine: in AWS the traces are in X-Ray',
-  },
-  otlpHeaders: {
-    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
-    parse: otlpHeaders,
-    default: [],
-    defaultText: 'none',
-    description:
-      'Headers for the receiver, such as its credentials: `name=value`, percent-encoded, separated by commas',
-    contextError: 'is for one machine: in AWS the traces are in X-Ray',
-  },
-  otelServiceName: {
-    variable: 'OTEL_SERVICE_NAME',
-    parse: anyText('a name'),
-    default: 'reelay',
-    description: 'Name of this instance in traces',
-    contextError: 'is for one machine: in AWS the traces are in X-Ray',
-  },
-  otelTracesSampler: {
-    variable: 'OTEL_TRACES_SAMPLER',
-    parse: oneOf(
-      'parentbased_always_on',
-      'parentbased_always_off',
-      'parentbased_traceidratio',
-      'always_on',
-      'always_off',
-      'traceidratio',
-    ),
-    default: 'parentbased_always_on',
-    description: 'Which requests are traced; `parentbased_…` follows the `traceparent` of a request first',
-    contextError: 'is for one machine: in AWS the traces are in X-Ray',
-  },
-  otelTracesSamplerArg: {
-    variable: 'OTEL_TRACES_SAMPLER_ARG',
-    parse: ratio,
-    default: 1,
-    description: 'Share of requests that the samplers by `traceidratio` trace',
-    contextError: 'is for one machine: in AWS the traces are in X-Ray',
   },
   trustedProxies: {
     variable: 'TRUSTED_PROXIES',

@@ -76,11 +76,6 @@ export const wholeNumber = (min: number, max: number): Parser<number> =>
     /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
   );
 
-/** A number from 0 to 1. */
-export const ratio: Parser<number> = single('a number from 0 to 1', (text) =>
-  /^(0|1|0?\.\d{1,12}|1\.0{1,12})$/.test(text) ? Number(text) : undefined,
-);
-
 /** US dollars within inclusive bounds, with cents. */
 export const dollars = (min: number, max: number): Parser<number> =>
   single(`US dollars from ${min} to ${max}`, (text) =>

@@ -2,7 +2,7 @@ import { memoryShares, type Settings } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { UpstreamError } from '../errors/index.ts';
 import { createClientNames } from '../http/index.ts';
-import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
+import { type Log, silentLog } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
 import type { Resource, Track } from '../state/index.ts';
 import type { startYtDlp, Tools, YtDlpMode } from '../tools/index.ts';
@@ -161,18 +161,11 @@ export function createResolver(options: ResolverOptions): Resolver {
   return {
     refresh,
     latest,
-    resolve: (url, options) =>
-      withSpan(
-        'resolve',
-        async (span) => {
-          const held = options.client === undefined ? undefined : names.hold(options.client);
-          const deadline = { ...withSignal(options), client: held?.name };
-          const resolved = await links.resolveLink(url, deadline).finally(held?.release);
-          span.set({ 'reelay.resolved': resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist' });
-          return resolved;
-        },
-        () => ({ attributes: { 'url.full': describeError(url) } }),
-      ),
+    resolve(url, options) {
+      const held = options.client === undefined ? undefined : names.hold(options.client);
+      const deadline = { ...withSignal(options), client: held?.name };
+      return links.resolveLink(url, deadline).finally(held?.release);
+    },
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
     readAsBrowser,
     readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),

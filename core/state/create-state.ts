@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ownTurn } from '../concurrency/index.ts';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
-import { type Log, silentLog, withSpan } from '../log/index.ts';
+import { type Log, silentLog } from '../log/index.ts';
 import { type GuardRecord, periodStart } from '../spending/index.ts';
 import { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 import { createAttachments } from './attachments.ts';
@@ -161,20 +161,13 @@ function withExactSizes(resource: Resource, item: StoredItem = { pk: '' }): Reso
   return { ...resource, exactSizes: { ...resource.exactSizes, ...Object.fromEntries(sizes) } };
 }
 
-/** Calls that only read. */
-const READ = /^(get|count|require)/;
-
-/** Makes every call reject with StateUnavailable, with the storage's error as its cause. Writes are spans of the trace. */
+/** Makes every call reject with StateUnavailable, with the storage's error as its cause. */
 function rejectWithStateUnavailable(state: State): State {
   const guarded = Object.entries(state).map(([name, call]: [string, (...args: never[]) => Promise<unknown>]) => {
-    const describe = () => ({ attributes: { 'db.operation.name': name } });
-    const traced = READ.test(name)
-      ? call
-      : (...args: never[]) => withSpan(`state ${name}`, () => call(...args), describe);
     return [
       name,
       (...args: never[]) =>
-        traced(...args).catch((cause: unknown) => {
+        call(...args).catch((cause: unknown) => {
           if (cause instanceof ItemTooLarge || cause instanceof StorageFull) throw cause;
           throw new StateUnavailable(`State table call failed: ${name}`, { cause });
         }),

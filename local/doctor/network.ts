@@ -72,26 +72,6 @@ export function checkExtraCa(file: string | undefined, now = Date.now()): Findin
   return [problem(`${all.length - valid.length} of ${all.length} in ${file} have expired: replace them`)];
 }
 
-/** The receiver of traces, if there is one: sends it an empty request. */
-export async function checkTraces({ otlpEndpoint, otlpHeaders }: Settings): Promise<Finding[]> {
-  if (otlpEndpoint === undefined) return [];
-  const { ok, problem } = findingsOn('Traces');
-  const { host } = new URL(otlpEndpoint);
-  try {
-    const { status } = await fetch(`${otlpEndpoint}/v1/traces`, {
-      method: 'POST',
-      headers: { ...Object.fromEntries(otlpHeaders), 'content-type': 'application/x-protobuf' },
-      body: new Uint8Array(),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    if (status === 200) return [ok(`${host} accepts them`)];
-    return [problem(`${host} answers ${status}: check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS`)];
-  } catch {
-    return [problem(`${host} does not answer: check OTEL_EXPORTER_OTLP_ENDPOINT`)];
-  }
-}
-
 /** @param reference epoch milliseconds of another clock */
 export function checkClock(reference: number, now = Date.now()): Finding {
   const { ok, problem } = findingsOn('Clock');

@@ -1,7 +1,7 @@
 import { readSettings, SettingError, type Settings } from '../../core/config/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkCookies, checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
-import { checkExposure, checkExtraCa, checkOutgoing, checkTokenProvider, checkTraces } from './network.ts';
+import { checkExposure, checkExtraCa, checkOutgoing, checkTokenProvider } from './network.ts';
 import { checkNode, checkPython, checkTools } from './programs.ts';
 
 export interface DoctorOptions {
@@ -46,5 +46,4 @@ export async function* runChecks({
   yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);
-  yield* await checkTraces(settings);
 }

@@ -14,8 +14,7 @@ export function loadDotEnv(environment: Record<string, string | undefined> = pro
   const variables = parseEnv(read(file));
   for (const [name, value] of Object.entries(variables)) environment[name] ??= value;
   const settings = settingVariables();
-  // OpenTelemetry's own libraries read further variables.
-  return Object.keys(variables).filter((name) => !settings.has(name) && !name.startsWith('OTEL_'));
+  return Object.keys(variables).filter((name) => !settings.has(name));
 }
 
 function read(file: string): string {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { Readable, type Writable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
-import { type Log, startSpan } from '../../core/log/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import { type Ffmpeg, killWhenStopped } from '../../core/tools/index.ts';
 import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
 import { LIMIT_OPTIONS } from './process-limits.ts';
@@ -95,9 +95,6 @@ function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFail
     pipe.on('error', () => undefined);
     inputs[index]?.writeTo?.(pipe);
   }
-  const span = startSpan('ffmpeg', () => ({
-    attributes: { 'process.executable.name': 'ffmpeg', 'process.pid': child.pid },
-  }));
   const gone = Promise.withResolvers<void>();
   let stderr = '';
   let progress = '';
@@ -125,15 +122,11 @@ function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFail
   child.once('error', (error) => {
     if (child.pid === undefined) {
       // It never started, so that no exit event follows.
-      span.fail(error);
-      span.end();
       gone.resolve();
     }
     fail(error);
   });
-  child.once('exit', (code) => {
-    span.set({ 'process.exit.code': code ?? undefined });
-    span.end();
+  child.once('exit', () => {
     running.delete(child);
     // `close` waits for them.
     for (const pipe of pipes) pipe?.destroy();

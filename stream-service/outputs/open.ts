@@ -1,5 +1,5 @@
 import { NotFound } from '../../core/errors/index.ts';
-import { type Log, withSpan } from '../../core/log/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { StreamObserver } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
@@ -87,9 +87,7 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
       const opening = { session, range, openSource, isForHead: false };
       const { conversion } = plan;
       if (!conversion) return openPlan(plan, opening);
-      const describe = () => ({ attributes: { 'reelay.format': conversion } });
-      // Its encoders are spans of their own.
-      const opened = await withSpan('open conversion', () => openPlan(plan, opening), describe);
+      const opened = await openPlan(plan, opening);
       observer?.onConversion?.(conversion);
       return opened;
     },

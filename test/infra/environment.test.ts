@@ -55,14 +55,6 @@ const settingsRead = () => {
 /** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI)/;
-/** Of traces, which X-Ray has in AWS. */
-const TRACES = [
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-  'OTEL_SERVICE_NAME',
-  'OTEL_TRACES_SAMPLER',
-  'OTEL_TRACES_SAMPLER_ARG',
-];
 const OF_THE_EDGE = ['EMBED_ORIGINS', 'SECURITY_CONTACT'];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
@@ -83,7 +75,6 @@ const OF_ONE_MACHINE = [
   'SOURCE_ADDRESSES',
   'METRICS_PORT',
   'METRICS_HOST',
-  ...TRACES,
 ];
 const OF_STREAMS = [
   'PROBED_HOSTS',
@@ -189,7 +180,6 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'SOURCE_ADDRESSES',
       'METRICS_PORT',
       'METRICS_HOST',
-      ...TRACES,
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
       ...OF_THE_EDGE,

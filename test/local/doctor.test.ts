@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkCookies, checkMemory, checkMetricsPort, checkPlugins, checkPort } from '../../local/doctor/machine.ts';
-import { checkClock, checkExposure, checkTokenProvider, checkTraces } from '../../local/doctor/network.ts';
+import { checkClock, checkExposure, checkTokenProvider } from '../../local/doctor/network.ts';
 import { checkNode, checkPython, checkSandboxes, checkYtDlp, describeSandboxes } from '../../local/doctor/programs.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
 import { startService } from '../../local/service.ts';
@@ -203,29 +203,6 @@ describe('single checks', () => {
     expect(await checkTokenProvider(both)).toMatchObject(silent);
     await close();
     expect(await checkTokenProvider(both)).toMatchObject(silent);
-  });
-
-  it('report whether the receiver of traces accepts them', async () => {
-    const statuses = [200, 401];
-    const { port, close } = await listen(
-      createServer((request, response) => {
-        const isTrace = request.url === '/v1/traces' && request.headers['x-token'] === 's3cret';
-        response.writeHead(isTrace ? (statuses.shift() ?? 500) : 404).end();
-      }),
-    );
-    const settings = readSettings({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-      OTEL_EXPORTER_OTLP_HEADERS: 'X-Token=s3cret',
-    });
-    expect(await checkTraces(readSettings({}))).toEqual([]);
-    expect(await checkTraces(settings)).toMatchObject([{ severity: 'ok' }]);
-    expect(await checkTraces(settings)).toMatchObject([
-      { severity: 'problem', text: expect.stringMatching(/answers 401: check OTEL_\w+/) },
-    ]);
-    await close();
-    expect(await checkTraces(settings)).toMatchObject([
-      { severity: 'problem', text: expect.stringContaining('does not answer') },
-    ]);
   });
 
   it('reports a clock that is off by more than a minute', () => {

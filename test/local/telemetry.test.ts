@@ -1,18 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { type Log, silentLog, withSpan } from '../../core/log/index.ts';
+import { type Log, silentLog } from '../../core/log/index.ts';
 import { operationOf } from '../../local/metrics/metrics.ts';
 import { startMetricsServer } from '../../local/metrics/metrics-server.ts';
 import { createLabelValues } from '../../local/metrics/service-metrics.ts';
 import { startService } from '../../local/service.ts';
-import { createTracing } from '../../local/tracing/create-tracing.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { runProgram } from '../support/media-tools.ts';
-import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
@@ -20,13 +18,11 @@ import { createToolsFolder } from '../support/tools-folder.ts';
 const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
 const root = await temporaryFolder();
 const origin = closeAfterwards(await startOrigin());
-const receiver = closeAfterwards(await startOtlpReceiver());
 let metricsUrl = '';
 const settings = readSettings({
   ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
   TOOLS_CHANNEL: 'stable',
   ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
-  ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
 });
 const info: Log['info'] = (message, fields) => {
   if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields?.port}/metrics`;
@@ -185,126 +181,5 @@ describe('examples for Prometheus and Grafana', () => {
     await writeFile(join(root, 'metrics.txt'), body);
     const check = await runProgram('sh', ['-c', 'promtool check metrics <"$0"', join(root, 'metrics.txt')]);
     expect(check).toEqual({ code: 0, output: '' });
-  });
-});
-
-describe('traces', () => {
-  const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
-  const headers = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01`, tracestate: 'vendor=1' };
-  let key = '';
-
-  // Its end exports what is left.
-  beforeAll(async () => {
-    const query = new URLSearchParams({ url: origin.url('/files/tone.m4a?token=S3CRET') });
-    const { body } = await sendRequest(`${service.baseUrl}/api/Fetch/GetResource?${query}`, { headers });
-    const { mediaItems } = JSON.parse(body.toString());
-    key = mediaItems[0].audio.bestQualityKey;
-    await sendRequest(`${service.baseUrl}/api/Stream/Media/${key}?format=mp3`, { headers });
-    await sendRequest(`${service.baseUrl}/api/Stream/Media/unknown`, { headers: { 'user-agent': 'probe/1' } });
-    await service.close();
-  });
-  const ofCaller = () => receiver.spans.filter(({ traceId }) => traceId === CALLER.traceId);
-  const serverSpan = (route: string) =>
-    ofCaller().find(({ name }) => name === `GET ${route}`) ?? expect.fail(`No span of ${route}`);
-  /** Names of the spans above a span, nearest first. */
-  const above = (name: string, within: string): string[][] =>
-    ofCaller()
-      .filter((span) => span.name === name)
-      .map((span) => {
-        const names: string[] = [];
-        for (let id = span.parentId; id !== ''; ) {
-          const parent = ofCaller().find(({ spanId }) => spanId === id);
-          if (!parent) break;
-          names.push(parent.name);
-          id = parent.parentId;
-        }
-        return names;
-      })
-      .filter((names) => names.at(-1) === within);
-
-  it('continue the trace of the caller', () => {
-    for (const route of ['/api/Fetch/GetResource', '/api/Stream/Media/{key}']) {
-      expect(serverSpan(route)).toMatchObject({
-        parentId: CALLER.spanId,
-        kind: 2,
-        attributes: {
-          'http.request.method': 'GET',
-          'http.route': route,
-          'url.path': route,
-          'http.response.status_code': 200,
-        },
-        resource: { 'service.name': 'reelay', 'service.version': service.version },
-      });
-    }
-  });
-
-  it('have a span for each part of a resolve, below its request', () => {
-    const request = 'GET /api/Fetch/GetResource';
-    expect(above('resolve', request)).toEqual([[request]]);
-    expect(above('yt-dlp extract', request)).toEqual([['resolve', request]]);
-    expect(above('state putResource', request)).toEqual([['resolve', request]]);
-    expect(above('state putLink', request)).toEqual([['resolve', request]]);
-  });
-
-  it('have a span for each part of a stream, below its request', () => {
-    const request = 'GET /api/Stream/Media/{key}';
-    expect(above('open conversion', request)).toEqual([[request]]);
-    expect(above('ffmpeg', request).length).toBeGreaterThan(0);
-    expect(above('GET', request).length).toBeGreaterThan(0);
-    const upstream = ofCaller().find(({ name }) => name === 'GET');
-    expect(upstream).toMatchObject({
-      kind: 3,
-      attributes: { 'url.full': origin.url('/files/tone.m4a'), 'server.address': '127.0.0.1' },
-    });
-  });
-
-  it('start a trace for a request without one', () => {
-    const span = receiver.spans.find(({ attributes }) => attributes['user_agent.original'] === 'probe/1');
-    expect(span).toMatchObject({ parentId: '', attributes: { 'http.response.status_code': 404 } });
-  });
-
-  it('contain no query, key or credentials, and are not sent to sources', () => {
-    const text = JSON.stringify(receiver.spans);
-    expect(text).not.toContain('S3CRET');
-    expect(text).not.toContain(key);
-    expect(text).not.toContain('@127.0.0.1');
-    for (const { headers } of origin.requests) {
-      expect(headers).not.toHaveProperty('traceparent');
-      expect(headers).not.toHaveProperty('tracestate');
-    }
-  });
-
-  it('are exported with the headers of the setting', () => {
-    expect(receiver.requests.length).toBeGreaterThan(0);
-    for (const { path, headers } of receiver.requests) {
-      expect(path).toBe('/v1/traces');
-      expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', 'x-tenant': 'a b' });
-    }
-  });
-
-  it('cost nothing after the service has ended', async () => {
-    const before = receiver.spans.length;
-    expect(
-      await withSpan(
-        'none',
-        async () => 1,
-        () => expect.fail('There is no tracer'),
-      ),
-    ).toBe(1);
-    expect(receiver.spans).toHaveLength(before);
-  });
-
-  it('do not delay the shutdown while the receiver does not respond', async () => {
-    const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-    const tracing = createTracing(
-      { ...settings, otlpEndpoint: 'http://127.0.0.1:1' },
-      { version: 'v0', log, flushTimeoutMs: 20 },
-    );
-    // More than the queue holds.
-    for (let count = 0; count < 5_000; count++) tracing.tracer.startSpan('lost', {}).end();
-    await tracing.close();
-    expect(warnings).toContain('Exporting traces failed');
   });
 });

@@ -5,7 +5,7 @@
 export const CEILINGS = {
   /** Code of the source files that a request crosses, by operation (`npm run trace-files`). */
   codeOfRequest: { GetResource: 276_000, Media: 191_000, Combined: 282_000 },
-  code: { product: 2_265_000, tests: 2_912_000 },
+  code: { product: 2_160_000, tests: 2_822_000 },
   /** Words of all Markdown files but the changelog. */
-  words: 54_100,
+  words: 52_300,
 };

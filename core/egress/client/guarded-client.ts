@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
-import { describeError, type Span, type SpanOptions, startSpan } from '../../log/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import type { Destination } from '../guard/index.ts';
 import { DIRECT, isSocks } from '../proxy/index.ts';
@@ -100,16 +99,12 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
 
   return {
     request: async (text, request = {}) => {
-      const span = startSpan(request.method ?? 'GET', () => describeRequest(text, request));
       let response: GuardedResponse | undefined;
       try {
         response = await follow(httpUrl(text), request);
-        endWithBody(span, response);
         return request.isDecoded ? decodeResponse(response) : response;
       } catch (error) {
         response?.body.destroy();
-        span.fail(error);
-        span.end();
         request.signal?.throwIfAborted();
         throw toUpstreamError(error);
       }
@@ -119,32 +114,6 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
     },
   };
-}
-
-/** The span of a request, by the semantic conventions for HTTP. The URL is without userinfo, query and fragment. */
-function describeRequest(text: string, { method = 'GET' }: GuardedRequest): SpanOptions {
-  const url = URL.parse(text);
-  const destination = url ? destinationOf(url) : undefined;
-  return {
-    kind: 'client',
-    attributes: {
-      'http.request.method': method,
-      'url.full': describeError(text),
-      'server.address': destination?.hostname,
-      'server.port': destination?.port,
-    },
-  };
-}
-
-/** Ends the span of a request when its body is closed, which may have happened already. */
-function endWithBody(span: Span, { status, body }: GuardedResponse): void {
-  span.set({ 'http.response.status_code': status });
-  const end = () => {
-    if (body.errored) span.fail(body.errored);
-    span.end();
-  };
-  if (body.closed) end();
-  else body.once('close', end);
 }
 
 /** Host and port of a URL, in the form that the guard checks. */

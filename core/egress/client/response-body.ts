@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
-import { captureSpan } from '../../log/index.ts';
 import { copyBytes } from '../guard/index.ts';
 
 /** The response of one hop. */
@@ -124,8 +123,6 @@ export function dispatch(
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   let controller: Dispatcher.DispatchController | undefined;
   let body: ResponseBody | undefined;
-  // Connections are shared: their callbacks run in the context of whichever request opened them.
-  const run = captureSpan();
 
   const onAbort = () => {
     const reason = signal?.reason instanceof Error ? signal.reason : new Error('Aborted', { cause: signal?.reason });
@@ -154,13 +151,13 @@ export function dispatch(
       resolve({ status, headers: joinFields(headers), body });
     },
     onResponseData(_started, chunk) {
-      run(() => body?.accept(chunk));
+      body?.accept(chunk);
     },
     onResponseEnd() {
-      run(() => body?.complete());
+      body?.complete();
     },
     onResponseError(_started, error) {
-      if (body) run(() => body?.destroy(toUpstreamError(error)));
+      if (body) body?.destroy(toUpstreamError(error));
       removeListener();
       reject(error);
     },

@@ -2,7 +2,7 @@ import { type Deadline, deadlineSignal, ownTurn } from '../../concurrency/index.
 import { tagText } from '../../conversions/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { describeError, type Log, withSpan } from '../../log/index.ts';
+import { describeError, type Log } from '../../log/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
 import { inspectTracks } from '../probe/index.ts';
 import { promiseConversions, type RenditionSelection } from '../renditions/index.ts';
@@ -119,7 +119,7 @@ export async function saveItem(
   const probing = { ...deadline, egress, identity, signal: deadlineSignal(deadline), link: origin.url };
   const [stored, { result: selection, failure }] = await Promise.all([
     cache.getResource(resourceId(origin)),
-    withSpan('inspect tracks', () => inspectTracks(readTracks(info, epochSeconds()), probing)),
+    inspectTracks(readTracks(info, epochSeconds()), probing),
   ]);
   const isIncomplete = extraction.isIncomplete || failure !== undefined;
   if (isIncomplete)

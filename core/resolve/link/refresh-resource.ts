@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createCache, createSingleFlight } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
-import { withSpan } from '../../log/index.ts';
 import { withoutAbsent } from '../../media/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
 import { readEntries } from '../playlists/index.ts';
@@ -98,11 +97,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
   return {
     latest,
     refresh: (resource, signal, client) =>
-      withSpan(
-        'refresh',
-        () => flights(`${resource.id} ${resource.egress}`, (shared) => refresh(resource, shared, client), signal),
-        () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
-      ),
+      flights(`${resource.id} ${resource.egress}`, (shared) => refresh(resource, shared, client), signal),
   };
 }
 

@@ -3,7 +3,6 @@ import { appendChunk, discardResponse } from '../../egress/client/index.ts';
 import type { Egress, GuardedResponse } from '../../egress/index.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
 import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
-import { withSpan } from '../../log/index.ts';
 import { sniff } from '../../media/sniff/index.ts';
 import {
   type Block,
@@ -200,7 +199,7 @@ export async function readSegmentTraits(
 
 /** An empty response for a container that cannot be read within the limits of parsing, however often it is tried. */
 async function readContainer(request: ContainerRequest, options: ParsingOptions): Promise<ContainerResponse> {
-  return withSpan('read container', () => parse(READ_CONTAINER, request, options)).catch((error) => {
+  return parse(READ_CONTAINER, request, options).catch((error) => {
     if (error instanceof ParsingLimitExceeded) return {};
     throw error;
   });

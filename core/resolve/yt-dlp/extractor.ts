@@ -1,7 +1,6 @@
 import { abortable, createSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
-import { withSpan } from '../../log/index.ts';
 import {
   type ExtractedInfo,
   type Info,
@@ -112,42 +111,30 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
-      const response = await withSpan('yt-dlp extract', async (span) => {
-        const answer = await askYtDlp(
-          {
-            ...{
-              url,
-              entry,
-              timeoutSeconds,
-              proxy: session.proxyUrl,
-              flat: true,
-              playlistLimit,
-              niceness,
-              impersonate,
-            },
-            cookies: replacedCookies,
-          },
-          deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
-        );
-        if (!answer.ok) {
-          span.set({ 'error.type': answer.error.kind });
-          return answer;
-        }
-        const {
-          waitedMs,
-          extractedMs,
-          cookies: reported = [],
-          ...extraction
-        } = await readAnswer(answer, { client, signal: bounded });
-        span.set({ 'reelay.yt_dlp.waited_ms': waitedMs, 'reelay.yt_dlp.extracted_ms': extractedMs });
+      const answer = await askYtDlp(
+        {
+          url,
+          entry,
+          timeoutSeconds,
+          proxy: session.proxyUrl,
+          flat: true,
+          playlistLimit,
+          niceness,
+          impersonate,
+          cookies: replacedCookies,
+        },
+        deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+      );
+      if (answer.ok) {
+        const { info, isIncomplete, cookies: reported = [] } = await readAnswer(answer, { client, signal: bounded });
         await cookies?.write(url, reported);
-        return { ok: true as const, extraction };
-      });
+        signal.throwIfAborted();
+        return { info, isIncomplete };
+      }
       signal.throwIfAborted();
-      if (response.ok) return response.extraction;
       const isTooLarge = session.bytesReceived() >= maxBytes;
-      const error = toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }), url);
-      throw response.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
+      const error = toError(withProxyCause(answer.error, { isRefused: session.refused(), isTooLarge }), url);
+      throw answer.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
     } finally {
       session.close();
     }

@@ -10,7 +10,6 @@ import {
   type Parser,
   parseHostPort,
   proxyUrls,
-  ratio,
   SettingError,
   wholeNumber,
   ytDlpExtractorArgs,
@@ -132,12 +131,6 @@ describe('zoneIds', () => {
 
 describe('numbers', () => {
   it.each<[string, Parser<number>, readonly string[], readonly string[]]>([
-    [
-      'from 0 to 1',
-      ratio,
-      ['0', '1', '.5', '0.25', '1.0', '1.000'],
-      ['', '1.1', '0.', '2', '-0.5', '0.5x', 'x0.5', '01'],
-    ],
     [
       'of dollars',
       dollars(1, 10),

@@ -54,18 +54,6 @@ describe('readSettings', () => {
     ['PROBED_HOSTS', 'off', { probedHosts: ['off'] }],
     ['SPONSORBLOCK_URL', 'https://segments.example/base/', { sponsorblockUrl: 'https://segments.example/base' }],
     ['IMPERSONATE', 'a.example=Chrome-131, safari', { impersonate: ['a.example=Chrome-131', 'safari'] }],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
-    [
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'Authorization=Bearer%20x, a=b=c',
-      {
-        otlpHeaders: [
-          ['authorization', 'Bearer x'],
-          ['a', 'b=c'],
-        ],
-      },
-    ],
-    ['OTEL_TRACES_SAMPLER_ARG', '0.25', { otelTracesSamplerArg: 0.25 }],
     ['PUBLIC_URL', 'https://media.example/', { publicUrl: 'https://media.example' }],
   ])('parses %s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
 
@@ -96,13 +84,7 @@ describe('readSettings', () => {
     ['OUTGOING_PROXIES', 'http://proxy.example/?x'],
     ['IMPERSONATE', 'chrome,safari'],
     ['IMPERSONATE', 'https://a.example=chrome'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['SPONSORBLOCK_URL', 'https://segments.example/?a=b'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:pass@collector:4318'],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'token'],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz'],
-    ['OTEL_TRACES_SAMPLER', 'sometimes'],
-    ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
     ['PROXY_RULES', 'youtube.com'],
     ['PROXY_RULES', 'youtube.com=0'],
     ['PROXY_RULES', 'https://youtube.com=direct'],

@@ -1,1 +1,0 @@
-export { openTracing } from './open-tracing.ts';
