@@ -276,7 +276,7 @@ const table = [
       LINK,
       inQuery(
         'format',
-        'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
+        'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
       ),
       ...ofEntries('As for Get, of each entry; mp3 by default with rss, else best'),
       ENTRIES,
@@ -284,13 +284,7 @@ const table = [
     responses: {
       200: {
         description: 'The feed',
-        media: [
-          'application/rss+xml',
-          'audio/x-mpegurl',
-          'application/metalink4+xml',
-          'text/plain',
-          'application/json+chapters',
-        ],
+        media: ['application/rss+xml', 'audio/x-mpegurl', 'application/metalink4+xml', 'application/json+chapters'],
       },
       302: { description: 'Location is the transcript' },
       304: { description: 'If-None-Match has the ETag of the feed' },

@@ -240,7 +240,7 @@ export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParame
 export const encodingQuery = (encoding: EntryEncoding) => ({ ...selectionQuery(encoding), ...soundQuery(encoding) });
 
 /** Formats of a feed; the first one is the default. */
-export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'urls', 'chapters', 'transcript'] as const;
+export const FEED_FORMATS = ['rss', 'm3u8', 'metalink', 'chapters', 'transcript'] as const;
 
 export interface FeedParameters extends EntryEncoding {
   readonly format: (typeof FEED_FORMATS)[number];

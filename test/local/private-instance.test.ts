@@ -207,8 +207,9 @@ describe('a link of a private instance', () => {
 
   it('is in the addresses for download managers', async () => {
     const link = encodeURIComponent(origin.url('/files/clip.mp4'));
-    const lines = await (await get(`/api/Feed?url=${link}&format=urls`, bearer)).text();
-    const { pathname, search } = new URL(lines.trim(), service.baseUrl);
+    const text = await (await get(`/api/Feed?url=${link}&format=metalink`, bearer)).text();
+    const address = /<url>([^<]+)</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { pathname, search } = new URL(address, service.baseUrl);
     const { status, headers } = await get(pathname + search);
     expect(status).toBe(302);
     expect((await get(headers.get('location') ?? '', { range: 'bytes=0-1' })).status).toBe(206);

@@ -553,7 +553,7 @@ export interface operations {
       query?: {
         /** @description The media link to resolve */
         url?: string;
-        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). urls: the addresses alone, one per line. chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT */
+        /** @description rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT */
         format?: string;
         /** @description As for Get, of each entry; mp3 by default with rss, else best */
         quality?: string;
@@ -580,7 +580,6 @@ export interface operations {
           "application/rss+xml": string;
           "audio/x-mpegurl": string;
           "application/metalink4+xml": string;
-          "text/plain": string;
           "application/json+chapters": string;
         };
       };

@@ -10,7 +10,7 @@ import { type PublicBaseUrlOptions, publicBaseUrl } from '../public-base-url.ts'
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { feedItems, toFeed } from './feed.ts';
 import { writeRss } from './rss.ts';
-import { writeChapters, writeM3u8, writeMetalink, writeUrls } from './write-lists.ts';
+import { writeChapters, writeM3u8, writeMetalink } from './write-lists.ts';
 
 export interface GetFeedOptions extends ResolveOptions, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {}
 
@@ -20,11 +20,10 @@ const TYPES = {
   rss: 'application/rss+xml; charset=utf-8',
   m3u8: 'audio/x-mpegurl; charset=utf-8',
   metalink: 'application/metalink4+xml',
-  urls: 'text/plain; charset=utf-8',
   chapters: 'application/json+chapters',
 } as const;
 
-const WRITERS = { rss: writeRss, m3u8: writeM3u8, metalink: writeMetalink, urls: writeUrls };
+const WRITERS = { rss: writeRss, m3u8: writeM3u8, metalink: writeMetalink };
 
 /** GET /api/Feed: a list as a podcast, or as a playlist for players, or as files for download managers; the chapters of an item. */
 export const createGetFeed = (options: GetFeedOptions): Handler => {

@@ -1,6 +1,6 @@
 import { element, textElement, XML_DECLARATION } from '../../../core/http/index.ts';
 import type { Resource } from '../../../core/state/index.ts';
-import type { Feed, FeedItem } from './feed.ts';
+import type { Feed } from './feed.ts';
 
 /** A playlist for players: extended M3U in UTF-8. */
 export function writeM3u8({ title, imageUrl, items }: Feed): string {
@@ -27,8 +27,10 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu
  * The files of a list for download managers: Metalink (RFC 5854). A size is stated only where it is exact, since a file of
  * another size is refused. There are no hashes: no source tells one of what is sent.
  */
-export function writeMetalink(feed: Feed): string {
-  const files = filesOf(feed).map(({ media: { path, bytes, url } }) =>
+export function writeMetalink({ items }: Feed): string {
+  // What is live has no end, and so is not a file.
+  const recorded = items.filter(({ isLive }) => !isLive);
+  const files = recorded.map(({ media: { path, bytes, url } }) =>
     element('file', textElement('size', bytes > 0 ? String(bytes) : undefined) + textElement('url', url), {
       name: path,
     }),
@@ -38,15 +40,6 @@ export function writeMetalink(feed: Feed): string {
   });
   return `${XML_DECLARATION}${metalink}\n`;
 }
-
-/** The addresses of the files of a list, one per line, as `wget -i` and `aria2c -i` read them. */
-export const writeUrls = (feed: Feed): string =>
-  filesOf(feed)
-    .map(({ media }) => `${media.url}\n`)
-    .join('');
-
-/** What is live has no end, and so is not a file. */
-const filesOf = ({ items }: Feed): readonly FeedItem[] => items.filter(({ isLive }) => !isLive);
 
 /** The chapters of an item as JSON Chapters 1.2 of the podcast namespace. */
 export const writeChapters = ({ title, details }: Pick<Resource, 'title' | 'details'>): string =>
