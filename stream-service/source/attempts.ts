@@ -1,6 +1,7 @@
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRetryDelay } from '../../core/concurrency/index.ts';
-import { discardResponse } from '../../core/egress/client/index.ts';
+import { appendChunk, discardResponse } from '../../core/egress/client/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { untilAvailable } from '../../core/state/index.ts';
 import { classifyResponse, type RequestedRange, type ResponseOutcome } from './classify-response.ts';
@@ -31,6 +32,8 @@ import {
  * | a refusal that may be about the range | at once, with a smaller range or with a Range header |
  * | a 403 that nothing explains | after a delay that grows, `maxRefusals` times for one URL, then as in the next row |
  * | 401, 403, 404, 410 | at once, with a renewed URL; the read fails after `maxRenewals` of these without a byte in between |
+ * | another validator at the same size | at once, if bytes that were read before are the same: validators are ignored from then on |
+ * | a range without the size of the whole | at once, and from then on, without Range |
  * | another entity, an encoding, a refused range | none: the read fails |
  */
 export class Attempts {
@@ -52,7 +55,8 @@ export class Attempts {
       const location = await target.locate(signal);
       await untilAvailable(location.track, { maxWaitMs: limits.maxAvailabilityWaitMs, now, signal });
       const plan = planRange(requested, target, this.#state.isRangeRequired);
-      const response = await sendRequest(this.#options, location, plan.range, signal);
+      const sent = target.isWithoutRanges ? { ...plan.range, last: undefined } : plan.range;
+      const response = await sendRequest(this.#options, location, sent, signal);
       if (response instanceof UpstreamError) {
         await this.retry(response, signal);
         continue;
@@ -66,6 +70,14 @@ export class Attempts {
         return acceptBody(target, plan, response, outcome);
       }
       discardResponse(response);
+      if (outcome.kind === 'doubtful') {
+        await this.#compareReplica(location, outcome.error, signal);
+        continue;
+      }
+      if (outcome.kind === 'unsized' && !target.isWithoutRanges) {
+        target.isWithoutRanges = true;
+        continue;
+      }
       if (outcome.kind === 'retry' && outcome.isOverload) onOverload?.();
       const isRefusal = outcome.kind === 'expired' || outcome.kind === 'refused';
       const recovery = isRefusal ? planRecovery(plan, target, this.#state.isRangeRequired, response.status) : undefined;
@@ -83,6 +95,33 @@ export class Attempts {
   async retry(error: UpstreamError, signal: AbortSignal): Promise<void> {
     const { limits, now } = this.#options;
     await this.#take(planNextAttempt(this.#state, { kind: 'retry', error }, { limits, now: now() }), signal);
+  }
+
+  /**
+   * Reads some bytes again that were read before.
+   * @throws UpstreamError when they differ, or cannot be read
+   */
+  async #compareReplica(location: Location, changed: UpstreamError, signal: AbortSignal): Promise<void> {
+    const { target } = this.#options;
+    const { sample } = target;
+    if (!sample) throw changed;
+    const { size } = target.entity;
+    const entity = { size, etag: undefined, lastModified: undefined, hasReplicas: true } as const;
+    const range = { first: sample.first, last: sample.first + sample.bytes.length - 1 };
+    const response = await sendRequest(this.#options, location, range, signal);
+    if (response instanceof UpstreamError) return this.retry(response, signal);
+    const outcome = classifyResponse(response, range, entity);
+    if (outcome.kind !== 'bytes' || outcome.skip > MAX_SKIPPED_BYTES) {
+      discardResponse(response);
+      if (outcome.kind === 'retry') return this.retry(outcome.error, signal);
+      throw changed;
+    }
+    const end = outcome.skip + sample.bytes.length;
+    const found = await readStart(response.body, end).catch(() => undefined);
+    signal.throwIfAborted();
+    if (!found || found.length < end) return this.retry(new UpstreamError('Upstream response failed'), signal);
+    if (!found.subarray(outcome.skip).equals(sample.bytes)) throw changed;
+    target.entity = entity;
   }
 
   /** Counts bytes that have arrived: enough of them, or the last one, cancel the failures before. */
@@ -113,6 +152,18 @@ export class Attempts {
     return mayHaveExpired || !egress.ownsIdentity(track.egress ?? identity);
   }
 }
+
+/** At most `bytes` of a body, which is closed. */
+async function readStart(body: Readable, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    appendChunk(chunks, chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytes);
+}
 // Stryker restore all
 
 export type AttemptOptions = UpstreamRequestDependencies & { readonly target: UpstreamTarget };
@@ -132,7 +183,10 @@ export const initialRetryState: RetryState = { failures: 0, refusals: 0, isRange
 /** Bytes that count as progress: without a minimum, a source that sends one byte per connection is retried forever. */
 const PROGRESS_BYTES = 16 * 1024;
 
-export type FailedOutcome = Exclude<ResponseOutcome, { kind: 'bytes' }>;
+/** A source that ignores Range sends these before what is compared. */
+const MAX_SKIPPED_BYTES = 1024 * 1024;
+
+export type FailedOutcome = Exclude<ResponseOutcome, { kind: 'bytes' | 'doubtful' }>;
 
 export interface AttemptContext {
   readonly limits: RetryLimits;

@@ -8,6 +8,8 @@ export interface Entity {
   /** Strong ETag, quotes included. */
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
+  /** Servers of the source name it by validators of their own, which tell nothing then. @default false */
+  readonly hasReplicas?: true;
 }
 
 export const unknownEntity: Entity = { size: undefined, etag: undefined, lastModified: undefined };
@@ -35,6 +37,10 @@ export type ResponseOutcome =
       readonly isOverload?: boolean;
       readonly retryAfter?: string | undefined;
     }
+  /** It has the size of the one read before and another validator: it may come from another server. */
+  | { readonly kind: 'doubtful'; readonly error: UpstreamError }
+  /** A range of an entity whose size the source does not tell: it may tell that of all of it. */
+  | { readonly kind: 'unsized'; readonly error: UpstreamError }
   /** The entity differs from the one read before. */
   | { readonly kind: 'changed'; readonly error: UpstreamError }
   | { readonly kind: 'unusable'; readonly error: UpstreamError | UnsupportedRendition };
@@ -79,8 +85,8 @@ function classifyPartial(headers: ResponseHead['headers'], requested: RequestedR
   const contentLength = parseLength(headers['content-length']);
   if (contentLength !== undefined && contentLength !== length) return retry('Content-Length contradicts Content-Range');
   const entity = mergeEntity(known, entityOf(headers, range.total));
-  if (!entity) return { kind: 'changed', error: entityChanged() };
-  if (entity.size === undefined) return unusable('206 without a total size');
+  if (typeof entity === 'string') return { kind: entity, error: entityChanged() };
+  if (entity.size === undefined) return { kind: 'unsized', error: new UpstreamError('206 without a total size') };
   return { kind: 'bytes', skip: 0, length, entity };
 }
 
@@ -91,7 +97,7 @@ function classifyFull(
   known: Entity,
 ): ResponseOutcome {
   const entity = mergeEntity(known, entityOf(headers, parseLength(headers['content-length'])));
-  if (!entity) return { kind: 'changed', error: entityChanged() };
+  if (typeof entity === 'string') return { kind: entity, error: entityChanged() };
   // Skipping bytes that were sent before is only safe when they are known to be the same.
   if (first > 0 && known !== unknownEntity && !hasValidator(known) && !isCompared)
     return unusable('200 without a validator in response to a range request');
@@ -119,14 +125,17 @@ export const entityChanged = (): UpstreamError => new UpstreamError('Upstream en
 export const hasValidator = ({ size, etag, lastModified }: Entity): boolean =>
   (size ?? etag ?? lastModified) !== undefined;
 
-/** Combines both; undefined when they contradict each other. A missing value is not a contradiction. */
-function mergeEntity(known: Entity, found: Entity): Entity | undefined {
+/** Combines both, unless they contradict each other. A missing value is not a contradiction. */
+function mergeEntity(known: Entity, found: Entity): Entity | 'changed' | 'doubtful' {
   const differs = (key: keyof Entity) =>
     known[key] !== undefined && found[key] !== undefined && known[key] !== found[key];
-  if (differs('size') || differs('etag')) return undefined;
+  if (differs('size')) return 'changed';
+  if (known.hasReplicas) return known;
+  const contradiction = known.size !== undefined && found.size !== undefined ? 'doubtful' : 'changed';
+  if (differs('etag')) return contradiction;
   // Replicas of one file often differ in Last-Modified: a strong ETag that agrees takes precedence.
   const isSameEtag = known.etag !== undefined && known.etag === found.etag;
-  if (!isSameEtag && differs('lastModified')) return undefined;
+  if (!isSameEtag && differs('lastModified')) return contradiction;
   return {
     size: known.size ?? found.size,
     etag: known.etag ?? found.etag,

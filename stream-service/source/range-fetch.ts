@@ -37,6 +37,9 @@ export interface RangeFetchOptions extends AttemptOptions {
   readonly onSettled?: () => void;
 }
 
+/** Bytes that are compared with those of another server. */
+const SAMPLE_BYTES = 4096;
+
 /**
  * Fetches a byte range of one target, starting on construction. After a failure it continues at the next byte. Buffers
  * until a sink is attached, then passes chunks through without copying.
@@ -50,6 +53,7 @@ export class RangeFetch {
   /** Identifies an entity without validators: what is sent again must begin with the same bytes. */
   #prefix = createHash('sha256');
   #prefixBytes = 0;
+  #sample: Buffer = Buffer.alloc(0);
   /** URL after redirects; empty before the first response. */
   url = '';
   #bufferedBytes = 0;
@@ -185,6 +189,8 @@ export class RangeFetch {
     this.#last = requested.last;
     this.#prefix = createHash('sha256');
     this.#prefixBytes = 0;
+    this.#sample = Buffer.alloc(0);
+    delete target.sample;
     this.#segment = createSegmentCheck?.();
     target.entity = unknownEntity;
   }
@@ -278,11 +284,20 @@ export class RangeFetch {
     return promise;
   }
 
+  /** Keeps the first bytes, by which another server of the source is known. */
+  #addSample(chunk: Buffer): void {
+    const { target, requested } = this.#options;
+    this.#sample = Buffer.concat([this.#sample, chunk.subarray(0, SAMPLE_BYTES - this.#sample.length)]);
+    if (!target.sample || this.#sample.length === SAMPLE_BYTES)
+      target.sample = { first: requested.first, bytes: this.#sample };
+  }
+
   #accept(chunk: Buffer): void {
     if (this.#prefixBytes === this.#next && !hasValidator(this.#options.target.entity)) {
       this.#prefix.update(chunk);
       this.#prefixBytes += chunk.length;
     }
+    if (this.#sample.length < SAMPLE_BYTES) this.#addSample(chunk);
     const wasHeld = this.#isHeld;
     this.#segment?.update(chunk);
     this.#next += chunk.length;

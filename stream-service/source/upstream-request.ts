@@ -126,6 +126,10 @@ export interface UpstreamTarget extends RangePolicy {
   renew(location: Location, isGone: boolean, signal: AbortSignal): Promise<void>;
   /** What is known of it. Each response is checked against this, and adds to it. */
   entity: Entity;
+  /** Some of its bytes, as they were read. */
+  sample?: { readonly first: number; readonly bytes: Buffer };
+  /** The source tells no size with a range: it is asked for all of it. */
+  isWithoutRanges?: boolean;
 }
 
 export interface Location {

@@ -28,8 +28,17 @@ describe('classifyResponse', () => {
     ['two lengths', 206, { ...part, 'content-length': '99' }, known, { kind: 'retry' }],
     ['several ranges', 206, { 'content-type': 'multipart/byteranges; boundary=x' }, known, { kind: 'retry' }],
     ['another total', 206, { 'content-range': 'bytes 100-199/1001' }, known, { kind: 'changed' }],
-    ['another tag', 206, { ...part, etag: '"b"' }, known, { kind: 'changed' }],
-    ['no total', 206, { 'content-range': 'bytes 100-199/*' }, unknownEntity, { kind: 'unusable' }],
+    ['another tag', 206, { ...part, etag: '"b"' }, known, { kind: 'doubtful', error: changed }],
+    ['another tag, without a size', 200, { etag: '"b"' }, known, { kind: 'changed' }],
+    ['another tag of a server', 206, { ...part, etag: '"b"' }, { ...known, hasReplicas: true }, { kind: 'bytes' }],
+    [
+      'another size of a server',
+      206,
+      { 'content-range': 'bytes 100-199/1001' },
+      { ...known, hasReplicas: true },
+      { kind: 'changed' },
+    ],
+    ['no total', 206, { 'content-range': 'bytes 100-199/*' }, unknownEntity, { kind: 'unsized' }],
     ['no total, which is known', 206, { 'content-range': 'bytes 100-199/*' }, known, { kind: 'bytes' }],
     ['gzip', 206, { ...part, 'content-encoding': 'gzip' }, known, { kind: 'unusable' }],
     ['all of it', 200, { 'content-length': '1000' }, known, { kind: 'bytes', skip: 100, length: 100 }],
@@ -57,7 +66,7 @@ describe('classifyResponse', () => {
     );
     const untagged = { ...before, etag: undefined };
     expect(classifyResponse({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, untagged).kind).toBe(
-      'changed',
+      'doubtful',
     );
   });
 
