@@ -143,7 +143,8 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     openSource: openWith(options.refresh, true),
     peekSource: openWith(noRefresh, false),
     listSegments: (...opening) => listLive(createRequest(options.refresh, true, opening), lists),
-    inspectWindow: (...opening) => inspectWindow(createRequest(options.refresh, true, opening), lists),
+    inspectWindow: (resource, track, opening) =>
+      inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists, opening?.isKnownOnly),
     isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }

@@ -23,7 +23,7 @@ const MAX_OFFSET_SECONDS = 30;
  */
 export async function openWindow(
   { found, window, head, isOpen }: WindowPlan,
-  { session }: Opening,
+  { session, isForHead }: Opening,
   { listSegments, inspectWindow }: WindowDependencies,
 ): Promise<Representation | KeyedRendition> {
   const { resource, tracks } = found;
@@ -32,7 +32,8 @@ export async function openWindow(
   if (window.kind === 'segments' && window.last !== undefined) {
     const place = { first: window.first, last: window.last };
     const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));
-    const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, options)));
+    const inspecting = { ...options, isKnownOnly: isForHead };
+    const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, inspecting)));
     return toRecording(found, place, facts);
   }
   if (window.kind === 'segments' && isOpen) {

@@ -12,7 +12,7 @@ import { createRebase } from './rebase-filter.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
 import { openSegments } from './segmented-source.ts';
 import { SlicedStream } from './sliced-stream.ts';
-import { countOfEncoding, createReader, readAllFacts, readInit } from './window-reader.ts';
+import { countOfEncoding, createReader, mayBeFile, readAllFacts, readInit } from './window-reader.ts';
 
 /** What is known of a window before it is read. */
 export interface WindowFacts {
@@ -24,7 +24,11 @@ export interface WindowFacts {
 }
 
 /** @throws NotFound when its segments are no longer held, and what reading them throws */
-export type OpenWindow = (resource: Resource, track: Track, options?: OpenOptions) => Promise<WindowFacts>;
+export type OpenWindow = (
+  resource: Resource,
+  track: Track,
+  options?: OpenOptions & { readonly isKnownOnly?: boolean },
+) => Promise<WindowFacts>;
 
 /** Reads the window of a track as a file or as segments. @throws NotFound, UpstreamError, UrlExpired */
 export const openWindow = (request: OpenRequest, lists: LiveLists): Promise<Source> =>
@@ -38,16 +42,23 @@ const ignoreUnsupported = (error: unknown): undefined => {
   if (!(error instanceof UnsupportedMp4)) throw error;
 };
 
-/** @throws as `OpenWindow`; UnsupportedRendition when its encoding changes */
-export async function inspectWindow(request: OpenRequest, lists: LiveLists): Promise<WindowFacts> {
+/**
+ * @param isKnownOnly whether it is a file only if that is known already: nothing but the list is requested
+ * @throws as `OpenWindow`; UnsupportedRendition when its encoding changes
+ */
+export async function inspectWindow(request: OpenRequest, lists: LiveLists, isKnownOnly = false): Promise<WindowFacts> {
   const window = await createReader(request, lists, !isGrowing(request));
   const { segments } = window.timeline;
   const [first] = segments;
   // What a file that grows has besides is found when ranges of it are requested.
   const inspected = isGrowing(request) ? segments.slice(0, 1) : segments;
-  const facts = await readInit(window, first)
-    .then((init) => readAllFacts(window, inspected, init))
-    .catch(ignoreUnsupported);
+  const isInspected =
+    mayBeFile(inspected) && (!isKnownOnly || inspected.every(({ sequence }) => window.list.facts.has(sequence)));
+  const facts = isInspected
+    ? await readInit(window, first)
+        .then((init) => readAllFacts(window, inspected, init))
+        .catch(ignoreUnsupported)
+    : undefined;
   return {
     durationSeconds: durationOf(segments),
     recordedAtMs: first?.startsAtMs,

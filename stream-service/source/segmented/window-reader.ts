@@ -21,8 +21,14 @@ import { type InitSection, type LiveList, type LiveLists, loadWindow, openList }
 const HEAD_BYTES = 16 * 1024;
 const MAX_MOOF_BYTES = 1024 * 1024;
 const MAX_INIT_BYTES = 4 * 1024 * 1024;
-/** Of more segments, no file is made: each is requested once before its length is known. */
-const MAX_FILE_SEGMENTS = 2000;
+/**
+ * Of more segments, or with more initialization sections, no file is made: before its length is known each is requested, of
+ * hosts that a playlist names.
+ */
+const MAX_FILE_SEGMENTS = 100;
+const MAX_FILE_INITS = 8;
+/** A head is asked for once more. */
+const HEAD_ATTEMPTS = 2;
 const PARALLEL_REQUESTS = 6;
 /** Initialization sections that are kept of a list: an advertisement may have its own. */
 const MAX_INITS = 32;
@@ -84,6 +90,11 @@ export async function readAllFacts(
     .toArray();
 }
 
+/** Whether a window is so short that a request for it may ask for each of its segments. */
+export const mayBeFile = (segments: readonly Segment[]): boolean =>
+  segments.length <= MAX_FILE_SEGMENTS &&
+  segments.filter(({ init }, index) => !isSameSection(init, segments[index - 1]?.init)).length <= MAX_FILE_INITS;
+
 /** How many of the segments, from the first one on, have the encoding of these tracks. @throws what reading throws */
 export async function countOfEncoding(window: WindowReader, segments: readonly Segment[], { tracks }: InitSection) {
   let before = segments[0]?.init;
@@ -121,11 +132,12 @@ async function readFacts(window: WindowReader, segment: Segment, signal: AbortSi
   const { request } = window;
   const { tracks } = await readInit(window, segment);
   const { range } = segment.content;
+  const limits = { ...request.limits, maxAttempts: HEAD_ATTEMPTS };
   for (let wanted = HEAD_BYTES; wanted <= MAX_MOOF_BYTES; ) {
     const target = targetOf(window, segment, 'content');
     const first = range?.first ?? 0;
     const last = Math.min(first + wanted - 1, range?.last ?? Number.POSITIVE_INFINITY);
-    const { bytes: head } = await fetchBuffer({ ...request, target }, wanted, signal, { first, last });
+    const { bytes: head } = await fetchBuffer({ ...request, limits, target }, wanted, signal, { first, last });
     const size = range ? range.last - range.first + 1 : target.entity.size;
     if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
     const facts = inspectSegment(head, size, tracks);

@@ -252,6 +252,26 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(await statusOf(`${await serve(rolling('both', state))}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
+  it('costs its source no request for HEAD but the list, and at most two for each segment', async () => {
+    const base = await serve(rolling('both', { from: 0, to: 6 }));
+    const url = `${base}?segments=100-105`;
+    const before = await sendRequest(url, { method: 'HEAD' });
+    expect([before.status, before.headers['content-length'], asked]).toEqual([200, undefined, ['a.list']]);
+    const { headers } = await sendRequest(url);
+    const after = await sendRequest(url, { method: 'HEAD' });
+    expect(after.headers['content-length']).toBe(headers['content-length']);
+    expect(asked.length).toBeLessThanOrEqual(2 + 2 * 6);
+  });
+
+  it('is requested segment by segment when it is long', async () => {
+    const entries = Array.from({ length: 101 }, (_, index) => `#EXTINF:2.000,\nboth${index % 6}.m4s?${index}`);
+    const list = ['#EXTM3U', '#EXT-X-TARGETDURATION:2', '#EXT-X-MAP:URI="both.mp4"', ...entries].join('\n');
+    const base = await serve(() => list);
+    const { headers } = await sendRequest(`${base}?segments=0-100`);
+    expect(headers['content-length']).toBeUndefined();
+    expect(asked.length).toBeLessThanOrEqual(2 + 101);
+  });
+
   it('is selected by seconds before now, by the time of day and by numbers, as far as it is held', async () => {
     const base = await serve(rolling('both', { from: 1, to: 5 }));
     expect(await segmentsOf(`${base}?start=-999`)).toBe('101-104');
