@@ -13,8 +13,8 @@ export interface GetTranscriptOptions {
 
 /** From the arrival of the request: behind the time that a resolve may take, before API Gateway ends the request at 30 s. */
 const TIMEOUT_MS = 28_000;
-/** Ten hours of speech have as many. */
-const MAX_CHARACTERS = 1_000_000;
+/** Ten hours of speech have as many, in Latin letters. */
+const MAX_BYTES = 1_000_000;
 
 export const createGetTranscript = ({ resolver, originSecret }: GetTranscriptOptions): Tool => ({
   name: 'get_transcript',
@@ -50,14 +50,14 @@ const headOf = ({ title }: Resource, { language, isAutomatic }: Subtitle): strin
 export function writeTranscript(cues: readonly Cue[]): string {
   const lines: string[] = [];
   let last: string | undefined;
-  let length = 0;
+  let bytes = 0;
   for (const { startMs, text } of cues) {
     const fresh = text.split('\n').filter((line) => line !== last);
     last = text.split('\n').at(-1);
     if (fresh.length === 0) continue;
     const line = `[${clock(startMs)}] ${fresh.join(' ')}`;
-    length += line.length + 1;
-    if (length > MAX_CHARACTERS) return [...lines, '(The rest is left out: the transcript is too long.)'].join('\n');
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > MAX_BYTES) return [...lines, '(The rest is left out: the transcript is too long.)'].join('\n');
     lines.push(line);
   }
   return lines.join('\n');

@@ -15,6 +15,8 @@ export interface ServeOptions {
 
 const INSTRUCTIONS =
   'Turns links to videos, songs and lists of them into files to download and transcripts. Start with fetch_media.';
+/** Of the text of an answer, which a message has twice where it is an object. Lambda limits a response to 6 MB. */
+const MAX_ANSWER_BYTES = 2_000_000;
 /** Request headers that the SDK reads. */
 const HEADERS = /^(?:accept|content-type|mcp-[a-z-]+)$/;
 
@@ -25,16 +27,19 @@ const HEADERS = /^(?:accept|content-type|mcp-[a-z-]+)$/;
  * cold start of the resolver need not read. So it imports only types of this project: classes of errors would be there twice.
  */
 export async function serveMessage(event: Event, options: ServeOptions): Promise<Result> {
-  const body = bodyOf(event);
-  // Revisions before 2025-06-18 had batches: of links to resolve, hundreds would fit into one request.
-  if (/^\s*\[/.test(body.subarray(0, 64).toString())) return refuse('Send one message per request');
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (body.length > options.maxBytes) return refuse(413, -32000, `A message has at most ${options.maxBytes} bytes`);
+  // The SDK serves what was checked here and never reads the body: it would take batches, each message of which may be a resolve.
+  const message = parseJson(body.toString());
+  if (message === undefined) return refuse(400, -32700, 'The body is not JSON in UTF-8');
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    return refuse(400, -32600, 'Send one message per request, as an object');
   const handler = createMcpHandler(() => createServer(options), {
-    maxRequestBodySize: options.maxBytes,
     // Nothing changes that a client could subscribe to, and no host can keep a response open.
     maxSubscriptions: 0,
     keepAliveMs: 0,
   });
-  const response = await handler.fetch(toRequest(event, body, options.call.context.signal));
+  const response = await handler.fetch(toRequest(event, options.call.context.signal), { parsedBody: message });
   const type = response.headers.get('content-type');
   return {
     statusCode: response.status,
@@ -43,25 +48,32 @@ export async function serveMessage(event: Event, options: ServeOptions): Promise
   };
 }
 
-const bodyOf = ({ body = '', isBase64Encoded }: Event): Buffer =>
-  Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+/** Undefined, which no JSON is, when the text is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
-/** An error of JSON-RPC 2.0: an invalid request. */
-const refuse = (message: string): Result => ({
-  statusCode: 400,
+/** @param code an error of JSON-RPC 2.0 */
+const refuse = (statusCode: number, code: number, message: string): Result => ({
+  statusCode,
   headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ jsonrpc: '2.0', error: { code: -32600, message }, id: null }),
+  body: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
 });
 
-function toRequest(event: Event, body: Buffer, signal: AbortSignal | undefined): Request {
+function toRequest(event: Event, signal: AbortSignal | undefined): Request {
   const sent = Object.keys(event.headers ?? {}).filter((name) => HEADERS.test(name));
   return new Request('http://mcp.invalid/mcp', {
     method: 'POST',
     headers: sent.map((name) => [name, event.headers?.[name] ?? '']),
-    body: new Uint8Array(body),
     ...(signal && { signal }),
   });
 }
+
+const failed = (text: string) => ({ isError: true, content: [{ type: 'text' as const, text }] });
 
 function createServer({ tools, call, version, inWords }: ServeOptions): McpServer {
   const server = new McpServer(
@@ -79,11 +91,13 @@ function createServer({ tools, call, version, inWords }: ServeOptions): McpServe
       async (args) => {
         try {
           const answer = await run(args, call);
-          if (typeof answer === 'string') return { content: [{ type: 'text', text: answer }] };
+          const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+          if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) return failed('The answer is too large for one message.');
+          const content = [{ type: 'text' as const, text }];
           // The text too, for clients of earlier revisions.
-          return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
+          return typeof answer === 'string' ? { content } : { content, structuredContent: { ...answer } };
         } catch (error) {
-          return { isError: true, content: [{ type: 'text', text: inWords(error, name) }] };
+          return failed(inWords(error, name));
         }
       },
     );

@@ -68,9 +68,24 @@ describe('POST /mcp', () => {
     expect(fakes.resolves).toEqual([]);
   });
 
-  it('refuses several messages in one request, each of which would be a resolve', async () => {
-    const { statusCode, body = '' } = await post(`[${messageOf('ping')},${messageOf('ping')}]`);
-    expect([statusCode, JSON.parse(body).error.message]).toEqual([400, expect.stringMatching(/one message/)]);
+  const batch = `[${messageOf('tools/call', { name: 'fetch_media', arguments: { url: LINK } })}]`;
+  it.each([
+    ['a batch', batch],
+    ['a batch behind white space', `${' \t\r\n'.repeat(64)}${batch}`],
+    ['a batch behind 60 KB of white space', `${'\n'.repeat(60_000)}${batch}`],
+    ['a batch behind a byte order mark', `\uFEFF${batch}`],
+    ['a batch behind white space that JSON does not have', `\u00A0\u2028${batch}`],
+    ['a batch in UTF-16', Buffer.from(`\uFEFF${batch}`, 'utf16le')],
+    ['a batch in UTF-16 without a mark', Buffer.from(batch, 'utf16le')],
+    ['a text', '"ping"'],
+    ['null', 'null'],
+  ])('refuses %s, and runs nothing of it', async (_, body) => {
+    const { routes } = functionsOver(fakes);
+    const event = eventOf('/mcp', { method: 'POST', headers: { ...HOST, ...MESSAGE_HEADERS } });
+    const encoded = Buffer.from(body).toString('base64');
+    const answer = await routes.get('/mcp')?.({ ...event, body: encoded, isBase64Encoded: true }, {} as never);
+    expect(answer).toMatchObject({ statusCode: 400, body: expect.stringContaining('"error"') });
+    expect(fakes.resolves).toEqual([]);
   });
 
   it('reads a body in base64, as API Gateway may send it', async () => {
@@ -217,9 +232,11 @@ describe('fetch_media', () => {
   });
 });
 
+const SUBTITLE = { id: 's1', formatId: 'subtitles:de', language: 'de', isAutomatic: false };
+
 describe('get_transcript', () => {
   const subtitles = [
-    { id: 's1', formatId: 'subtitles:de', language: 'de', isAutomatic: false },
+    SUBTITLE,
     { id: 's2', formatId: 'subtitles:pt-BR', language: 'pt-BR', isAutomatic: false },
     { id: 's3', formatId: 'captions:pt', language: 'pt', isAutomatic: true },
   ];
@@ -272,6 +289,30 @@ describe('get_transcript', () => {
     expect(await transcript()).toMatchObject({ isError: true, text: expect.stringMatching(/has no subtitles/) });
     fakes.outcome = listOf([{}, {}]);
     expect(await transcript()).toMatchObject({ isError: true, text: expect.stringMatching(/is a playlist/) });
+  });
+});
+
+describe('an answer that is too large', () => {
+  it('leaves out the rest of a transcript, by its bytes', async () => {
+    fakes.outcome = { type: 'Media', resource: { ...RESOURCE, subtitles: [SUBTITLE] } };
+    fakes.cues = Array.from({ length: 400 }, (_, index) => ({
+      startMs: index,
+      endMs: index,
+      text: `${index}${'あ'.repeat(1000)}`,
+    }));
+    const { call } = await connect();
+    const { text } = await call('get_transcript', { url: LINK });
+    expect(text).toMatch(/The rest is left out/);
+    expect(Buffer.byteLength(text)).toBeLessThan(1_001_000);
+  });
+
+  it('is a failure in words where it is no text', async () => {
+    fakes.outcome = { type: 'Media', resource: { ...RESOURCE, title: 'あ'.repeat(700_000) } };
+    const { call } = await connect();
+    expect(await call('fetch_media', { url: LINK })).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/too large/),
+    });
   });
 });
 
