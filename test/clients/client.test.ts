@@ -109,6 +109,20 @@ describe('a failure', () => {
     });
   });
 
+  it('is an unexpected response where its JSON does not end, of which 16 MB are read', async () => {
+    let sentBytes = 0;
+    const chunk = new Uint8Array(1_000_000).fill(0x20);
+    const body = new ReadableStream({
+      pull(controller) {
+        sentBytes += chunk.length;
+        controller.enqueue(chunk);
+      },
+    });
+    const other = createClient({ instance: 'https://other.example', fetch: async () => new Response(body) });
+    await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', isTemporary: false });
+    expect(sentBytes).toBeLessThanOrEqual(18_000_000);
+  });
+
   it('is read from at most 64 KB of a response', async () => {
     const problem = { type: '/problems/gone', title: 'Gone', padding: 'x'.repeat(70_000) };
     const other = createClient({

@@ -160,6 +160,24 @@ describe('a download', () => {
     expect(await isSame(file)).toBe(true);
   });
 
+  it('ends where a response is longer than it states', async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, 'file');
+    const entity = { etag: '"a"', totalBytes: 100, canResume: true };
+    await writeFile(`${file}.part`, Buffer.alloc(60));
+    await writeFile(`${file}.part.json`, JSON.stringify(entity));
+    const head = { etag: '"a"', 'accept-ranges': 'bytes' };
+    const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(30)) });
+    const fetch = async (_: unknown, { method }: RequestInit = {}) =>
+      method === 'HEAD'
+        ? new Response(null, { headers: { ...head, 'content-length': '100' } })
+        : new Response(endless(), { status: 206, headers: { ...head, 'content-range': 'bytes 60-99/100' } });
+    const client = createClient({ instance: 'https://other.example', fetch: fetch as typeof globalThis.fetch });
+    const ended = download(client, 'https://other.example/file', { file, sleep: async () => undefined });
+    await expect(ended).rejects.toMatchObject({ code: 'unexpected-response' });
+    expect((await readFile(`${file}.part`)).length).toBe(90);
+  });
+
   it('of a key that is gone has the reason, and leaves nothing', async () => {
     const folder = await temporaryFolder();
     const client = createClient({ instance: target.baseUrl });

@@ -1,5 +1,5 @@
 import type { components, operations } from './api-types.ts';
-import { failureOf, ReelayError } from './failure.ts';
+import { failureOf, ReelayError, readText } from './failure.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 
 type Schemas = components['schemas'];
@@ -60,6 +60,8 @@ export interface Client {
 
 /** The instance answers a resolve within 25 s; the rest is for the network. */
 const TIMEOUT_MS = 45_000;
+/** Three times what an instance sends at most. */
+const MAX_JSON_BYTES = 16_000_000;
 
 /** @throws TypeError when `instance` is not an http or https URL */
 export function createClient({ instance, accessKey, fetch = globalThis.fetch }: ClientOptions): Client {
@@ -90,8 +92,13 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
         const response = await send(path, { ...init, signal: either });
         return read(response).catch((cause: unknown) => {
           if (cause instanceof ReelayError) throw cause;
-          if (!(cause instanceof SyntaxError)) throw connectionFailure(cause, base, either);
-          throw new ReelayError('unexpected-response', { message: `${base} sent no JSON` }, { cause });
+          const isTooLong = cause instanceof RangeError;
+          if (!isTooLong && !(cause instanceof SyntaxError)) throw connectionFailure(cause, base, either);
+          throw new ReelayError(
+            'unexpected-response',
+            { message: `${base} sent ${isTooLong ? 'too much' : 'no'} JSON` },
+            { cause },
+          );
         });
       },
       { ...retry, signal },
@@ -104,7 +111,7 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
   ): Promise<T> =>
     request(path, options, { headers: { accept: 'application/json', ...headers } }, async (response) => {
       onHeaders?.(response.headers);
-      return (await response.json()) as T;
+      return JSON.parse(await readText(response, MAX_JSON_BYTES)) as T;
     });
 
   const getPath = (link: string, selection: Selection) =>

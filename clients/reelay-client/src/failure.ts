@@ -88,7 +88,7 @@ async function readProblem(response: Response): Promise<{ type?: unknown; title?
   }
 }
 
-/** The text of a body. @throws TypeError when it is longer, or what reading throws */
+/** The text of a body. @throws RangeError when it is longer, or what reading throws */
 export async function readText({ body }: Response, maxBytes: number): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();
@@ -100,7 +100,7 @@ export async function readText({ body }: Response, maxBytes: number): Promise<st
     left -= value.length;
     if (left < 0) {
       await reader.cancel();
-      throw new TypeError('The body is too long');
+      throw new RangeError('The body is too long');
     }
     text += decoder.decode(value, { stream: true });
   }

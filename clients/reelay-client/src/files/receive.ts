@@ -46,7 +46,7 @@ export async function openRest(
 
 /**
  * Appends a body to the file.
- * @throws ReelayError `interrupted` when the connection breaks or the end is missing
+ * @throws ReelayError `interrupted` when the connection breaks or the end is missing, `unexpected-response` beyond the stated length
  */
 export async function copyBody(body: Response['body'], partial: PartialFile, onBytes: () => void): Promise<void> {
   const interrupted = (cause?: unknown) =>
@@ -59,6 +59,7 @@ export async function copyBody(body: Response['body'], partial: PartialFile, onB
       },
       { cause },
     );
+  const { totalBytes = Number.POSITIVE_INFINITY } = partial.entity ?? {};
   const reader = body?.getReader();
   try {
     for (;;) {
@@ -66,6 +67,8 @@ export async function copyBody(body: Response['body'], partial: PartialFile, onB
         throw interrupted(cause);
       });
       if (!result || result.done) break;
+      if (partial.receivedBytes + result.value.length > totalBytes)
+        throw new ReelayError('unexpected-response', { message: 'The response is longer than it states' });
       await partial.append(result.value);
       onBytes();
     }
@@ -73,7 +76,6 @@ export async function copyBody(body: Response['body'], partial: PartialFile, onB
     // Also closes a connection that still sends.
     reader?.cancel().catch(() => undefined);
   }
-  const { totalBytes } = partial.entity ?? {};
-  if (partial.receivedBytes !== (totalBytes ?? partial.receivedBytes) || partial.receivedBytes === 0)
-    throw interrupted();
+  const isShort = Number.isFinite(totalBytes) && partial.receivedBytes < totalBytes;
+  if (isShort || partial.receivedBytes === 0) throw interrupted();
 }
