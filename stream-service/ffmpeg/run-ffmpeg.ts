@@ -17,6 +17,8 @@ export interface FfmpegOptions {
   readonly inputs?: readonly Pick<FfmpegInput, 'url' | 'writeTo'>[];
   /** Less output than this counts as a failure: FFmpeg takes damage in an input for its end. @default none does */
   readonly minSeconds?: number | undefined;
+  /** For whom it runs: its further processes give way to those of others. @default as the first of a client */
+  readonly client?: string;
   /** Kills the process; its reason becomes the stream's error. */
   readonly signal?: AbortSignal;
   /** Called once with the end of stderr when it fails. */
@@ -48,7 +50,8 @@ const BUFFER_BYTES = 1024 * 1024;
 const NICENESS = 10;
 const MAX_NICENESS = 19;
 
-const running = new Set<ChildProcess>();
+/** With the client of each that has the normal priority. */
+const running = new Map<ChildProcess, string | undefined>();
 
 /** Number of FFmpeg processes that are running. */
 export const runningFfmpegs = (): number => running.size;
@@ -84,9 +87,11 @@ export function runFfmpeg(options: FfmpegOptions): Readable {
 /** Readers learn of the failure of an output from listeners of their own. */
 const ignore = () => undefined;
 
-function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFailure }: FfmpegOptions): Readable {
+function outputOf(child: ChildProcess, { inputs = [], client, minSeconds, signal, onFailure }: FfmpegOptions): Readable {
   killWhenStopped(child);
-  lowerPriority(child);
+  const isFurther = client !== undefined && [...running.values()].includes(client);
+  lowerPriority(child, isFurther ? MAX_NICENESS : NICENESS);
+  if (child.pid !== undefined) running.set(child, isFurther ? undefined : client);
   // Without free file descriptors there are no pipes, only the `error` event.
   const pipes = inputs.map((_, index) => child.stdio?.[FIRST_INPUT_DESCRIPTOR + index] as Writable | null | undefined);
   for (const [index, pipe] of pipes.entries()) {
@@ -118,7 +123,6 @@ function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFail
     output.destroy(error);
   };
 
-  child.once('spawn', () => running.add(child));
   child.once('error', (error) => {
     if (child.pid === undefined) {
       // It never started, so that no exit event follows.
@@ -159,9 +163,9 @@ function outputOf(child: ChildProcess, { inputs = [], minSeconds, signal, onFail
 }
 
 /** Before FFmpeg has started its threads, which inherit it. */
-function lowerPriority({ pid }: ChildProcess): void {
+function lowerPriority({ pid }: ChildProcess, niceness: number): void {
   try {
-    if (pid !== undefined) setPriority(pid, Math.min(getPriority() + NICENESS, MAX_NICENESS));
+    if (pid !== undefined) setPriority(pid, Math.min(getPriority() + niceness, MAX_NICENESS));
   } catch {
     // It has ended, which its events report.
   }

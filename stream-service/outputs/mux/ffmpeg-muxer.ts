@@ -41,7 +41,7 @@ const QUEUE_ARGS = ['-thread_queue_size', '512'];
 /** The index at the end of the file would have the offsets from before the header grew. */
 const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
-interface FfmpegRun extends Pick<MuxJob, 'sources'> {
+interface FfmpegRun extends Pick<MuxJob, 'sources' | 'client'> {
   readonly args: MuxArgs;
   /** As `FfmpegOptions.minSeconds`. */
   readonly minSeconds?: number | undefined;
@@ -61,7 +61,7 @@ const BUFFER_BYTES = 256 * 1024;
  * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, { sources, args: { others, output }, minSeconds, release }: FfmpegRun) => {
+  const run = (path: string, { sources, args: { others, output }, client, minSeconds, release }: FfmpegRun) => {
     const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
@@ -73,6 +73,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       args: [...inputArgs, ...output],
       inputs,
       minSeconds,
+      client,
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
       onFailure(stderr) {
         meter.onFfmpegFailure();
@@ -96,7 +97,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       pipeline(run(path, { ...rest, args }), outlet, () => undefined);
     };
     if (!format.isSegmented) {
-      begin({ sources, args: format.args(), release });
+      begin({ sources, args: format.args(), client, release });
       return outlet;
     }
     const beginWith = (peeked: readonly PeekedSource[]) => {
@@ -108,7 +109,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       const args = format.args(peeked.map(({ start }) => start));
       const opened = peeked.map(({ source }) => source);
       const least = Math.max(0, ...opened.map((source) => (source.needsRemux && source.minSeconds) || 0));
-      begin({ sources: opened, args, minSeconds: least || undefined, release: end });
+      begin({ sources: opened, args, client, minSeconds: least || undefined, release: end });
     };
     peekAll(sources, outlet)
       .then(beginWith)

@@ -63,7 +63,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       );
       const release = admission.acquireFfmpeg(client);
       try {
-        return await encodeCover(picture, { path, inputServer, signal: until });
+        return await encodeCover(picture, { path, inputServer, client, signal: until });
       } finally {
         release();
       }

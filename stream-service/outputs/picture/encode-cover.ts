@@ -7,6 +7,7 @@ export interface EncodeCoverOptions {
   /** FFmpeg. */
   readonly path: string;
   readonly inputServer: FfmpegInputServer;
+  readonly client?: string;
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +42,7 @@ async function encode(
   picture: Buffer,
   demuxer: string,
   { pixels, quality }: (typeof ATTEMPTS)[number],
-  { path, inputServer, signal }: EncodeCoverOptions,
+  { path, inputServer, client, signal }: EncodeCoverOptions,
 ): Promise<Buffer> {
   const input = inputServer.serve(memorySource(picture));
   const scale = `scale=w='min(${pixels},iw)':h='min(${pixels},ih)':force_original_aspect_ratio=decrease`;
@@ -55,6 +56,7 @@ async function encode(
         ...['-c:v', 'mjpeg', '-q:v', String(quality), '-flags', '+bitexact', '-f', 'mjpeg'],
       ],
       inputs: [input],
+      client,
       signal: AbortSignal.any([signal, input.failed]),
     });
     return await buffer(output);

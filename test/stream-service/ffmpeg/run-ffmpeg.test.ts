@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -104,6 +105,27 @@ describe('runFfmpeg', () => {
     expect(getPriority(ffmpeg?.pid)).toBe(Math.min(getPriority() + 10, 19));
     output.destroy();
     await until(() => output.closed);
+  });
+
+  it('has the lowest priority while another one of its client has the normal one', async () => {
+    changePriorities();
+    const path = await ffmpegPath();
+    const outputs: Readable[] = [];
+    const start = async (client: string) => {
+      const before = new Set((await descendantsOf(process.pid)).map(({ pid }) => pid));
+      const output = runFfmpeg({ path, args: endless, client });
+      outputs.push(output);
+      await firstBytes(output);
+      const started = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+      return getPriority(started.find(({ pid }) => !before.has(pid))?.pid) - getPriority();
+    };
+    const further = 19 - getPriority();
+    expect([await start('a'), await start('a'), await start('b')]).toEqual([10, further, 10]);
+    outputs[0]?.destroy();
+    await until(() => outputs[0]?.closed === true);
+    expect([await start('a'), await start('a')]).toEqual([10, further]);
+    for (const output of outputs) output.destroy();
+    await until(() => outputs.every(({ closed }) => closed));
   });
 
   it('runs a program that starts others in the sandbox in which it starts', async () => {

@@ -54,6 +54,7 @@ export async function findAudioStart(
         ...['-map', '0:a:0', '-frames:a', '1', '-c:a', 'pcm_s16le', '-f', 'framecrc'],
       ],
       inputs: [input],
+      client: encoder.client,
       signal: AbortSignal.any([signal, input.failed]),
       onFailure: encoder.onFailure,
     });

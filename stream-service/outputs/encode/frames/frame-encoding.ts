@@ -27,5 +27,6 @@ export interface EncoderOptions {
   /** FFmpeg. */
   readonly path: string;
   readonly inputServer: FfmpegInputServer;
+  readonly client?: string;
   readonly onFailure: (stderr: string) => void;
 }

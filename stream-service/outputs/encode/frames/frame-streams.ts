@@ -65,8 +65,9 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
     maxWaiting: parallelism * MAX_WAITING_PER_ENCODER,
   });
 
-  const encoderFor = ({ resource, track, ffmpeg: { path } }: FrameInput): EncoderOptions => ({
+  const encoderFor = ({ resource, track, client, ffmpeg: { path } }: FrameInput): EncoderOptions => ({
     path,
+    client,
     inputServer,
     onFailure(stderr) {
       observer.onFfmpegFailure();

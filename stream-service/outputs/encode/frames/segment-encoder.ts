@@ -105,13 +105,14 @@ const run = (
   input: FfmpegInput,
   inputArgs: readonly string[],
   outputArgs: readonly string[],
-  { path, onFailure }: EncoderOptions,
+  { path, client, onFailure }: EncoderOptions,
   signal: AbortSignal,
 ): Readable =>
   runFfmpeg({
     path,
     args: [...input.args, ...inputArgs, '-i', input.url, ...outputArgs],
     inputs: [input],
+    client,
     signal: AbortSignal.any([signal, input.failed]),
     onFailure,
   });
