@@ -247,6 +247,10 @@ function proofFor(hash = '', expirySeconds: number, stepSeconds: number): SignKe
 export const limitedBy = (client: string, accessHeader = ''): string =>
   HASH.test(accessHeader) ? `key ${accessKeyId(accessHeader)}` : client;
 
+/** The id of a job among those of the access key that began it: another key neither sees nor replaces the job. */
+export const ownJobId = (jobId: string, accessHeader = ''): string =>
+  HASH.test(accessHeader) ? `${accessKeyId(accessHeader)}/${jobId}` : jobId;
+
 /** 128 bits of HMAC-SHA-256 with the hash of the key, as the edge function computes it. */
 const signatureOf = (hash: string, key: string, expiry: string): string =>
   createHmac('sha256', hash).update(`${key}.${expiry}`).digest('base64url').slice(0, SIGNATURE_CHARACTERS);

@@ -14,6 +14,7 @@ export {
   linkSignerFor,
   NO_ACCESS_KEY,
   networkOf,
+  ownJobId,
   type RequestAddress,
   readClient,
   type SignKey,

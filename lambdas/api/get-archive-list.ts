@@ -7,9 +7,10 @@ import {
   SOUND_OF_LIST,
   toProblem,
 } from '../../core/api/index.ts';
+import { ACCESS_HEADER, ownJobId } from '../../core/http/index.ts';
 import { toArchivedList } from '../../core/resolve/index.ts';
 import type { ArchiveProgress, State } from '../../core/state/index.ts';
-import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
+import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
 import { storeArchive } from './archive-list.ts';
 import { redirect } from './get.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
@@ -33,7 +34,12 @@ export const createGetArchiveList = (options: GetArchiveListOptions): Handler =>
     const report = async (progress: Pick<ArchiveProgress, 'state' | 'total'>) => {
       if (jobId === undefined || event.requestContext.http.method !== 'GET') return;
       await state
-        .putArchiveProgress(jobId, { completed: 0, current: null, skipped: 0, ...progress })
+        .putArchiveProgress(ownJobId(jobId, headerOf(event, ACCESS_HEADER)), {
+          completed: 0,
+          current: null,
+          skipped: 0,
+          ...progress,
+        })
         .catch((error) => log.warn('Failed to store the progress of an archive', { error }));
     };
     try {

@@ -12,6 +12,7 @@ import {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from '../../core/api/index.ts';
+import { ACCESS_HEADER, ownJobId } from '../../core/http/index.ts';
 import { type ArchiveProgress, hasKey, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import {
@@ -81,7 +82,9 @@ async function answerProgress(event: Event, state: WakeOnStreamOptions['state'])
   if (jobId === undefined) throw problems.notFound();
   const since = waitingSince(headerOf(event, 'last-event-id'), Date.now());
   const isOver = Date.now() - since >= UNKNOWN_JOB_MS;
-  const progress = (await state.getArchiveProgress(jobId)) ?? (isOver ? NEVER_BEGUN : undefined);
+  const progress =
+    (await state.getArchiveProgress(ownJobId(jobId, headerOf(event, ACCESS_HEADER)))) ??
+    (isOver ? NEVER_BEGUN : undefined);
   const body = reconnectLines(since) + (progress ? progressEvent(progress) : '');
   return { statusCode: 200, headers: { ...EVENT_STREAM_HEADERS }, body };
 }

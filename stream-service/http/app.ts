@@ -20,6 +20,7 @@ import {
   corsHeaders,
   linkSignerFor,
   mergeVary,
+  ownJobId,
   predictRange,
   preflightHeaders,
   type SignKey,
@@ -152,11 +153,12 @@ interface Route {
   Querystring: Query;
 }
 
-/** What signs links in a response of a private instance. */
+/** What signs links in a response of a private instance, and names jobs of its access keys. */
 interface Signers {
   readonly key: SignKey;
   /** Absent: the instance is public. */
   readonly link: SignKey | undefined;
+  readonly job: (jobId: string) => string;
 }
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
@@ -195,7 +197,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
-        const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader) });
+        const job = (jobId: string) => ownJobId(jobId, accessHeader);
+        const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader), job });
         const { partTitle, version } = plan;
         const hasSkips = (query.skip ?? query.mark) !== undefined;
         const named = { ...found, fileName, partTitle, version, hasSkips };
@@ -280,8 +283,9 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     Segments: (operationId) =>
       itemRoute(app, routePath(operationId), find, async ({ resource }) => toSegments(await segments.list(resource))),
     Archive: route(find.archive, (query) => {
-      const parameters = parseArchiveParameters(query);
-      return (found, sign) => planArchive(found, parameters, sign.link);
+      const { jobId, ...parameters } = parseArchiveParameters(query);
+      return (found, sign) =>
+        planArchive(found, { ...parameters, ...(jobId && { jobId: sign.job(jobId) }) }, sign.link);
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { EVENT_STREAM_HEADERS, parseJobId, progressEvent, waitingSince } from '../../core/api/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
+import { accessHeaderOf, ownJobId } from '../../core/http/index.ts';
 import type { ArchiveProgress } from '../../core/state/index.ts';
 import type { ArchiveJobs } from '../outputs/index.ts';
 import type { SendEvents } from './event-streams.ts';
@@ -26,7 +27,7 @@ export function archiveProgressRoute(
   });
 
   app.get<ProgressRequest>(path, async (request, reply) => {
-    const jobId = requireJobId(request.params.jobId);
+    const jobId = ownJobId(requireJobId(request.params.jobId), accessHeaderOf(request));
     const since = waitingSince(request.headers['last-event-id']?.toString(), Date.now());
     const left = new AbortController();
     return sendEvents(request, reply, left, eventsOf(archiveJobs.watch(jobId, since, left.signal)));

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { EventSource } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ACCESS_HEADER } from '../../../core/http/client.ts';
 import { PROGRESS_TTL_SECONDS } from '../../../core/state/archive-progress.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { failingSource, until } from '../fixture.ts';
@@ -77,6 +78,32 @@ describe('the progress of an archive', () => {
     expect([names.length, index.includes('MISSING: Failed after')]).toEqual([2, true]);
     const done = { state: 'done', total: 2, completed: 1, current: null, skipped: 1 };
     expect([await early.ended, await late.ended]).toEqual([done, done]);
+  });
+
+  it('is told to the access key that began it alone, which no other replaces', async () => {
+    const { source, entry } = heldEntry();
+    const { url, baseUrl } = await start([{ title: 'Secret', ...entry }]);
+    const ofKey = (digit: string) => ({ headers: { [ACCESS_HEADER]: digit.repeat(64) } });
+    const eventsOf = async (digit: string) => {
+      const { body } = await openResponse(progressOf(baseUrl), ofKey(digit));
+      onTestFinished(() => void body.on('error', () => undefined).destroy());
+      let events = '';
+      body.setEncoding('utf8').on('data', (text: string) => {
+        events += text;
+      });
+      return () => events;
+    };
+    const own = await eventsOf('a');
+    const foreign = await eventsOf('b');
+    const first = sendRequest(url(EVERY), ofKey('a'));
+    await until(() => own().includes('Secret'));
+    const second = sendRequest(url(EVERY), ofKey('b'));
+    await until(() => foreign().includes('Secret'));
+    source.fail();
+    await Promise.all([first, second]);
+    await until(() => own().includes('done') && foreign().includes('done'));
+    const unrelated = await eventsOf('c');
+    expect(unrelated()).not.toContain('Secret');
   });
 
   it('counts what is missing as skipped', async () => {
