@@ -190,6 +190,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     return { version, baseUrl, ready, close: shutdown.close };
   });
 
+/** Milliseconds until a request has been received: its head, and a body of at most 64 KB. */
+const REQUEST_TIMEOUTS = { headersTimeout: 30_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 };
+
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The page from its folder; without one it is built in the background unless its sources are unchanged. */
@@ -208,7 +211,7 @@ async function startServer(
   { host, port, admitConnection }: Settings & Pick<RequestLimit, 'admitConnection'>,
   listener: RequestListener,
 ): Promise<Server> {
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener);
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, ...REQUEST_TIMEOUTS }, listener);
   server.on('clientError', respondToClientError);
   const serve = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (connection) => {

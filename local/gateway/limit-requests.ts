@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problems } from '../../core/api/index.ts';
-import { createRateLimit } from '../../core/concurrency/index.ts';
+import { createRateLimit, createSemaphore } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { clientOf, corsHeaders, networkOf } from '../../core/http/index.ts';
 import { answerProblem, clientOfRequest } from './exchange.ts';
 
 export interface RequestLimitOptions
-  extends Pick<Settings, 'maxRequestsPerClient' | 'trustedProxies' | 'corsAllowedOrigins'> {
+  extends Pick<Settings, 'maxRequestsPerClient' | 'maxStreamsPerClient' | 'trustedProxies' | 'corsAllowedOrigins'> {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
 }
@@ -16,12 +16,12 @@ export interface RequestLimitOptions
 export interface RequestLimit {
   /**
    * Calls `serve` for a request: later, when its client sends many while others are served. Answers one beyond the limit with
-   * 429 instead, or closes its connection.
+   * 429 instead, or holds its connection. A connection with many open responses is not read until they are sent.
    */
   admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void;
   /**
    * Takes a new connection of a client that continues to send requests beyond the limit, and closes it later: one that is
-   * closed at once is opened again at once.
+   * closed at once is opened again at once. Closes one of a client that has too many.
    * @returns false when it is taken, and must not be read
    */
   admitConnection(socket: Socket): boolean;
@@ -36,6 +36,10 @@ const IGNORED_MS = 1_000;
 /** A /48 of IPv6 has 256 clients, and may send as much as four. */
 const CLIENTS_PER_NETWORK = 4;
 const HOLD_MS = 1_000;
+/** Requests of a connection in hand: HTTP clients send few ahead, and one that reads no answers sends them all. */
+const MAX_OPEN_PER_CONNECTION = 16;
+/** Connections of a client, or twice its streams where that is more. Browsers have six for each host, downloaders some dozens. */
+const MIN_CONNECTIONS_PER_CLIENT = 512;
 /** Bounds the held connections of all clients: each is a file descriptor and some kilobytes. */
 const MAX_HELD = 1_000;
 
@@ -47,7 +51,8 @@ const OTHERS_MS = 1_000;
 const UNLIMITED: RequestLimit = { admit: (_request, _response, serve) => serve(), admitConnection: () => true };
 
 export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
-  const { maxRequestsPerClient, trustedProxies, corsAllowedOrigins, now = () => performance.now() } = options;
+  const { maxRequestsPerClient, maxStreamsPerClient, trustedProxies, corsAllowedOrigins } = options;
+  const { now = () => performance.now() } = options;
   if (maxRequestsPerClient === 0) return UNLIMITED;
   const createLimit = (perSecond: number) =>
     createRateLimit({ perSecond, burst: perSecond * BURST_SECONDS, maxDebt: perSecond * MAX_DEBT_SECONDS, now });
@@ -55,7 +60,12 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   const ofNetworks = createLimit(maxRequestsPerClient * CLIENTS_PER_NETWORK);
   const pace = createRateLimit({ ...PACE, now });
   const served = createServedClients(now);
-  let held = 0;
+  /** A proxy has the connections of all its clients. */
+  const maxConnections =
+    trustedProxies > 0 ? Number.POSITIVE_INFINITY : Math.max(MIN_CONNECTIONS_PER_CLIENT, 2 * maxStreamsPerClient);
+  const connections = createSemaphore({ maxPerClient: maxConnections });
+  const openResponses = new WeakMap<Socket, number>();
+  const held = new Set<Socket>();
 
   const take = (client: string): number => {
     const network = networkOf(client);
@@ -63,15 +73,43 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   };
   const isIgnored = (waitMs: number) => waitMs > IGNORED_MS && trustedProxies === 0;
 
+  /** Does not read a connection, and closes it later. */
+  const hold = (socket: Socket) => {
+    pauseSoon(socket, () => true);
+    if (held.size >= MAX_HELD) return void socket.destroy();
+    held.add(socket);
+    const timer = setTimeout(() => socket.destroy(), HOLD_MS);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      held.delete(socket);
+    });
+  };
+
+  const isFull = (socket: Socket) => (openResponses.get(socket) ?? 0) >= MAX_OPEN_PER_CONNECTION;
+  const countResponse = (socket: Socket, response: ServerResponse) => {
+    const open = (openResponses.get(socket) ?? 0) + 1;
+    openResponses.set(socket, open);
+    if (open >= MAX_OPEN_PER_CONNECTION) pauseSoon(socket, () => isFull(socket));
+    response.once('close', () => {
+      const left = (openResponses.get(socket) ?? 0) - 1;
+      openResponses.set(socket, left);
+      // Before, Node may have paused it too: it must not be read while the parser waits.
+      if (left > 0 || !socket.isPaused() || held.has(socket)) return;
+      if (socket.writableNeedDrain) socket.once('drain', () => socket.resume());
+      else socket.resume();
+    });
+  };
+
   return {
     admit(request, response, serve) {
       const { socket, headers } = request;
-      // Node has parsed all requests that it had read of a connection when it is closed below.
-      if (socket.destroyed) return;
       const client = clientOfRequest(request, trustedProxies);
       const waitMs = take(client);
-      if (isIgnored(waitMs)) socket.destroy();
-      else if (waitMs > 0) {
+      // Node has parsed all requests that it had read of a connection when it is closed or held: they have cost that, and count.
+      if (socket.destroyed || held.has(socket)) return;
+      if (isIgnored(waitMs)) return hold(socket);
+      countResponse(socket, response);
+      if (waitMs > 0) {
         const problem = problems.tooManyRequests(Math.ceil(waitMs / 1000));
         const cors = corsHeaders(headers.origin, corsAllowedOrigins);
         answerProblem({ request, response }, problem, { ...cors, connection: 'close' });
@@ -86,22 +124,25 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
     },
     admitConnection(socket) {
       const client = clientOf(socket.remoteAddress);
-      if (!isIgnored(ofClients.waitMs(client)) && !isIgnored(ofNetworks.waitMs(networkOf(client) ?? ''))) return true;
-      socket.on('error', () => undefined);
-      if (held >= MAX_HELD) {
+      const connection = connections.tryAcquire(client);
+      if (!connection) {
         socket.destroy();
         return false;
       }
-      held += 1;
-      const timer = setTimeout(() => socket.destroy(), HOLD_MS);
-      socket.once('close', () => {
-        clearTimeout(timer);
-        held -= 1;
-      });
+      socket.once('close', () => connection.release());
+      if (!isIgnored(ofClients.waitMs(client)) && !isIgnored(ofNetworks.waitMs(networkOf(client) ?? ''))) return true;
+      socket.on('error', () => undefined);
+      hold(socket);
       return false;
     },
   };
 }
+
+/** Node resumes a connection when it has parsed the end of the request that it has just emitted. */
+const pauseSoon = (socket: Socket, isWanted: () => boolean): void =>
+  process.nextTick(() => {
+    if (isWanted()) socket.pause();
+  });
 
 /** The clients that are served, and were of late. */
 function createServedClients(now: () => number) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,23 +7,28 @@ import { createRequestLimit } from '../../local/gateway/limit-requests.ts';
 
 const BURST = 10;
 const REQUEST = 'GET /api/App HTTP/1.1\r\nHost: a\r\n';
+/** Of a connection, into one buffer of libuv. */
+const NODE_READS_BYTES = 64 * 1024;
 const FROM = { first: '127.0.0.1', second: '127.0.0.2' };
 
 /** A server with the limit in front: one request per second, ten at once. Its clock stands still. */
-async function start({ perSecond = 1, trustedProxies = 0 } = {}) {
+async function start({ perSecond = 1, trustedProxies = 0, maxStreamsPerClient = 10 } = {}) {
   let now = 0;
   const pass = (ms: number) => {
     now += ms;
   };
-  const options = { maxRequestsPerClient: perSecond, trustedProxies, corsAllowedOrigins: [], now: () => now };
-  const limit = createRequestLimit(options);
-  const counts = { served: 0, delayed: 0 };
+  const options = { maxRequestsPerClient: perSecond, maxStreamsPerClient, trustedProxies, corsAllowedOrigins: [] };
+  const limit = createRequestLimit({ ...options, now: () => now });
+  const counts = { parsed: 0, served: 0, delayed: 0 };
+  const open: ServerResponse[] = [];
   const server = createServer((request, response) => {
     let isServedAtOnce = true;
+    counts.parsed += 1;
     limit.admit(request, response, () => {
       counts.served += 1;
       counts.delayed += Number(!isServedAtOnce);
-      if (request.url !== '/open') response.end();
+      if (request.url === '/open') open.push(response);
+      else response.end();
     });
     isServedAtOnce = false;
   });
@@ -43,9 +48,10 @@ async function start({ perSecond = 1, trustedProxies = 0 } = {}) {
     await once(server, 'close');
   });
 
-  const open = (from: string) => connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => undefined);
+  const openFrom = (from: string) =>
+    connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => undefined);
   const send = async (from = FROM.first, headers = '') => {
-    const socket = open(from);
+    const socket = openFrom(from);
     socket.write(`${REQUEST}${headers}Connection: close\r\n\r\n`);
     const answer = await text(socket).catch(() => '');
     return { status: Number(answer.split(' ')[1] ?? 0), answer };
@@ -55,7 +61,7 @@ async function start({ perSecond = 1, trustedProxies = 0 } = {}) {
     for (let sent = 0; sent < count; sent += 1) statuses.push((await send(from, headers)).status);
     return statuses;
   };
-  return { counts, held, open, pass, send, sendMany };
+  return { counts, held, open: openFrom, openResponses: open, pass, send, sendMany };
 }
 
 const times = (count: number, status: number) => Array<number>(count).fill(status);
@@ -89,11 +95,76 @@ describe('a client that sends too many requests', () => {
     expect(counts.served).toBeLessThanOrEqual(BURST);
   });
 
+  it('costs as many requests as Node reads at once, however many it sends without reading', async () => {
+    const { held, open, counts, send } = await start();
+    const flood = `${REQUEST}\r\n`.repeat(3e6 / REQUEST.length);
+    open(FROM.first).write(flood);
+    await expect.poll(() => counts.parsed).toBeGreaterThan(1000);
+    for (let connection = 1; connection <= 5; connection += 1) {
+      open(FROM.first).write(flood);
+      await expect.poll(() => held.length).toBe(connection);
+    }
+    expect(counts.parsed).toBeLessThan((3 * NODE_READS_BYTES) / REQUEST.length);
+    expect(counts.served).toBeLessThanOrEqual(BURST);
+    expect((await send(FROM.second)).status).toBe(200);
+  });
+
+  it('is not read while a connection has many requests in hand, and continues when they are answered', async () => {
+    const { open, openResponses, counts, send } = await start({ perSecond: 1000 });
+    const socket = open(FROM.first);
+    let answers = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answers += text;
+    });
+    const request = 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n';
+    for (let sent = 1; sent <= 16; sent += 1) {
+      socket.write(request);
+      await expect.poll(() => counts.served).toBe(sent);
+    }
+    await new Promise<void>((sent) => socket.write(request.repeat(4), () => sent()));
+    await send(FROM.second);
+    expect(counts.parsed).toBe(16 + 1);
+    for (const response of openResponses.splice(0)) response.end();
+    await expect.poll(() => openResponses.length).toBe(4);
+    for (const response of openResponses) response.end();
+    await expect.poll(() => answers.match(/HTTP\/1\.1 200/g)?.length).toBe(20);
+    socket.destroy();
+  });
+
   it('is served again once it has waited', async () => {
     const { sendMany, pass } = await start();
     await sendMany(BURST + 3);
     pass(60_000);
     expect(await sendMany(BURST)).toEqual(times(BURST, 200));
+  });
+});
+
+describe('the connections of a client', () => {
+  const openMany = async (open: (from: string) => Socket, count: number) => {
+    const sockets = Array.from({ length: count }, () => open(FROM.first));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    return sockets;
+  };
+
+  it('are closed beyond 512, while another client connects', async () => {
+    const { open, send } = await start();
+    const sockets = await openMany(open, 512);
+    expect((await send()).status).toBe(0);
+    expect((await send(FROM.second)).status).toBe(200);
+    sockets[0]?.destroy();
+    await expect.poll(async () => (await send()).status).toBe(200);
+  });
+
+  it.each([
+    ['of a proxy', { trustedProxies: 1 }],
+    ['where a client may have more streams', { maxStreamsPerClient: 400 }],
+  ])('are not closed %s', async (_, options) => {
+    const { open, send } = await start(options);
+    await openMany(open, 520);
+    expect((await send()).status).toBe(200);
   });
 });
 
