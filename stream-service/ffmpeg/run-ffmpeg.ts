@@ -87,7 +87,10 @@ export function runFfmpeg(options: FfmpegOptions): Readable {
 /** Readers learn of the failure of an output from listeners of their own. */
 const ignore = () => undefined;
 
-function outputOf(child: ChildProcess, { inputs = [], client, minSeconds, signal, onFailure }: FfmpegOptions): Readable {
+function outputOf(
+  child: ChildProcess,
+  { inputs = [], client, minSeconds, signal, onFailure }: FfmpegOptions,
+): Readable {
   killWhenStopped(child);
   const isFurther = client !== undefined && [...running.values()].includes(client);
   lowerPriority(child, isFurther ? MAX_NICENESS : NICENESS);

@@ -96,16 +96,18 @@ describe('a client that sends too many requests', () => {
   });
 
   it('costs as many requests as Node reads at once, however many it sends without reading', async () => {
-    const { held, open, counts, send } = await start();
+    const { held, open, counts, pass, send } = await start({ perSecond: 100 });
     const flood = `${REQUEST}\r\n`.repeat(3e6 / REQUEST.length);
     open(FROM.first).write(flood);
     await expect.poll(() => counts.parsed).toBeGreaterThan(1000);
+    // Those that were answered alone would make it wait for half a second now, which is not yet ignored.
+    pass(500);
     for (let connection = 1; connection <= 5; connection += 1) {
       open(FROM.first).write(flood);
       await expect.poll(() => held.length).toBe(connection);
     }
     expect(counts.parsed).toBeLessThan((3 * NODE_READS_BYTES) / REQUEST.length);
-    expect(counts.served).toBeLessThanOrEqual(BURST);
+    expect(counts.served).toBeLessThanOrEqual(100 * BURST);
     expect((await send(FROM.second)).status).toBe(200);
   });
 
