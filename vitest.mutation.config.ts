@@ -5,7 +5,7 @@ import { UNIT_TESTS } from './vitest.config.ts';
 export default defineConfig({
   test: {
     include: UNIT_TESTS,
-    exclude: ['test/{docs,structure}/**', 'test/**/*-properties.test.ts', 'test/**/*-reference.test.ts'],
+    exclude: ['test/{docs,structure}/**', 'test/**/*-{properties,reference}.unit.test.ts'],
     testTimeout: 180_000,
     setupFiles: ['test/support/file-setup.ts', 'test/support/unit-setup.ts'],
   },

@@ -1,6 +1,7 @@
 /**
- * `npm test`: every check, then every test, and at the same time the contract suite against what is deployed. Arguments
- * go to vitest and narrow the run to the tests they match: `npm test -- test/core`, `npm test -- --project unit`.
+ * `npm test`: every check, then all tests but `*.all.test.ts`. `npm run test:all` runs those, and at the same time the contract
+ * suite against what is deployed. Other arguments go to vitest and narrow the run to the tests they match, of both kinds:
+ * `npm test -- test/core`, `npm test -- --project unit`.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -48,8 +49,12 @@ const BUNDLED_CONTRACT: Step = {
 const INHERITED = ['inherit', 'inherit'] as const;
 const PIPES = ['pipe', 'pipe'] as const;
 
-const vitestArgs = process.argv.slice(2);
-const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vitestArgs] };
+const tests = (...args: string[]): Step => ({ name: 'tests', command: bin('vitest'), args: ['run', ...args] });
+const REST = '.all.test.ts';
+
+const [first] = process.argv.slice(2);
+const isRest = first === '--all';
+const vitestArgs = process.argv.slice(isRest ? 3 : 2);
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
 // Python of the tests keeps its byte code: a package takes seconds to compile at each start.
 const { PYTHONDONTWRITEBYTECODE: _, ...ownEnvironment } = process.env;
@@ -58,13 +63,20 @@ const inherited = { ...ownEnvironment, TEST_RUN: randomUUID() };
 const startedAt = performance.now();
 const path = pathWithPrograms();
 
-if (isNarrowed) await run(tests, { path: await path });
+if (isNarrowed) await run(tests(...(isRest ? [REST] : []), ...vitestArgs), { path: await path });
 else {
   // Before the tests, of which several would build it at the same time.
   await buildPage();
-  await Promise.all([path, runChecks(), run(SYNTHESES, { isBuffered: true })]);
-  const options = { path: await path };
-  await Promise.all([run(tests, options), run(BUNDLED_CONTRACT, { ...options, isBuffered: true })]);
+  if (isRest) {
+    const options = { path: await path };
+    await Promise.all([
+      run(tests(REST, ...vitestArgs), options),
+      run(BUNDLED_CONTRACT, { ...options, isBuffered: true }),
+    ]);
+  } else {
+    await Promise.all([path, runChecks(), run(SYNTHESES, { isBuffered: true })]);
+    await run(tests(...vitestArgs), { path: await path, environment: { TEST_PART: 'gate' } });
+  }
 }
 process.stdout.write(`\ntotal: ${elapsed(startedAt)}${cpuOfChildren()}\n`);
 
@@ -79,13 +91,17 @@ async function runChecks(): Promise<void> {
  */
 async function run(
   { name, command, args }: Step,
-  { isBuffered = false, path = process.env.PATH }: { isBuffered?: boolean; path?: string } = {},
+  {
+    isBuffered = false,
+    path = process.env.PATH,
+    environment = {},
+  }: { isBuffered?: boolean; path?: string | undefined; environment?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   if (process.exitCode) return;
   if (!isBuffered) process.stdout.write(`\n${name}\n`);
   const stepStartedAt = performance.now();
   const stdio = ['inherit', ...(isBuffered ? PIPES : INHERITED)] as const;
-  const child = spawn(command, args, { stdio: [...stdio], env: { ...inherited, PATH: path } });
+  const child = spawn(command, args, { stdio: [...stdio], env: { ...inherited, ...environment, PATH: path } });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk));
   const [code] = await once(child, 'close');

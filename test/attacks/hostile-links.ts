@@ -100,7 +100,7 @@ export const HOSTILE_LINKS: readonly HostileLink[] = [
     statuses: [404, 415],
   },
 
-  // Finding 1: manifests. More shapes are in test/core/resolve/hostile-links.test.ts.
+  // Finding 1: manifests. More shapes are in test/core/resolve/hostile-links.all.test.ts.
   {
     name: 'repeat.mpd',
     type: DASH,

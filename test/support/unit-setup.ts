@@ -4,7 +4,7 @@ import net from 'node:net';
 import { vi } from 'vitest';
 
 const refuse = (what: string) => () => {
-  throw new Error(`A unit test must not ${what}: move the file to the integration project in vitest.config.ts`);
+  throw new Error(`A unit test must not ${what}: call the file *.test.ts without "unit"`);
 };
 
 Object.assign(childProcess, {
@@ -21,9 +21,7 @@ syncBuiltinESMExports();
 // Made by FFmpeg: a machine that has run other tests has it already, a new one does not.
 vi.mock('../origin/media.ts', () => {
   const ensure = () => {
-    throw new Error(
-      'A unit test must not use made media: move the file to the integration project in vitest.config.ts',
-    );
+    throw new Error('A unit test must not use made media: call the file *.test.ts, without `unit`');
   };
   return { ensureFolder: ensure, ensureMade: ensure, ensureMedia: ensure };
 });

@@ -26,7 +26,7 @@ const files = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
 const read = (paths: readonly string[]) => paths.map((path) => readFileSync(path, 'utf8')).join('\n');
 const source = read(files);
 
-// The type of `t` already rejects keys that English lacks; texts.test.ts compares the other languages with English.
+// The type of `t` already rejects keys that English lacks; texts.unit.test.ts compares the other languages with English.
 describe('texts', () => {
   it('are all used', () => {
     const isUsed = (key: string) =>

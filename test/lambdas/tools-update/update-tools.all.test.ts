@@ -3,7 +3,7 @@ import { rollBack } from '../../../lambdas/tools-update/roll-back.ts';
 import { zip } from '../../core/tools/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
-/** Successful updates and untrusted releases against moto; failures of AWS are in faults.test.ts. */
+/** Successful updates and untrusted releases against moto; failures of AWS are in faults.all.test.ts. */
 const { moto, pages, root, createEmptyFixture } = await useReleases();
 
 let fixture: ToolsUpdateFixture;

@@ -53,7 +53,7 @@ it('resolves the entries of a list, without those that are gone', async () => {
 });
 
 // Of each way in which a failure is found: what yt-dlp writes, what its proxy refuses and limits, and how it ends. All kinds
-// of failures are in link-processes.test.ts, and their statuses, which do not depend on the mode, in test/contract/failures.test.ts.
+// of failures are in link-processes.all.test.ts, and their statuses, which do not depend on the mode, in test/contract/failures.test.ts.
 it.each([
   ['/trouble/404', 404],
   ['/inward/redirect?to=http://10.1.2.3/x.mp4', 404],
