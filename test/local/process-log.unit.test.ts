@@ -42,7 +42,7 @@ describe('createProcessLog', () => {
     const { lines, log } = setUp();
     log.warn('It failed', { [name]: new Error('It broke', { cause: new TypeError('odd') }) });
     const text = JSON.parse(lines[0] ?? '')[name];
-    expect(text).toMatch(/^Error: It broke\n\s+at .*process-log\.test\.ts.*TypeError: odd/s);
+    expect(text).toMatch(/^Error: It broke\n\s+at .*process-log\.unit\.test\.ts.*TypeError: odd/s);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('createProcessLog on a terminal', () => {
   it('writes the stack of an error below its line', () => {
     const { lines, log } = setUp(true);
     log.error('Service failed', { error: new Error('It broke'), pid: 7 });
-    expect(lines.join('')).toMatch(/^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.test\.ts/);
+    expect(lines.join('')).toMatch(/^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.unit\.test\.ts/);
   });
 
   it('passes on no sequence that controls the terminal', () => {

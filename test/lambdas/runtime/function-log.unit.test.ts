@@ -47,6 +47,6 @@ describe.each(['info', 'warn', 'error'] as const)('createFunctionLog: %s', (leve
 
   it('includes the stack of an error', () => {
     createFunctionLog()[level]('It failed', { error: new TypeError('odd') });
-    expect(written().error).toMatch(/^TypeError: odd\n\s+at .*function-log\.test\.ts/);
+    expect(written().error).toMatch(/^TypeError: odd\n\s+at .*function-log\.unit\.test\.ts/);
   });
 });
