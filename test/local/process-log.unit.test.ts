@@ -72,7 +72,9 @@ describe('createProcessLog on a terminal', () => {
   it('writes the stack of an error below its line', () => {
     const { lines, log } = setUp(true);
     log.error('Service failed', { error: new Error('It broke'), pid: 7 });
-    expect(lines.join('')).toMatch(/^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.unit\.test\.ts/);
+    expect(lines.join('')).toMatch(
+      /^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.unit\.test\.ts/,
+    );
   });
 
   it('passes on no sequence that controls the terminal', () => {
