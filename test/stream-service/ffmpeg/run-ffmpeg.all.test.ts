@@ -128,12 +128,15 @@ describe('runFfmpeg', () => {
     await until(() => outputs.every(({ closed }) => closed));
   });
 
-  it('runs a program that starts others in the sandbox in which it starts', async () => {
+  it('runs a program that starts others in the sandbox in which it starts, and says what it lacks', async () => {
     await withTemporaryFolder(async (folder) => {
       const script = join(folder, 'ffmpeg');
       await writeFile(script, `#!/bin/sh\n${await ffmpegPath()} "$@"\nexit $?\n`);
       await chmod(script, 0o700);
-      await checkSandbox(script);
+      const said: string[] = [];
+      await checkSandbox(script, { warn: (message) => said.push(message) });
+      // One line for all that is missing.
+      expect(said).toEqual([expect.stringMatching(/^FFmpeg (can read files|runs without a sandbox)/)]);
       expect((await buffer(runFfmpeg({ path: script, args: tone(1) }))).length).toBe(44_100 * 2);
     });
   });
