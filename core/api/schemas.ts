@@ -75,7 +75,6 @@ const MediaInformation = object({
 });
 
 const ResourceInformation = object({
-  requestedUrl: Type.Optional(text),
   type: reference('MediaType', MediaType),
   title: Type.Optional(text),
   author: Type.Optional(text),

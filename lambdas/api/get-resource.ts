@@ -73,7 +73,7 @@ type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
 /**
  * The response of GetResource. Nullable fields of the schema are an explicit null; `video`, `audio` and `urlType`, which are
  * not nullable, are absent.
- * @param requestedUrl as this caller sent it; entries of a playlist have their own besides
+ * @param requestedUrl as this caller sent it; entries of a playlist have their own
  * @param signKey signs the keys where the instance is private
  */
 export function toResourceInformation(
@@ -81,10 +81,9 @@ export function toResourceInformation(
   requestedUrl: string,
   signKey: SignKey = (key) => key,
 ): ResourceInformation {
-  if (resolved.type === 'PlayList') return playlistInformation(resolved, requestedUrl, signKey);
+  if (resolved.type === 'PlayList') return playlistInformation(resolved, signKey);
   const { title, author, coverUrl } = resolved.resource;
   return {
-    requestedUrl,
     type: 'Media',
     title,
     author,
@@ -95,10 +94,9 @@ export function toResourceInformation(
 
 const playlistInformation = (
   { title, author, coverUrl, items }: ResolvedPlaylist,
-  requestedUrl: string,
   signKey: SignKey,
 ): ResourceInformation => {
-  const head = { requestedUrl, type: 'PlayList' as const, title, author, coverUrl };
+  const head = { type: 'PlayList' as const, title, author, coverUrl };
   return {
     ...head,
     mediaItems: boundedItems(items, MAX_RESPONSE_BYTES - bytesOf({ ...head, mediaItems: [] }), signKey),

@@ -18,8 +18,6 @@ export const OBJECTS: Readonly<Record<string, ObjectTable>> = {
   },
   ResourceInformation: {
     fields: {
-      // What newer clients of the API ask for: the one field besides those of the contract.
-      requestedUrl: 'string?',
       type: 'MediaType',
       title: 'string?',
       author: 'string?',

@@ -8,7 +8,7 @@ describe('a playlist', () => {
     const { status, resource } = await target.resolve('/feeds/podcast.xml');
     expect(status).toBe(200);
     expect(resource).toMatchObject({ type: 'PlayList', title: 'A podcast' });
-    expect(resource.requestedUrl).toBe(target.origin.url('/feeds/podcast.xml'));
+    expect(Object.keys(resource).sort()).toEqual(['author', 'coverUrl', 'mediaItems', 'title', 'type']);
     expect(resource.mediaItems.map(({ title, requestedUrl }) => ({ title, requestedUrl }))).toEqual([
       { title: 'Episode 1', requestedUrl: target.origin.url('/files/tone.mp3') },
       { title: 'Episode 2', requestedUrl: target.origin.url('/files/tone.m4a') },

@@ -351,7 +351,6 @@ export interface components {
       color: string;
     };
     ResourceInformation: {
-      requestedUrl?: string | null;
       type: components["schemas"]["MediaType"];
       title?: string | null;
       author?: string | null;

@@ -9,7 +9,7 @@ interface Said {
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
 }
-const RESOURCE = { requestedUrl: null, type: 'Media', title: 'T', author: null, coverUrl: null, mediaItems: [] };
+const RESOURCE = { type: 'Media', title: 'T', author: null, coverUrl: null, mediaItems: [] };
 const APP = { version: 'v1', isHealthy: true, environment: 'Production', maintenance: null };
 const LINK = 'https://a.example/x?a=1&b=ü#c';
 

@@ -110,7 +110,6 @@ const asHealth = (value: unknown): boolean => {
 /** A resource as the contract describes it. @throws UnexpectedShape */
 export const asResource = (value: unknown): ResourceInformation =>
   asFields(value, {
-    requestedUrl: asWebUrl,
     type: asMediaType,
     title: asText,
     author: asText,
