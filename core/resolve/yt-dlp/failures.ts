@@ -37,7 +37,8 @@ const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = 
 /** What kinds mean that the message tells apart, when it does not. */
 const AMBIGUOUS = {
   no_formats: 'no-media',
-  expected: 'site-error',
+  // What an extractor expects is the site's statement about the link.
+  expected: 'refused',
   // An extractor that raises what it does not expect met a page that it does not know.
   bug: 'site-changed',
 } as const;
@@ -191,25 +192,26 @@ const MESSAGES: readonly (readonly [RegExp, Reason])[] = [
   [/\bage\b|inappropriate|\bnsfw\b|\b(?:adults|mature)\b|for some audiences|years old/i, 'age'],
   [/members?\b|premium|subscri|patrons?\b|supporters?\b|join this channel/i, 'members'],
   [/purchase|rent(?:al|ed)?\b|\bbuy\b|\bpa(?:id|y|yment)\b/i, 'payment'],
-  [/private|protected|authori[sz]ed|have permission/i, 'private'],
+  [/private|protected|\bauthori[sz]ed|have permission/i, 'private'],
   // Sites that do not say which of the two it is respond as to what does not exist.
   [/(?:deleted|removed) or geo/i, 'not-found'],
   [/\bgeo\b|\bgeo-|geo-?(?:block|restrict)|(?:your|this) (?:country|region|location)|countr(?:y|ies)/i, 'region'],
-  [/log(?:ged)?[ -]?in\b|sign(?:ed)?[ -]?in\b|password|registered users|authentication/i, 'login'],
+  [/log(?:ged)?[ -]?in\b|sign(?:ed)?[ -]?in\b|password|registered users|authentication|unauthori[sz]ed/i, 'login'],
   [
     /will begin|premieres?\b|(?:not|n['’]t) (?:yet )?(?:started|begun|aired)|is not (?:currently )?live|offline/i,
     'not-started',
   ],
+  [/\bmaintenance\b|temporar|(?:internal|server) error/i, 'site-error'],
   [/has ended|recording is (?:not|un)/i, 'ended'],
   [/no longer|deleted|removed|expired|terminated|suspended|taken down/i, 'gone'],
   [/no (?:video|media|audio|formats)/i, 'no-media'],
-  [/not found|unavailable|(?:not|n['’]t) available|(?:does|did)(?:n['’]t| not) exist|\b404\b/i, 'not-found'],
+  [/not (?:been )?found|unavailable|(?:not|n['’]t) available|(?:does|did)(?:n['’]t| not) exist|\b404\b/i, 'not-found'],
   [/confirm you|forbidden|not allowed/i, 'refused'],
 ];
 
 /** The reason that the message of an extractor names, if any. Links in it are advice of yt-dlp. */
 function reasonOfMessage(message: string): Reason | undefined {
-  const text = message.replace(/https?:\/\/\S+/g, '');
+  const text = message.replace(/\b[a-z]+:\/\/\S+/gi, '');
   return MESSAGES.find(([said]) => said.test(text))?.[1];
 }
 

@@ -201,7 +201,12 @@ export function readSubtitleTracks(info: Info, now: number): SubtitleTrack[] {
 }
 
 const languagesOf = (value: unknown): [language: string, files: readonly Info[]][] =>
-  isInfo(value) ? Object.entries(value).map(([language, files]) => [language, infoList(files)]) : [];
+  Object.entries(isInfo(value) ? value : {}).flatMap(([language, files]) =>
+    COMMENTS.includes(language) ? [] : [[language, infoList(files)]],
+  );
+
+/** What viewers have written, which extractors list as a language. */
+const COMMENTS: readonly string[] = ['comments', 'danmaku', 'live_chat', 'rechat'];
 
 interface ListedSubtitle {
   readonly language: string;

@@ -58,9 +58,11 @@ export async function prepareHome(home: string, options: ProcessHomeOptions): Pr
       ...['--no-plugin-dirs', ...pluginDirs.flatMap((dir) => ['--plugin-dirs', dir])],
       ...['--cache-dir', join(temporaryDir, 'cache'), '--no-remote-components'],
       ...['--no-js-runtimes', '--js-runtimes', `node:${JS_RUNTIME}`],
+      // Half of yt-dlp's own: a manifest that hangs leaves the rest of a resolve the time for the others.
       ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
       ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
-      ...['--xff', 'never', '--default-search', 'error', '--format', 'bv*+ba/b/bv*/ba'],
+      // Some extractors ask for subtitles only then. None needs `--write-auto-subs`, by which YouTube lists every translation.
+      ...['--write-subs', '--default-search', 'error', '--format', 'bv*+ba/b/bv*/ba'],
       ...(await writeCookies(home, operator)),
       ...(certificates ? ['--compat-options', 'no-certifi'] : []),
       ...(await writeConfig(home, options)),

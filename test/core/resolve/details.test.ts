@@ -99,6 +99,7 @@ describe('readSubtitleTracks', () => {
     ['segments', { en: file({ protocol: 'm3u8_native' }) }],
     ['text in place', { en: [{ data: 'WEBVTT', ext: 'vtt' }] }],
     ['other formats', { live_chat: file({ ext: 'json' }) }],
+    ['comments of viewers', { danmaku: file({ ext: 'xml' }) }],
     ['other protocols', { en: file({ url: 'file:///etc/passwd' }) }],
     ['long URLs', { en: file({ url: `https://a.example/${'x'.repeat(9000)}` }) }],
     ['names that are paths', { '../en': file() }],

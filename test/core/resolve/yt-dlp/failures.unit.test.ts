@@ -45,6 +45,10 @@ describe('toError', () => {
       'bot-check',
     ],
     [failure('http', { httpStatus: 451 }), 415, 'region'],
+    [failure('http', { httpStatus: 400 }), 502, 'site-error'],
+    [failure('http', { httpStatus: 400, message: 'NotFound Post not found: at://a' }), 404, 'not-found'],
+    [failure('http', { httpStatus: 403, message: 'Cannot fetch this private video' }), 415, 'private'],
+    [failure('http', { httpStatus: 401, message: 'Unauthorized' }), 415, 'login'],
     [failure('http', { httpStatus: 429 }), 502, 'rate-limited'],
     [failure('http', { httpStatus: 429, message: 'No video formats found!' }), 502, 'rate-limited'],
     [
@@ -110,9 +114,14 @@ describe('toError', () => {
     ['No video formats found! Unable to load the list: 352, please wait and try later', 502, 'rate-limited'],
     ['This is a supporter-only video. Use --cookies or --password', 415, 'members'],
     ['This video may be deleted or geo-restricted', 404, 'not-found'],
-    ['The site had a hiccup', 502, 'site-error'],
-    ['See https://x.example/private and http://x.example/private', 502, 'site-error'],
-    [undefined, 502, 'site-error'],
+    ['The video has not been found or is blocked', 404, 'not-found'],
+    ['Siden er under maintenance', 502, 'site-error'],
+    ['The video is temporarily unavailable', 502, 'site-error'],
+    ['Internal server error', 502, 'site-error'],
+    ['Track is restricted', 415, 'refused'],
+    ['NRK said: Programmet er ikke lenger tilgjengelig', 415, 'refused'],
+    ['See https://x.example/private and http://x.example/private', 415, 'refused'],
+    [undefined, 415, 'refused'],
   ])('maps the message %j to %d, %s', (message, status, name) => {
     const { details } = toProblem(toError(failure('expected', { message })));
     expect(details).toMatchObject({ status, type: `/problems/${name}` });

@@ -1,5 +1,6 @@
 """Classifies failures of a resolve, by exception class rather than by message."""
 import functools
+import json
 import re
 import socket
 import time
@@ -10,8 +11,10 @@ from yt_dlp.networking.exceptions import HTTPError, NoSupportingHandlers, ProxyE
 from yt_dlp.utils import ExtractorError, GeoRestrictedError, UnsupportedError, UserNotLive
 
 MAX_MESSAGE_LENGTH = 600
+MAX_BODY_BYTES = 65_536
 SKIPPED_FORMATS = 'missing a URL'
-FAILED = 'Unable to '
+# What extractors go on after, although nothing may be left: their own failures, and what a site says of a video.
+NOTED = ('Unable to ', 'This video is ')
 IMPERSONATION = 'impersonation'
 # The status of a failed CONNECT, in messages of urllib3, http.client and curl.
 TUNNEL_STATUS = re.compile(r'tunnel (?:connection )?failed\D{0,99}(\d{3})', re.IGNORECASE)
@@ -62,7 +65,7 @@ def _note_messages(name):
     def noting(self, message, *args, **kwargs):
         if SKIPPED_FORMATS in str(message):
             self._downloader.reelay_skipped_formats = True
-        elif str(message).startswith(FAILED):
+        elif str(message).startswith(NOTED):
             self._downloader.reelay_failed = str(message)
         return write(self, message, *args, **kwargs)
 
@@ -111,6 +114,8 @@ def describe(error, refusal=None, failed=None):
         kind, http_error = 'http', refusal
     if failed and kind == 'no_formats' and not is_reason:
         message = f'{message} {failed}'
+    if kind == 'http' and ('HTTP Error' in message or not is_reason):
+        message = _said(http_error) or message
     failure = {
         'kind': kind,
         'httpStatus': getattr(http_error, 'status', None),
@@ -121,6 +126,24 @@ def describe(error, refusal=None, failed=None):
         'classes': [type(link).__name__ for link in chain],
     }
     return {name: value for name, value in failure.items() if value is not None}
+
+
+def _said(http_error):
+    """What the JSON body of a 4xx says, as far as its status does not say it; None if it says nothing."""
+    response = http_error.response
+    if not 400 <= http_error.status < 500 or http_error.status in (410, 429, 451):
+        return None
+    if 'json' not in (response.get_header('Content-Type') or ''):
+        return None
+    try:
+        # Empty where the extractor has read it.
+        body = json.loads(response.read(MAX_BODY_BYTES))
+    except Exception:
+        return None
+    if isinstance(body, dict) and isinstance(body.get('error'), dict):
+        body = body['error']
+    texts = (body.get(name) for name in ('error', 'message', 'detail')) if isinstance(body, dict) else ()
+    return ' '.join(text for text in texts if isinstance(text, str)) or None
 
 
 def is_refusal(error):
