@@ -91,6 +91,7 @@ const UNREADABLE_PICTURE = failure('The source cannot be read, or is not a pictu
 const ranged = (what: string, media: readonly string[]) => ({
   200: { description: `The ${what}, whole`, media },
   206: { description: `The requested part of the ${what}`, media },
+  304: { description: 'If-None-Match has the ETag' },
   416: failure('The range cannot be satisfied'),
 });
 

@@ -47,7 +47,7 @@ import { createSendEvents } from './event-streams.ts';
 import { itemRoute, toItem, toSegments } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import type { StalledClients } from './send-body.ts';
-import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
+import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';
 
 export interface AppOptions extends StreamRoutesDependencies {
   /** Origins whose pages may read responses, or `*`. */
@@ -214,14 +214,17 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const { plan, headersOf, openSession } = await prepare(request, reply);
         const head = await findHead(plan, openSession);
         if (head.segments) return redirectToSegments(request, reply, head.segments);
+        if (isKnown(request, head)) return sendNotModified(reply, headersOf(head));
         return reply.headers(headersOf(head)).send();
       });
 
       app.get<Route>(path, async (request, reply) => {
         const { plan, headersOf, openSession } = await prepare(request, reply);
+        if (plan.answersHead && isKnown(request, plan.head)) return sendNotModified(reply, headersOf(plan.head));
         const session = openSession();
         const representation = await outputs.open(plan, session, predictRange(request.headers.range));
         if (representation.segments) return redirectToSegments(request, reply, representation.segments);
+        if (isKnown(request, representation)) return sendNotModified(reply, headersOf(representation));
         return sendRepresentation(request, reply, { representation, headersOf, session, stalledClients, log });
       });
     };

@@ -8,6 +8,7 @@ import {
   contentDisposition,
   decideRange,
   formatContentRange,
+  matchesEntityTag,
   namingOf,
   type SignKey,
 } from '../../core/http/index.ts';
@@ -71,6 +72,19 @@ export function responseHeaders(
     ...(startSeconds !== undefined && { 'x-argon-start': startSeconds.toFixed(3) }),
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };
+}
+
+/** Whether the client has the representation already, by its entity tag alone: no date is ever sent. */
+export const isKnown = ({ headers }: Pick<FastifyRequest, 'headers'>, { etag }: RepresentationHead): boolean =>
+  etag !== undefined && matchesEntityTag(headers['if-none-match'], etag);
+
+/** Sends 304 with those headers of the 200 that caches renew (RFC 9110 §15.4.5). */
+export function sendNotModified(reply: FastifyReply, headers: Readonly<Record<string, string>>): FastifyReply {
+  const renewed = ['etag', 'cache-control', 'content-location'].flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return reply.code(304).headers(Object.fromEntries(renewed)).send();
 }
 
 /** A path that ends in a key, which is signed where the instance is private. */

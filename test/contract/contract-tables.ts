@@ -150,7 +150,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
   'GET /api/Stream/Media/{key}': {
     operationId: 'Media',
     parameters: ['path key string required', 'query format string'],
-    responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM },
+    responses: { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 416: PROBLEM },
   },
   'GET /api/Stream/Combined/{key}': {
     operationId: 'Combined',
@@ -186,7 +186,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
 };
 
 const RESOLVE_FAILURES = { 400: PROBLEM, 404: PROBLEM, 415: PROBLEM, 502: PROBLEM, 503: PROBLEM };
-const STREAM_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
+const STREAM_RESPONSES = { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
 const HLS_RESPONSES = { ...STREAM_RESPONSES, 400: PROBLEM };
 const STORYBOARD_RESPONSES = { ...STREAM_RESPONSES, 502: PROBLEM };
 
@@ -233,12 +233,12 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   'GET /api/Stream/Subtitle/{key}': {
     operationId: 'Subtitle',
     parameters: ['path key string required', 'query format string'],
-    responses: { 200: undefined, 206: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+    responses: { 200: undefined, 206: undefined, 304: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Cover/{key}': {
     operationId: 'Cover',
     parameters: ['path key string required'],
-    responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+    responses: { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Storyboard/{key}': {
     operationId: 'Storyboard',

@@ -160,10 +160,33 @@ describe('conditional requests', () => {
     }
   });
 
+  it('are answered with 304 where If-None-Match has the current ETag', async () => {
+    const known = await etag();
+    const conditions = [known, `W/${known}`, `"other", ${known}`, '*'];
+    for (const method of ['GET', 'HEAD'] as const)
+      for (const condition of conditions) {
+        const headers = { 'if-none-match': condition, range: 'bytes=1-2', 'if-range': known };
+        const answer = await target.get(direct().path, { method, headers });
+        expect([answer.status, answer.headers.etag, answer.body.length]).toEqual([304, known, 0]);
+        expect(answer.headers).not.toHaveProperty('content-length');
+        expect(answer.headers).not.toHaveProperty('content-type');
+        expect(answer.headers['cache-control']).toMatch(/max-age=3600/);
+      }
+  });
+
+  it('are answered with 304 by conversions and pairs too', async () => {
+    const pair = await renditionOf(target, '/site/open/304', 'video');
+    for (const path of [streams.mp3?.path ?? '', pair.path.replace('Combined', 'Media')]) {
+      const known = await etagOf(path);
+      expect(known).toMatch(/^"/);
+      expect((await target.get(path, { headers: { 'if-none-match': known } })).status).toBe(304);
+      expect((await target.get(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    }
+  });
+
   it('ignore other conditions: neither 304 nor 412', async () => {
     const conditions: Record<string, string>[] = [
-      { 'if-none-match': await etag() },
-      { 'if-none-match': '*' },
+      { 'if-none-match': '"another"' },
       { 'if-match': '"another"' },
       { 'if-modified-since': new Date().toUTCString() },
       { 'if-unmodified-since': 'Wed, 21 Oct 2015 07:28:00 GMT' },
