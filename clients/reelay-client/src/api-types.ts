@@ -727,6 +727,11 @@ export interface operations {
         content: {
         };
       };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
+        };
+      };
     };
   };
   /** The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js */
@@ -752,6 +757,11 @@ export interface operations {
       206: {
         content: {
           "application/vnd.apple.mpegurl": string;
+        };
+      };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
         };
       };
     };
@@ -797,6 +807,11 @@ export interface operations {
           "image/*": string;
         };
       };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
+        };
+      };
     };
   };
   /** A subtitle file, converted to the requested format */
@@ -828,6 +843,11 @@ export interface operations {
           "text/plain": string;
         };
       };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
+        };
+      };
     };
   };
   /** The cover of the item that a rendition belongs to, as the source has it */
@@ -849,6 +869,11 @@ export interface operations {
       206: {
         content: {
           "image/*": string;
+        };
+      };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
         };
       };
     };
@@ -874,6 +899,11 @@ export interface operations {
           "text/vtt": string;
         };
       };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
+        };
+      };
     };
   };
   /** A sheet of pictures that the storyboard of an item refers to */
@@ -897,6 +927,11 @@ export interface operations {
       206: {
         content: {
           "image/*": string;
+        };
+      };
+      /** @description If-None-Match has the ETag */
+      304: {
+        content: {
         };
       };
     };
