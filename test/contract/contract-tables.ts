@@ -233,7 +233,15 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   'GET /api/Stream/Subtitle/{key}': {
     operationId: 'Subtitle',
     parameters: ['path key string required', 'query format string'],
-    responses: { 200: undefined, 206: undefined, 304: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+    responses: {
+      200: undefined,
+      206: undefined,
+      304: undefined,
+      400: PROBLEM,
+      404: PROBLEM,
+      416: PROBLEM,
+      502: PROBLEM,
+    },
   },
   'GET /api/Stream/Cover/{key}': {
     operationId: 'Cover',
