@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { selectRenditions } from '../../../core/resolve/renditions/index.ts';
 import { keyOf, renditionId } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { toPlayback } from '../../../lambdas/api/get-playback.ts';
+import { formatOf, tracksOf } from '../../core/resolve/yt-dlp/tracks-of.ts';
 import { aResource, aTrack } from '../../core/state/resources.ts';
 
 const video = (formatId: string, height: number, more: Partial<Track> = {}) =>
@@ -88,6 +90,23 @@ describe('toPlayback', () => {
     const tracks = [webm('sound', 720), video('damaged', 720), aac];
     const renditions = [pair('sound', 720), { ...pair('damaged', 720), flaws: ['damaged'] as const }];
     expect(paths(playbackOf({ tracks, renditions }).video)).toEqual(['sound,aac', 'damaged,aac']);
+  });
+
+  it('has the original language and the default track first, whatever the codec of a dub, and labels name the language', () => {
+    const audio = (id: string, language: string, language_preference: number, acodec: string, ext: string) =>
+      formatOf(id, { vcodec: 'none', acodec, ext, abr: acodec === 'flac' ? 900 : 128, language, language_preference });
+    const formats = [
+      ...[audio('dub-flac', 'ja', -1, 'flac', 'flac'), audio('dub-aac', 'ja', -1, 'mp4a.40.2', 'm4a')],
+      ...[audio('original-opus', 'en', 10, 'opus', 'webm'), audio('original-aac', 'en', 10, 'mp4a.40.2', 'm4a')],
+      formatOf('hd', { vcodec: 'avc1.640028', acodec: 'none', height: 1080 }),
+    ];
+    const { renditions, tracks } = selectRenditions(tracksOf({ formats }));
+    expect(paths(playbackOf({ renditions, tracks }).audio)).toEqual([
+      '128 kbps English',
+      '128 kbps English',
+      '900 kbps Japanese (dubbed)',
+      '128 kbps Japanese (dubbed)',
+    ]);
   });
 
   it('leaves out HLS, DASH and pairs without ranges', () => {
