@@ -4,7 +4,7 @@ import type { Conversion } from './conversion.ts';
 
 /**
  * The format of the MP3 conversion, shared by resolving, which promises the size, and streaming, which delivers it: an
- * ID3v2 tag, then frames. 48 kHz, constant bit rate, no bit reservoir: every frame has the same size.
+ * ID3v2 tag, a frame that tells players its length, then frames of sound. 48 kHz, constant bit rate, no bit reservoir: every frame has the same size.
  */
 export const MP3_SAMPLE_RATE = 48_000;
 /** Bit rates of MPEG-1 Layer III that a client may choose, kbit/s. */
@@ -21,13 +21,13 @@ export const mp3FrameBytes = (bitrateKbps: Mp3BitrateKbps): number =>
 /** At the default bit rate: 576. */
 export const MP3_FRAME_BYTES = mp3FrameBytes(MP3_BITRATE_KBPS);
 
-/** Frames of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
+/** Frames of sound of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
 export const mp3Frames = (durationSeconds: number): number =>
   Math.ceil(Math.round(durationSeconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME) + 1;
 
 /** Bytes of the whole conversion, tag included. Undefined beyond `Number.MAX_SAFE_INTEGER`. */
 export function mp3SizeBytes(durationSeconds: number, text: TagText): number | undefined {
-  const size = id3Tag(text).length + mp3Frames(durationSeconds) * MP3_FRAME_BYTES;
+  const size = id3Tag(text).length + (1 + mp3Frames(durationSeconds)) * MP3_FRAME_BYTES;
   return Number.isSafeInteger(size) ? size : undefined;
 }
 

@@ -10,9 +10,11 @@ import {
   tagText,
 } from '../../../core/conversions/index.ts';
 import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
+import { keptParts } from '../../../core/media/skipping/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
-import { clipLayout, type FrameEncoding } from './frames/index.ts';
+import { clipLayout, type FrameEncoding, type Layout } from './frames/index.ts';
+import { infoFrame, MP3_DELAY_SAMPLES } from './info-frame.ts';
 
 /**
  * Frames of a segment: 144 s. Longer ones cost less (starting an encoder and seeking in the source is as much work
@@ -27,11 +29,12 @@ const LAME_LOOK_AHEAD_FRAMES = 3;
 /** Beyond the safe integers offsets are not exact any more, at the highest bit rate either. */
 const MAX_FRAMES = Number.MAX_SAFE_INTEGER / Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
 
-/** MP3 of constant bit rate without a bit reservoir: nothing but frames of one size. */
+/** MP3 of constant bit rate without a bit reservoir: frames of one size. */
 export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS): FrameEncoding => ({
   sampleRate: MP3_SAMPLE_RATE,
   frameSamples: MP3_SAMPLES_PER_FRAME,
   frameBytes: mp3FrameBytes(bitrateKbps),
+  delaySamples: MP3_DELAY_SAMPLES,
   segmentFrames: SEGMENT_FRAMES,
   unitFrames: UNIT_FRAMES,
   warmUpFrames: LAME_WARM_UP_FRAMES,
@@ -47,26 +50,46 @@ export const mp3: EncodedFormat = {
   layOut(resource, track, choice) {
     const frames = promisedFrames(resource, track);
     if (frames === undefined) return undefined;
-    const tag = tagOf(resource, choice);
-    const whole = { tagBytes: tag.length, encoding: mp3Encoding(choice.bitrateKbps), frames };
-    return { layout: clipLayout(whole, choice.clip), tag };
+    const layout = clipLayout({ tagBytes: 0, encoding: mp3Encoding(choice.bitrateKbps), frames }, choice.clip);
+    const tag = Buffer.concat([tagOf(resource, choice), gaplessFrame(layout, resource, choice)]);
+    return { layout: { ...layout, tagBytes: tag.length }, tag };
   },
   sequence: (resource, choice) => ({ encoding: mp3Encoding(choice.bitrateKbps), tag: tagOf(resource, choice) }),
 };
+
+/** The frame that has players begin and end the sound at the very sample. */
+function gaplessFrame(
+  { frames, parts }: Layout,
+  { durationSeconds = Number.POSITIVE_INFINITY }: Resource,
+  { clip, bitrateKbps = MP3_BITRATE_KBPS }: EncodeChoice,
+): Buffer {
+  const kept = clip ? keptParts(clip) : [];
+  const samplesOf = (seconds: number, firstFrame = 0) =>
+    Math.round(seconds * MP3_SAMPLE_RATE) - firstFrame * MP3_SAMPLES_PER_FRAME;
+  const endSeconds = Math.min(kept.at(-1)?.endSeconds ?? durationSeconds, durationSeconds);
+  const { firstFrame, frames: lastFrames } = parts?.at(-1) ?? { firstFrame: 0, frames };
+  const endSample = samplesOf(endSeconds, firstFrame + lastFrames - frames) + MP3_DELAY_SAMPLES;
+  return infoFrame({
+    frames,
+    bitrateKbps,
+    skippedSamples: samplesOf(kept[0]?.startSeconds ?? 0, parts?.[0]?.firstFrame),
+    endSample: Math.min(endSample, frames * MP3_SAMPLES_PER_FRAME),
+  });
+}
 
 const tagOf = (resource: Resource, { fullTag }: EncodeChoice): Buffer =>
   fullTag ? fullId3Tag(fullTag.text, fullTag.cover) : id3Tag(tagText(resource));
 
 /**
- * As many frames as the size promised at resolve holds, which includes the short tag; else by the duration. Undefined when
- * that is unknown.
+ * As many frames of sound as the size promised at resolve holds, which includes the short tag and the frame of the length;
+ * else by the duration. Undefined when that is unknown.
  */
 export function promisedFrames(resource: Resource, track: Track): number | undefined {
   const { mp3, renditions, isLive, durationSeconds } = resource;
   const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
   const frames =
     mp3?.sizeBytes !== undefined && carrier?.formatIds[0] === track.formatId
-      ? (mp3.sizeBytes - id3Tag(tagText(resource)).length) / MP3_FRAME_BYTES
+      ? (mp3.sizeBytes - id3Tag(tagText(resource)).length) / MP3_FRAME_BYTES - 1
       : isLive || !durationSeconds
         ? undefined
         : mp3Frames(durationSeconds);

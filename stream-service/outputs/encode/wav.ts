@@ -14,6 +14,7 @@ const ENCODING: FrameEncoding = {
   sampleRate: WAV_FORMAT.sampleRate,
   frameSamples: FRAME_SAMPLES,
   frameBytes: FRAME_BYTES,
+  delaySamples: 0,
   segmentFrames: 1000,
   unitFrames: 100,
   warmUpFrames: 0,

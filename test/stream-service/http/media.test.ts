@@ -202,7 +202,7 @@ describe('a conversion while FFmpeg is missing', () => {
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'audio/mpeg',
-      'content-length': String(43 * 576),
+      'content-length': String(44 * 576),
       'accept-ranges': 'bytes',
     });
   });

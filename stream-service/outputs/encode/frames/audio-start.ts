@@ -3,13 +3,20 @@ import { runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Source } from '../../../source/index.ts';
 import type { EncoderOptions } from './frame-encoding.ts';
 
-/** Timestamp of the first sample of an audio track: not 0 in MPEG-TS, in HLS, or in a trimmed file. */
+/** Where an audio track begins, by its timestamps: not at 0 in MPEG-TS, in HLS, or in a trimmed file. */
 export interface AudioStart {
   /** Hz, as decoded (HE-AAC decodes to twice what its container says). */
   readonly sampleRate: number;
   /** Timestamp of the first decoded sample, counted in samples. */
   readonly firstSample: number;
+  /** Timestamp of the start of the time line, counted in samples: before the first sample where sound begins later. */
+  readonly originSample: number;
 }
+
+/** Where sound begins later than this, its timestamps count from elsewhere: it was cut out of something longer. */
+const MAX_LATE_SECONDS = 10;
+/** That of MPEG-TS, whose timestamps do not count from 0. */
+const TRANSPORT_TIME_BASE = '1/90000';
 
 /** The source has no audio that FFmpeg can decode. */
 export class NoAudio extends Error {
@@ -39,7 +46,7 @@ export function createAudioStarts(): AudioStarts {
   };
 }
 
-/** Decodes the first audio frame of a source. @throws NoAudio, FfmpegFailed, or the error of the source */
+/** Decodes the first audio frame of a source, beside a copy of its first packet. @throws NoAudio, FfmpegFailed, or the error of the source */
 export async function findAudioStart(
   source: Source,
   encoder: EncoderOptions,
@@ -51,7 +58,8 @@ export async function findAudioStart(
       path: encoder.path,
       args: [
         ...[...input.args, '-copyts', '-i', input.url],
-        ...['-map', '0:a:0', '-frames:a', '1', '-c:a', 'pcm_s16le', '-f', 'framecrc'],
+        ...['-map', '0:a:0', '-map', '0:a:0', '-frames:a', '1'],
+        ...['-c:a:0', 'pcm_s16le', '-c:a:1', 'copy', '-f', 'framecrc'],
       ],
       inputs: [input],
       client: encoder.client,
@@ -66,12 +74,25 @@ export async function findAudioStart(
   }
 }
 
-/** Parses the output of FFmpeg's framecrc muxer: a time base in a comment, then `stream, dts, pts, …` per frame. */
+/**
+ * Parses the output of FFmpeg's framecrc muxer for the first frame and the first packet: a time base in a comment, then
+ * `stream, dts, pts, …` for each. A packet before 0 or at 0 is what the decoder needs before the first sample.
+ */
 export function parseFrameCrc(text: string): AudioStart | undefined {
-  const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)$/m.exec(text) ?? [];
-  const [, sampleRate] = /^#sample_rate 0: (\d+)$/m.exec(text) ?? [];
-  const [, pts] = /^0, *-?\d+, *(-?\d+),/m.exec(text) ?? [];
-  if (!numerator || !denominator || !sampleRate || !pts) return undefined;
-  const seconds = (Number(pts) * Number(numerator)) / Number(denominator);
-  return { sampleRate: Number(sampleRate), firstSample: Math.round(seconds * Number(sampleRate)) };
+  const [, rate] = /^#sample_rate 0: (\d+)$/m.exec(text) ?? [];
+  const sampleRate = Number(rate);
+  const [first, packet] = [parseStream(text, 0), parseStream(text, 1)];
+  if (!sampleRate || !first) return undefined;
+  const firstSample = Math.round(first.seconds * sampleRate);
+  const isFromOrigin =
+    packet && packet.timeBase !== TRANSPORT_TIME_BASE && packet.seconds > 0 && packet.seconds <= MAX_LATE_SECONDS;
+  return { sampleRate, firstSample, originSample: isFromOrigin ? 0 : firstSample };
+}
+
+function parseStream(text: string, stream: number) {
+  const [, timeBase] = new RegExp(`^#tb ${stream}: (\\d+/\\d+)$`, 'm').exec(text) ?? [];
+  const [, pts] = new RegExp(`^${stream}, *-?\\d+, *(-?\\d+),`, 'm').exec(text) ?? [];
+  if (!timeBase || !pts) return undefined;
+  const [numerator, denominator] = timeBase.split('/').map(Number) as [number, number];
+  return { timeBase, seconds: (Number(pts) * numerator) / denominator };
 }

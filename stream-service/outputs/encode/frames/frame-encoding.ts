@@ -8,6 +8,8 @@ export interface FrameEncoding {
   readonly frameSamples: number;
   /** Bytes of each frame. */
   readonly frameBytes: number;
+  /** Samples by which a decoder is later than the source: the delay of encoder and decoder. */
+  readonly delaySamples: number;
   /**
    * Frames of a segment. Together they last a whole number of samples at every usual sample rate: of frames of 24 ms a
    * multiple of 5.

@@ -12,7 +12,7 @@ import type { FrameEncoding } from './frame-encoding.ts';
  * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
  * encoded. It is part of the ETag, so that no client joins ranges of two layouts.
  */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 /** A conversion is a tag (or header) and a number of frames; nothing else of it is stored. */
 export interface Layout {
@@ -53,21 +53,22 @@ export interface FrameRange {
 
 /**
  * The frames of a conversion that are heard between two times; undefined when there are none. A frame is a position of
- * the grid: the same bytes in every clip and in the whole.
+ * the grid: the same bytes in every clip and in the whole. At the start of a clip, the delay is before its first sample, as
+ * in the whole; elsewhere it moves the cuts.
  */
 export function clipFrames(
   times: Span,
-  { frames, encoding: { sampleRate, frameSamples } }: Pick<Layout, 'frames' | 'encoding'>,
-  [roundStart, roundEnd]: readonly [start: Round, end: Round] = [Math.floor, Math.ceil],
+  { frames, encoding: { sampleRate, frameSamples, delaySamples } }: Pick<Layout, 'frames' | 'encoding'>,
+  { isFirst, isLast } = { isFirst: true, isLast: true },
 ): FramePart | undefined {
   /** Rounded to a sample, so that a multiple of a frame is exact. */
-  const toFrames = (seconds: number) => Math.round(seconds * sampleRate) / frameSamples;
-  const firstFrame = roundStart(toFrames(times.startSeconds));
-  const endFrame = Math.min(roundEnd(toFrames(times.endSeconds)), frames);
+  const toFrames = (seconds: number, delay: number) => (Math.round(seconds * sampleRate) + delay) / frameSamples;
+  const { startSeconds, endSeconds } = times;
+  const firstFrame = isFirst ? Math.floor(toFrames(startSeconds, 0)) : Math.round(toFrames(startSeconds, delaySamples));
+  const lastFrame = toFrames(endSeconds, delaySamples);
+  const endFrame = Math.min(isLast ? Math.ceil(lastFrame) : Math.round(lastFrame), frames);
   return firstFrame < endFrame ? { firstFrame, frames: endFrame - firstFrame } : undefined;
 }
-
-type Round = (frames: number) => number;
 
 export const layoutBytes = ({
   tagBytes,
@@ -141,11 +142,10 @@ export const framesEtag = (entity: string, layout: Layout, tag: Buffer): string 
  */
 export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
   if (!clip) return whole;
-  const parts = keptParts(clip).flatMap((part) => {
-    const roundStart = part.startSeconds > clip.startSeconds ? Math.round : Math.floor;
-    const roundEnd = part.endSeconds < clip.endSeconds ? Math.round : Math.ceil;
-    return clipFrames(part, whole, [roundStart, roundEnd]) ?? [];
-  });
+  const kept = keptParts(clip);
+  const parts = kept.flatMap(
+    (part, index) => clipFrames(part, whole, { isFirst: index === 0, isLast: index === kept.length - 1 }) ?? [],
+  );
   const last = parts.at(-1);
   if (!last) throw new InvalidParameter('The clip starts after the end of the media.');
   const hasEnd = last.firstFrame + last.frames === whole.frames;

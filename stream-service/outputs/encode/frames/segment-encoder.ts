@@ -182,8 +182,8 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
 
     const run = await seekSegmented(opened.source, readFromSeconds, start, encoder, signal);
     try {
-      const firstSample = -Math.round(run.offsetSeconds * start.sampleRate);
-      const fromRun = withTimestampsFromZero(filters({ ...start, firstSample }));
+      const originSample = -Math.round(run.offsetSeconds * start.sampleRate);
+      const fromRun = withTimestampsFromZero(filters({ ...start, originSample }));
       yield* encodeFrameRange(
         { ...output, encoding, source: run.source, inputArgs: [], filters: fromRun },
         encoder,

@@ -15,11 +15,17 @@ const paddingSeconds = (endSeconds: number): number => Math.min(10 + endSeconds 
 /** Seconds read before the seek position: decoders need preroll, and containers interleave audio inexactly. */
 const RUN_UP_SECONDS = 3;
 
+/**
+ * Gaps in timestamps that are filled, and overlaps that are dropped, from this length on: less than a packet of any codec in
+ * use, more than the rounding of timestamps. FFmpeg's default is 0.1 s.
+ */
+const FOLLOW_TIMESTAMPS = 'async=1:min_hard_comp=0.01';
 /** Always stereo: players meet one kind of frame, and the frame size does not depend on the channels. */
 const STEREO = 'aformat=channel_layouts=stereo';
 
 /** Filters of a sequential conversion, which ends with the audio. */
-export const sequentialFilters = ({ sampleRate }: FrameEncoding) => `aresample=${sampleRate}:async=1,${STEREO}`;
+export const sequentialFilters = ({ sampleRate }: FrameEncoding) =>
+  `aresample=${sampleRate}:${FOLLOW_TIMESTAMPS},${STEREO}`;
 
 /** Output arguments for the first audio track. */
 export const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): string[] => [
@@ -29,12 +35,12 @@ export const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): stri
 
 /** How to encode a frame range: what to read of the source, and which part of FFmpeg's output to keep. */
 export interface FrameRangePlan {
-  /** Seconds from the first audio sample at which reading starts; 0: from the start of the source. */
+  /** Seconds of the time line at which reading starts; 0: from the start of the source. */
   readonly readFromSeconds: number;
   /** Seconds of the source that are needed from there. */
   readonly readSeconds: number;
-  /** The audio filters, by the timestamp that the first audio sample of the source has in what is read. */
-  readonly filters: (start: AudioStart) => string;
+  /** The audio filters, by the timestamp that the start of the time line has in what is read. */
+  readonly filters: (start: Pick<AudioStart, 'sampleRate' | 'originSample'>) => string;
   /** Bytes of output to drop at the start. */
   readonly skipBytes: number;
   /** Bytes of output to keep after them. */
@@ -45,7 +51,7 @@ export interface FrameRangePlan {
  * Plans the encode of a frame range. Decoding and resampling always start with the segment, so that samples are a
  * function of the segment alone; the encoder starts shortly before the range.
  *
- * Time counts from the first audio sample. Gaps in the source's timestamps are filled with silence (`async=1`): closing
+ * Gaps in the source's timestamps are filled with silence (`async=1`), as is the time before the first sample: closing
  * them would repeat the end of a segment at the start of the next. Audio that ends early is padded (`apad`), up to
  * `paddingSeconds`: where it ends earlier, the output is too short, which fails the stream.
  */
@@ -66,12 +72,12 @@ export function planFrameRange(
   return {
     readFromSeconds,
     readSeconds: (endFrame + lookAheadFrames) * frameSeconds - readFromSeconds,
-    filters({ sampleRate, firstSample }) {
-      const first = firstSample + Math.round(decodeSeconds * sampleRate);
+    filters({ sampleRate, originSample }) {
+      const first = originSample + Math.round(decodeSeconds * sampleRate);
       return [
         `atrim=start_pts=${first}`,
         `asetpts=PTS-(${first})`,
-        `aresample=${encoding.sampleRate}:async=1:first_pts=0`,
+        `aresample=${encoding.sampleRate}:${FOLLOW_TIMESTAMPS}:first_pts=0`,
         STEREO,
         `apad=pad_dur=${paddingSeconds(endFrame * frameSeconds).toFixed(3)}`,
         `atrim=start_sample=${startSample}:end_sample=${endSample}`,

@@ -159,9 +159,9 @@ describe('Media with skip', () => {
     const tagBytes = whole.length % 576;
     const frames = whole.subarray(tagBytes);
     expect(part.subarray(0, tagBytes)).toEqual(whole.subarray(0, tagBytes));
-    const kept = Buffer.concat([frames.subarray(0, 100 * 576), frames.subarray(209 * 576, 304 * 576)]);
-    expect(part.subarray(tagBytes).equals(kept)).toBe(true);
-    const cut = tagBytes + 100 * 576;
+    const kept = Buffer.concat([frames.subarray(576, 102 * 576), frames.subarray(211 * 576, 307 * 576)]);
+    expect(part.subarray(tagBytes + 576).equals(kept)).toBe(true);
+    const cut = tagBytes + 102 * 576;
     for (const [first, last] of [
       [cut - 600, cut + 600],
       [cut, cut],
@@ -224,7 +224,10 @@ describe('Media with skip', () => {
         [3, 1.6],
       ] as const) {
         const { status, file } = await fetchClip(media, url, `chapter=${chapter}&skip=sponsor${format}`);
-        const { durationSeconds } = await probe(file);
+        // What ffprobe says of MP3 includes delay and padding.
+        const durationSeconds = format.endsWith('mp3')
+          ? (await heardSamples(file)).length / AUDIO_RATE
+          : (await probe(file)).durationSeconds;
         expect([status, Math.abs(durationSeconds - seconds) < MOVED_SECONDS + FRAME_SECONDS]).toEqual([200, true]);
       }
     });

@@ -1,7 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { withTemporaryFolder } from '../../../../support/media-tools.ts';
 
 const run = promisify(execFile);
 
@@ -58,13 +59,16 @@ export async function writeWav(file: string, samples: Float32Array): Promise<voi
   await writeFile(file, Buffer.concat([header, Buffer.from(samples.buffer)]));
 }
 
-/** Decodes media to one channel of 48 kHz samples. */
-export async function decode(media: Buffer): Promise<Float32Array> {
-  const args = ['-v', 'error', '-i', 'pipe:0', '-ac', '1', '-ar', String(RATE), '-f', 'f32le', 'pipe:1'];
-  const child = spawn('ffmpeg', args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(media);
-  const bytes = await buffer(child.stdout);
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+/** Decodes media to one channel of 48 kHz samples. @param filters for example to fill gaps of timestamps */
+export async function decode(media: Buffer, filters = 'anull'): Promise<Float32Array> {
+  return withTemporaryFolder(async (folder) => {
+    // From a pipe, FFmpeg does not drop the padding at the end of MP3.
+    const file = join(folder, 'media');
+    await writeFile(file, media);
+    const args = ['-v', 'error', '-i', file, '-af', filters, '-ac', '1', '-ar', String(RATE), '-f', 'f32le', 'pipe:1'];
+    const { stdout } = await run('ffmpeg', args, { encoding: 'buffer', maxBuffer: 256 * 1024 * 1024 });
+    return new Float32Array(new Uint8Array(stdout).buffer);
+  });
 }
 
 /** Where a moment of the original is heard: samples later than expected, and how sure that is (1: the very same). */

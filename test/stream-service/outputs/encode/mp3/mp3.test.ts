@@ -178,7 +178,9 @@ describe('encode', () => {
       const shorter = { ...resource, durationSeconds: 10 };
       const body = await readRange(await open(fileSource(webm), shorter), 0);
       expect(body.length).toBe(mp3SizeBytes(10, { title: 'Title', artist: 'Artist' }));
-      expect(body.equals(whole.subarray(0, body.length))).toBe(true);
+      const frameBytes = 576;
+      const soundAt = (body.length % frameBytes) + frameBytes;
+      expect(body.subarray(soundAt).equals(whole.subarray(soundAt, body.length))).toBe(true);
     });
   });
 

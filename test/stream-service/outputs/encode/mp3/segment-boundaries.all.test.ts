@@ -31,6 +31,19 @@ const ENCODES = {
   'c.mp3': ['-ar', '44100', '-compression_level', '9', '-b:a', '128k', '-write_xing', '0'],
   'v.mp3': ['-ar', '44100', '-compression_level', '9', '-q:a', '4'],
 } as const;
+/** Beside pictures: packets that begin at 0, 0.08 and 0.1 s in fragments, as B-frames have it, and later than the picture. */
+const MUXES = {
+  'muxed.mp4': [
+    '-map',
+    '1:v',
+    '-map',
+    '0:a',
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-g', '25'],
+    ...AAC,
+  ],
+} as const;
+/** The time line of a source in one pass. */
+const FILL_GAPS = 'aresample=48000:async=1:min_hard_comp=0.001:first_pts=0';
 /** Matroska has timestamps in milliseconds. */
 const MILLISECOND = RATE / 1000;
 const folder = await temporaryFolder();
@@ -40,17 +53,29 @@ describe('MP3 conversion contains every sample once and in order, across segment
   const original = codedSound(SECONDS);
   const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
 
-  /** Differences between the delays of all moments, in samples. */
-  async function spread(name: string, source: Source): Promise<number> {
+  /** The delays of all moments, in samples. */
+  async function lagsOf(name: string, source: Source): Promise<number[]> {
     const representation = await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, source);
     const body = await readRange(representation, 0);
     expect(body.length).toBe(representation.size);
 
-    const heard = listen(original, await decode(body), 0.5);
+    const decoded = await decode(body);
+    expect(decoded.length).toBe(SECONDS * RATE);
+    const heard = listen(original, decoded, 0.5);
     expect(Math.min(...heard.map(({ likeness }) => likeness))).toBeGreaterThan(0.95);
-    const lags = heard.map(({ lag }) => lag);
+    return heard.map(({ lag }) => lag);
+  }
+
+  /** Differences between them. */
+  async function spread(name: string, source: Source): Promise<number> {
+    const lags = await lagsOf(name, source);
     return Math.max(...lags) - Math.min(...lags);
   }
+
+  it.each(['a.m4a', 'x.flac'] as const)('and at the very place that it has in %s', async (name) => {
+    const lags = await lagsOf(name, fileSource(await readFile(await encoded(name))));
+    expect(Math.max(...lags.map(Math.abs))).toBeLessThanOrEqual(1);
+  });
 
   it.each([
     ['AAC in MP4', 'a.m4a', 0],
@@ -90,6 +115,27 @@ describe('MP3 conversion contains every sample once and in order, across segment
     const list = ['-f', 'segment', '-segment_time', '9.9', ...bare, '-segment_list', playlist];
     await ffmpeg('-i', await encoded('c.mp3'), ...COPY, ...list, join(folder, '%d.mp3'));
     expect(await spread('packed', await segmentedSource(playlist))).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['fragmented MP4 with B-frames', ['-movflags', 'frag_keyframe+empty_moov'], false],
+    ['sound that an empty edit delays', ['-movflags', 'faststart'], true],
+  ] as const)('%s, at the places of the source', async (name, options, isDelayed) => {
+    const pictures = ['-f', 'lavfi', '-i', `testsrc=s=64x64:r=25:d=${SECONDS}`];
+    const muxed = join(await encodedSounds(SECONDS, MUXES, pictures), 'muxed.mp4');
+    const delayed = !isDelayed ? [] : ['-itsoffset', '0.12', '-i', muxed, '-map', '0:v', '-map', '1:a'];
+    const file = join(folder, `${name.replaceAll(' ', '-')}.mp4`);
+    await ffmpeg('-i', muxed, ...delayed, ...COPY, ...options, file);
+    const media = await readFile(file);
+    const placesIn = (sound: Float32Array) => listen(original, sound, 0.5).map(({ lag }) => lag);
+    const expected = placesIn(await decode(media, FILL_GAPS));
+
+    const body = await readRange(
+      await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, fileSource(media)),
+      0,
+    );
+    const apart = placesIn(await decode(body)).map((lag, index) => Math.abs(lag - (expected[index] ?? Number.NaN)));
+    expect(Math.max(...apart)).toBeLessThanOrEqual(1);
   });
 
   it('audio that starts later than the video', async () => {
