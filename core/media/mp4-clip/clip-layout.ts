@@ -38,7 +38,7 @@ import {
   findVideoWindows,
   samplesOf,
 } from './clip-window.ts';
-import { copyTiming, type SampleTiming, timeParts } from './sample-timing.ts';
+import { copyTiming, hasHiddenFrames, type SampleTiming, timeParts } from './sample-timing.ts';
 
 interface ClipTracks {
   readonly video?: ClipTrack;
@@ -158,7 +158,8 @@ function clipTrack(
   if (!first || !last || !firstPart || !lastPart) return undefined;
   const delaySeconds = firstPart.outputSeconds + first.delaySeconds;
   const endSeconds = lastPart.outputSeconds + endOf(last) - lastPart.startSeconds;
-  const timing = isVideo && windows.length > 1 ? timeParts(windows, own) : copyTiming(windows);
+  const isRetimed = isVideo && (windows.length > 1 || hasHiddenFrames(windows));
+  const timing = isRetimed ? timeParts(windows, own) : copyTiming(windows);
   return {
     track: first.track,
     tables: buildTables(windows, timing),

@@ -33,10 +33,21 @@ export interface TimedPart {
 /** A unit is short where frames that are only decoded are presented one unit after another. */
 const MIN_TIMESCALE = 90_000;
 
+/** Whether frames are only decoded before the presentation starts. */
+export const hasHiddenFrames = ([first]: readonly ClipWindow[]): boolean =>
+  first !== undefined && samplesOf([first]).some(isBefore(first.startTime));
+
+const isBefore =
+  (time: number) =>
+  ({ decodeTime, compositionOffset }: Sample): boolean =>
+    decodeTime + compositionOffset < time;
+
 /**
- * The frames of the parts, each at its place in the output. Those between two parts, which decoders need, come one unit
- * after another where the second part begins, so that its first frame is late by some milliseconds at most. An edit list of
- * several entries would hide them; but Firefox plays the first entry alone, and players by FFmpeg seek wrongly with it.
+ * The frames of the parts, each at its place in the output. Those before the first part, which decoders need, come one unit
+ * after another up to its start: the edit list hides them, but Firefox shows what is before the start of an edit. Those
+ * between two parts come in the same way where the second part begins, so that its first frame is late by some milliseconds at
+ * most. An edit list of several entries would hide them; but Firefox plays the first entry alone, and players by FFmpeg seek
+ * wrongly with it.
  */
 export function timeParts(windows: readonly ClipWindow[], parts: readonly TimedPart[]): SampleTiming {
   const [first] = windows;
@@ -54,8 +65,16 @@ export function timeParts(windows: readonly ClipWindow[], parts: readonly TimedP
   const decoded = Float64Array.from(compositionTimes(windows, factor));
   const sorted = decoded.toSorted();
   const presented = new Float64Array(sorted.length);
-  let [part, last] = [0, Number.NEGATIVE_INFINITY];
+  const startTime = first.startTime * factor;
+  const hidden = sorted.findIndex((time) => time >= startTime);
+  const startPlace = startTime + (places[0]?.shift ?? 0);
+  let [part, last] = [0, startPlace - hidden - 1];
   for (const [index, time] of sorted.entries()) {
+    if (index < hidden) {
+      last += 1;
+      presented[index] = last;
+      continue;
+    }
     while (time >= (places[part]?.sourceEnd ?? Number.POSITIVE_INFINITY)) part += 1;
     const { shift = 0, start = 0 } = places[part] ?? {};
     last = Math.max(time + shift, start, last + 1);
@@ -69,7 +88,7 @@ export function timeParts(windows: readonly ClipWindow[], parts: readonly TimedP
   for (const [index, time] of decoded.entries()) delay = Math.max(delay, timeAt(index) - outputTime(time));
   return {
     timescale,
-    startTime: outputTime(first.startTime * factor) - timeAt(0) + delay,
+    startTime: outputTime(startTime) - timeAt(0) + delay,
     timeOf: ({ duration }, index) => ({
       duration: index + 1 < presented.length ? timeAt(index + 1) - timeAt(index) : duration * factor,
       compositionOffset: outputTime(decoded[index] ?? 0) - timeAt(index) + delay,

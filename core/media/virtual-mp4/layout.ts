@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 /** Index of a source, from 0: of a pair, 0 has the video, 1 the audio; those of further languages follow. */
 export type SourceIndex = number;
