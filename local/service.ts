@@ -106,10 +106,6 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,
-        deliveries:
-          isPrivate && settings.maxDeliveries > 0
-            ? { ...settings, egress, state, secrets: hashes, owner: 'service' }
-            : undefined,
         drainSeconds,
         observer: metrics.observer,
         log,

@@ -5,7 +5,6 @@ import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
 import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
 import type { Ffmpeg } from '../core/tools/index.ts';
-import { createDeliveries, type DeliveriesOptions, type DeliverySettings } from './deliveries/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
 import {
@@ -42,8 +41,6 @@ export interface StreamServiceOptions {
     | 'getArchiveProgress'
     | 'putArchiveProgress'
   >;
-  /** Absent: no deliveries are made. */
-  readonly deliveries?: (DeliverySettings & { readonly state: DeliveriesOptions['state'] }) | undefined;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
@@ -125,22 +122,16 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
   const find = createKeyLookup(options);
-  const { resolve } = options;
-  const deliveries =
-    options.deliveries && resolve
-      ? createDeliveries({ ...options.deliveries, resolve, outputs, segments, sessions, log })
-      : undefined;
-  const app = buildApp({ ...options, find, sessions, outputs, segments, archiveJobs, stalledClients, deliveries });
+  const app = buildApp({ ...options, find, sessions, outputs, segments, archiveJobs, stalledClients });
   await app.ready();
 
   return {
     app,
     suspend: sessions.suspend,
     async drain() {
-      await Promise.all([deliveries?.stop(drainSeconds), sessions.drain(drainSeconds)]);
+      await sessions.drain(drainSeconds);
     },
     async close() {
-      await deliveries?.stop(0);
       await sessions.drain(0);
       stalledClients.close();
       await app.close();

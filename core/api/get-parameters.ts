@@ -16,6 +16,3 @@ export const GET_PARAMETERS = [
   'from',
   'entries',
 ] as const;
-
-/** Those of Get that Deliver has: it sends no archive, and nothing live. */
-export const DELIVERY_PARAMETERS = GET_PARAMETERS.filter((name) => name !== 'split' && name !== 'from');

@@ -27,7 +27,6 @@ export {
   type ArchiveFormat,
   type ArchiveParameters,
   archiveQuery,
-  type DeliveryParameters,
   type EntryEncoding,
   type EntrySelection,
   encodingQuery,
@@ -35,7 +34,6 @@ export {
   type FeedParameters,
   isSelected,
   parseArchiveParameters,
-  parseDeliveryParameters,
   parseFeedParameters,
   parseGetParameters,
   parseLinkParameter,
@@ -43,8 +41,7 @@ export {
   SOUND_OF_LIST,
 } from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
-export type { AppInfo, DeliveryOrder, DeliveryReport, RequestCount } from './schemas.ts';
-export { DeliveryOrder as deliveryOrderSchema } from './schemas.ts';
+export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type ClipParameters,

@@ -13,13 +13,7 @@ export const openApiDocument = {
     description: 'Turns a media link into metadata and renditions and streams the one you choose.',
   },
   paths: Object.fromEntries(
-    operations.map((operation) => [
-      operation.path,
-      {
-        [methodOf(operation)]: describe(operation),
-        ...(operation.removal && { delete: describe({ ...operation, ...operation.removal }) }),
-      },
-    ]),
+    operations.map((operation) => [operation.path, { [methodOf(operation)]: describe(operation) }]),
   ),
   // Plain JSON: TypeBox attaches symbols to its schemas that are not part of the description.
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
@@ -51,7 +45,7 @@ function withoutKey(methods: Record<string, ReturnType<typeof describe>>) {
   return methods.get?.operationId === 'GetAppInfo' ? { get: { ...methods.get, security: [] } } : methods;
 }
 
-function describe({ operationId, path, summary, parameters, body: sent, bodySchema, responses }: Operation) {
+function describe({ operationId, path, summary, parameters, body: sent, responses }: Operation) {
   return {
     tags: [path.split('/')[2] ?? operationId],
     operationId,
@@ -60,9 +54,7 @@ function describe({ operationId, path, summary, parameters, body: sent, bodySche
       requestBody: {
         required: true,
         description: sent,
-        content: {
-          'application/json': { schema: bodySchema ? { $ref: `#/components/schemas/${bodySchema}` } : ANY_OBJECT },
-        },
+        content: { 'application/json': { schema: ANY_OBJECT } },
       },
     }),
     ...(parameters.length > 0 && {

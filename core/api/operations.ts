@@ -16,12 +16,8 @@ export interface Operation {
   readonly responses: Readonly<Record<number, ResponseShape>>;
   /** The JSON that a request has as its body. Absent: none is read. */
   readonly body?: string;
-  /** Its schema. @default any object */
-  readonly bodySchema?: SchemaName;
-  /** What DELETE of the path is, where it is supported. */
-  readonly removal?: Pick<Operation, 'operationId' | 'summary' | 'responses'>;
   /** Methods besides OPTIONS. HEAD of the Fetch operations would resolve a link for nothing: no client asks so. */
-  readonly methods: readonly ('GET' | 'HEAD' | 'POST' | 'DELETE')[];
+  readonly methods: readonly ('GET' | 'HEAD' | 'POST')[];
 }
 
 /** A parameter as OpenAPI describes it; every value is a string. */
@@ -312,49 +308,6 @@ const table = [
       415: { description: 'The message is not application/json', media: ['application/json'] },
     },
     methods: ['POST'],
-  },
-  {
-    operationId: 'Deliver',
-    servedBy: 'stream-service',
-    path: '/api/Deliver',
-    summary: 'Sends a rendition, or the entries of a list, to storage. Private instances alone',
-    parameters: [],
-    body: 'What to send, by the parameters of Get, of which format is one of the audio; and where to',
-    bodySchema: 'DeliveryOrder',
-    responses: {
-      202: { description: 'Location follows the delivery', schema: 'DeliveryStart' },
-      400: failure('The body is malformed, or a parameter is invalid; detail says which'),
-      404: failure('The instance is not private, or makes no deliveries'),
-      413: failure('The body is larger than 16 KB'),
-      415: failure('The body is not application/json'),
-      429: failure('The access key has reached its share of deliveries'),
-      503: failure('The queue of deliveries is full'),
-    },
-    methods: ['POST'],
-  },
-  {
-    operationId: 'Delivery',
-    servedBy: 'stream-service',
-    path: '/api/Deliver/{id}',
-    summary: 'Reports how far a delivery is, as server-sent events',
-    parameters: [inPath('id', 'As Deliver has answered')],
-    responses: {
-      200: {
-        description:
-          'An unnamed event for each change, whose data is a DeliveryReport in JSON; the last one is done, failed or cancelled',
-        media: ['text/event-stream'],
-      },
-      404: failure('The access key has no such delivery'),
-    },
-    removal: {
-      operationId: 'CancelDelivery',
-      summary: 'Ends a delivery, and removes what is stored of an unfinished file',
-      responses: {
-        204: { description: 'The delivery ends, or has ended before' },
-        404: failure('The access key has no such delivery'),
-      },
-    },
-    methods: ['GET', 'DELETE'],
   },
   {
     operationId: 'Media',

@@ -255,18 +255,6 @@ export const PROBLEM_TYPES = {
     help: TRY_AGAIN,
     operators: 'The log contains the reason.',
   },
-  'destination-refused': {
-    status: 502,
-    heading: 'The storage refused the files',
-    meaning: 'The storage of a delivery does not accept them: `detail` has its answer.',
-    help: 'Check the address, the bucket or folder, the credentials and their permission to write.',
-  },
-  'destination-failed': {
-    status: 502,
-    heading: 'The storage failed',
-    meaning: 'The storage of a delivery failed or accepted no byte, several times in a row.',
-    help: 'Repeat the delivery: files that are there already are not sent again.',
-  },
   maintenance: {
     status: 503,
     heading: 'Getting ready',

@@ -2,7 +2,6 @@ import {
   CapacityExceeded,
   ClientDisconnected,
   ClientLimitExceeded,
-  DestinationFailed,
   EgressRefused,
   InMaintenance,
   InvalidParameter,
@@ -170,7 +169,6 @@ export function toProblem(error: unknown): Problem {
     return error.gone
       ? createProblem('gone', { cause: error })
       : createProblem('refused', { status: 502, cause: error });
-  if (error instanceof DestinationFailed) return createProblem(error.reason, { detail: error.message, cause: error });
   if (error instanceof InvalidParameter) return problems.badRequest(error.detail, error);
   if (error instanceof UnsupportedRendition)
     return createProblem('unsupported-rendition', { detail: error.detail, cause: error });

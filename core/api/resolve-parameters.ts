@@ -124,21 +124,6 @@ function parseSplit(text: string | undefined): boolean {
   return text !== undefined;
 }
 
-/** What Deliver sends of each item: an item itself, or the entries of a list. */
-export interface DeliveryParameters extends Selection, MediaParameters {
-  readonly entries?: EntrySelection;
-}
-
-/**
- * Parses the parameters of Deliver besides `url`.
- * @throws Problem 400 as Get, and for the format of an archive: entries are files of their own
- */
-export function parseDeliveryParameters(query: Readonly<Record<string, string>>): DeliveryParameters {
-  const { archive, ...parameters } = parseGetParameters(new URLSearchParams(query).toString());
-  if (archive) throw problems.badRequest('format must be one of the audio: entries of a list are files of their own');
-  return { ...parameters, entries: parseEntries(query.entries?.trim() || undefined) };
-}
-
 function decodeQuery(rawQuery: string, names: readonly string[]): Query {
   const query = new URLSearchParams(rawQuery);
   return withoutBlanks(Object.fromEntries(names.map((name) => [name, query.getAll(name)])));

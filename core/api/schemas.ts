@@ -1,6 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
-import { DELIVERY_PARAMETERS } from './get-parameters.ts';
 import { TYPE_REFERENCES } from './problem-types.ts';
 
 /** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
@@ -209,57 +208,6 @@ const ArchiveProgress = object({
   skipped: Type.Integer({ format: 'int32' }),
 });
 
-const S3Destination = object({
-  kind: oneOf(['s3']),
-  endpoint: Type.String({ maxLength: 2048, description: 'http or https URL; the bucket follows in the path' }),
-  region: Type.String({ minLength: 1, maxLength: 64, pattern: '^[\\w-]+$' }),
-  bucket: Type.String({ pattern: '^[\\w.-]{3,255}$' }),
-  prefix: Type.Optional(Type.String({ maxLength: 512, description: 'In front of the names, such as videos/2026' })),
-  accessKeyId: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\x21-\\x7e]+$' }),
-  secretAccessKey: Type.String({ minLength: 1, maxLength: 1024 }),
-  sessionToken: Type.Optional(Type.String({ minLength: 1, maxLength: 8192, pattern: '^[\\x21-\\x7e]+$' })),
-});
-
-const WebDavDestination = object({
-  kind: oneOf(['webdav']),
-  url: Type.String({ maxLength: 2048, description: 'http or https URL of a folder that exists' }),
-  username: Type.Optional(Type.String({ maxLength: 256, pattern: '^[^:]*$' })),
-  password: Type.Optional(Type.String({ maxLength: 1024 })),
-});
-
-const Webhook = object({
-  url: Type.String({ maxLength: 2048 }),
-  secret: Type.String({ minLength: 8, maxLength: 1024, description: 'Key of the signature' }),
-});
-
-/** A list of entries may be long. */
-const parameterOf = (name: DeliveryParameter) =>
-  Type.Optional(Type.String({ maxLength: name === 'entries' ? 1024 : 256, description: 'As for Get' }));
-type DeliveryParameter = (typeof DELIVERY_PARAMETERS)[number];
-
-/** The body of Deliver. */
-export const DeliveryOrder = object({
-  url: Type.String({ maxLength: 4096 }),
-  ...(Object.fromEntries(DELIVERY_PARAMETERS.map((name) => [name, parameterOf(name)])) as Record<
-    DeliveryParameter,
-    ReturnType<typeof parameterOf>
-  >),
-  to: Type.Union([S3Destination, WebDavDestination]),
-  webhook: Type.Optional(Webhook),
-});
-
-const DeliveryStart = object({
-  id: Type.String(),
-  events: Type.String({ description: 'Path of Delivery' }),
-});
-
-const DeliveryFailure = object({
-  number: Type.Integer({ format: 'int32', description: 'Of the entry, from 1' }),
-  title: text,
-  type: Type.String({ description: 'The class of the problem' }),
-  detail: Type.Optional(Type.String()),
-});
-
 /** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
   type: Type.Optional(
@@ -269,19 +217,6 @@ const ProblemDetails = Type.Object({
   status: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
   detail: Type.Optional(text),
   instance: Type.Optional(text),
-});
-
-/** The data of an event of Delivery, and the body of its webhook. */
-const DeliveryReport = object({
-  id: Type.String(),
-  state: oneOf(['waiting', 'running', 'done', 'failed', 'cancelled']),
-  total: Type.Integer({ format: 'int32', description: 'Entries; 0 until the link is resolved' }),
-  completed: Type.Integer({ format: 'int32', description: 'Files that were sent' }),
-  skipped: Type.Integer({ format: 'int32', description: 'Files that were there already' }),
-  current: text,
-  bytes: Type.Integer({ format: 'int64', description: 'Stored bytes of this delivery' }),
-  failed: arrayOf('DeliveryFailure', DeliveryFailure),
-  problem: Type.Optional(reference('ProblemDetails', ProblemDetails)),
 });
 
 /** The endpoint badge format of shields.io, which allows these four keys only. */
@@ -294,8 +229,6 @@ const RequestCount = object({
 
 export type AppInfo = Static<typeof AppInfo>;
 export type ArchiveProgress = Static<typeof ArchiveProgress>;
-export type DeliveryOrder = Static<typeof DeliveryOrder>;
-export type DeliveryReport = Static<typeof DeliveryReport>;
 export type RequestCount = Static<typeof RequestCount>;
 export type ResourceInformation = Static<typeof ResourceInformation>;
 export type MediaInformation = Static<typeof MediaInformation>;
@@ -314,10 +247,6 @@ export const schemas = {
   ArchiveProgress,
   AudioVersion,
   Chapter,
-  DeliveryFailure,
-  DeliveryOrder,
-  DeliveryReport,
-  DeliveryStart,
   ItemSegments,
   MediaDetails,
   MediaInformation,

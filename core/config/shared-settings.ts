@@ -158,14 +158,6 @@ export const sharedSettings = inScope('both', {
     description: 'Maximum number of simultaneous streams of one host; further streams are answered with 503',
     passedTo: ['stream-task'],
   },
-  maxDeliveries: {
-    variable: 'MAX_DELIVERIES',
-    parse: wholeNumber(0, 100),
-    default: 2,
-    description:
-      'Maximum number of deliveries to storage that one host of a private instance sends at once; further ones wait. `0`: none are made',
-    passedTo: ['stream-task'],
-  },
   maxStreamsPerClient: {
     variable: 'MAX_STREAMS_PER_CLIENT',
     parse: wholeNumber(1, 100_000),

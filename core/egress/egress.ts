@@ -50,11 +50,7 @@ export interface BlockedAddress {
 
 /** Options of one request. */
 export interface GuardedRequest {
-  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MKCOL' | 'MOVE';
-  /** Sent once: a request with a body follows no redirects. */
-  readonly body?: Readable;
-  /** Its length. Absent: chunked. */
-  readonly bodyBytes?: number;
+  readonly method?: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   /** Called for every hop, so that a redirect to another host carries no cookie and no credential. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;

@@ -36,9 +36,6 @@ export type UpstreamReason =
   | 'delayed'
   | 'service-failed';
 
-/** Why a delivery cannot be stored. */
-export type DestinationReason = 'destination-refused' | 'destination-failed' | 'private-address' | 'unknown-host';
-
 const PASSING_REASONS: readonly string[] = ['not-started', 'bot-check'];
 
 /** Whether what is absent or refused for this reason may be there at another time. */
@@ -220,20 +217,4 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export function withoutFrames<E extends Error>(error: E): E {
   for (let at: unknown = error; at instanceof Error; at = at.cause) void at.stack;
   return error;
-}
-
-/** The storage of a delivery refused or failed. The message is for the client: it has no credential and no address. */
-export class DestinationFailed extends Error {
-  override readonly name = 'DestinationFailed';
-  readonly reason: DestinationReason;
-
-  constructor(message: string, { reason = 'destination-failed', ...options }: ReasonOptions<DestinationReason> = {}) {
-    super(message, options);
-    this.reason = reason;
-  }
-
-  /** Whether another attempt may succeed. */
-  get isPassing(): boolean {
-    return this.reason === 'destination-failed';
-  }
 }

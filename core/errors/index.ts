@@ -4,8 +4,6 @@ export {
   ClientDisconnected,
   ClientLimitExceeded,
   COMPRESSED,
-  DestinationFailed,
-  type DestinationReason,
   EgressRefused,
   InMaintenance,
   InvalidParameter,

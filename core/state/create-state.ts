@@ -6,7 +6,6 @@ import { type Log, silentLog } from '../log/index.ts';
 import { type GuardRecord, periodStart } from '../spending/index.ts';
 import { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 import { createAttachments } from './attachments.ts';
-import { createDeliverySlots } from './create-delivery-slots.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
@@ -114,7 +113,6 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       const record: ProgressRecord = { id: jobId, progress, expiresAt: seconds() + PROGRESS_TTL_SECONDS };
       await put(await packItem(PROGRESS_PREFIX + jobId, record));
     },
-    ...createDeliverySlots({ storage, now: seconds }),
     addStreamBytes: (bytes) => {
       const day = periodStart('day', seconds());
       return storage.add(`spending#${day}`, bytes, day + SPENDING_TTL_SECONDS);

@@ -1,6 +1,5 @@
 export { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 export { createState, ItemTooLarge } from './create-state.ts';
-export { DELIVERY_SLOTS, type DeliverySlots, type StoredDelivery } from './delivery-slots.ts';
 export {
   archiveKey,
   createKeyLookup,

@@ -1,12 +1,11 @@
 import type { GuardRecord } from '../spending/index.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
-import type { DeliverySlots } from './delivery-slots.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 
 /**
  * The persistent state of an instance. Every call throws `StateUnavailable` if the table fails or does not respond in time.
  */
-export interface State extends DeliverySlots {
+export interface State {
   /** Undefined once expired, even if the table has not deleted the item yet. */
   getResource(id: string): Promise<Resource | undefined>;
   /**

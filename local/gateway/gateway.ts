@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly log: Log;
 }
 
-const STREAM_FOLDERS = ['/api/stream/', '/api/deliver/'];
+const STREAM_FOLDERS = ['/api/stream/'];
 const FUNCTION_PATHS: ReadonlySet<string> = new Set(
   operations.filter(({ servedBy }) => servedBy === 'function').map(({ path }) => path.toLowerCase()),
 );

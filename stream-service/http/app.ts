@@ -42,7 +42,6 @@ import {
 import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
-import { type DeliverDependencies, deliverRoute, deliveryRoute } from './deliver.ts';
 import { createSendEvents } from './event-streams.ts';
 import { itemRoute, toItem, toSegments } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
@@ -135,7 +134,7 @@ const routePath = (operationId: StreamOperationId): string =>
 const methodsOfPath = (path: string): string | undefined =>
   streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
-interface StreamRoutesDependencies extends Pick<DeliverDependencies, 'deliveries'> {
+interface StreamRoutesDependencies {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
@@ -280,8 +279,6 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     ),
     ArchiveProgress: (operationId) =>
       archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
-    Deliver: (operationId) => deliverRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
-    Delivery: (operationId) => deliveryRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Item: (operationId) => itemRoute(app, routePath(operationId), find, toItem),
     Segments: (operationId) =>
       itemRoute(app, routePath(operationId), find, async ({ resource }) => toSegments(await segments.list(resource))),

@@ -100,12 +100,6 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       return resolver.refresh(resource, signal, client);
     };
     const { latest, readAsBrowser } = resolver;
-    const createDeliverySettings = () => {
-      const secrets = settings.accessKeys.map(({ hash }) => hash);
-      // The edge forwards no orders to a task that ends when it is idle.
-      const isOffered = secrets.length > 0 && settings.maxDeliveries > 0 && belongsToService;
-      return isOffered ? { ...settings, egress, state, secrets, owner: randomUUID() } : undefined;
-    };
     const streams = await createStreamService({
       ...settings,
       state,
@@ -115,7 +109,6 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       ffmpeg: tools.ffmpeg,
       maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
       limits: settings,
-      deliveries: createDeliverySettings(),
       drainSeconds,
       observer: {
         onStreamStart(bytesSent) {

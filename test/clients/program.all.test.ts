@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -49,6 +50,40 @@ describe('the program', () => {
     expect(await reelay(args, folder)).toMatchObject({ code: 0, stdout: 'sound.mp3\n' });
     expect((await reelay([clip, '-q', 'mp3', '-o', folder, '--quiet'])).stdout).toBe(`${join(folder, 'clip.mp3')}\n`);
     expect((await readdir(folder)).toSorted()).toEqual(['clip.mp3', 'sound.mp3']);
+  });
+
+  it('writes a link to a pipe, which a lost connection does not end', async () => {
+    const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: [3_000_000, 2_000_000] });
+    onTestFinished(() => proxy.close());
+    const folder = await temporaryFolder();
+    const piped = `"$0" "$@" -o - | sha256sum; exit "\${PIPESTATUS[0]}"`;
+    const args = ['-c', piped, process.execPath, PROGRAM, link, '--quiet'];
+    const { code, stdout } = await start(args, folder, proxy.baseUrl, 'bash').ended;
+    expect([code, proxy.cutsLeft]).toEqual([0, 0]);
+    expect(stdout).toMatch(new RegExp(`^${createHash('sha256').update(bytes).digest('hex')} `));
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('fails where the reader of its pipe ends early', async () => {
+    const command = `"$0" "$@" -o - | head -c 10 >/dev/null; exit "\${PIPESTATUS[0]}"`;
+    const args = ['-c', command, process.execPath, PROGRAM, link, '--quiet'];
+    const { code, stderr } = await start(args, await temporaryFolder(), undefined, 'bash').ended;
+    expect([code, stderr]).toEqual([
+      EXIT_CODES.failed,
+      expect.stringMatching(/^reelay: standard output cannot be written: the reader has ended\n/),
+    ]);
+  });
+
+  itWith('rclone')('sends a link to storage by the command in the documents', async () => {
+    const api = await readFile(resolve(import.meta.dirname, '../../docs/api.md'), 'utf8');
+    const [command = ''] = /^reelay .* \| rclone rcat .*$/m.exec(api) ?? [];
+    const folder = await temporaryFolder();
+    const shown = command
+      .replace(/^reelay \S+/, `"$0" "$@" ${link} --quiet`)
+      .replace(/rcat \S+/, `rcat ${join(folder, 'stored.mp4')}`);
+    const { code, stderr } = await start(['-c', shown, process.execPath, PROGRAM], folder, undefined, 'sh').ended;
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('reelay:')]);
+    expect((await readFile(join(folder, 'stored.mp4'))).equals(bytes)).toBe(true);
   });
 
   it('prints the URL of the stream', async () => {

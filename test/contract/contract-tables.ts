@@ -200,24 +200,6 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
       ...{ 406: undefined, 413: undefined, 415: undefined },
     },
   },
-  'POST /api/Deliver': {
-    operationId: 'Deliver',
-    parameters: [],
-    responses: {
-      ...{ 202: 'DeliveryStart', 400: PROBLEM, 404: PROBLEM, 413: PROBLEM },
-      ...{ 415: PROBLEM, 429: PROBLEM, 503: PROBLEM },
-    },
-  },
-  'GET /api/Deliver/{id}': {
-    operationId: 'Delivery',
-    parameters: ['path id string required'],
-    responses: { 200: undefined, 404: PROBLEM },
-  },
-  'DELETE /api/Deliver/{id}': {
-    operationId: 'CancelDelivery',
-    parameters: ['path id string required'],
-    responses: { 204: undefined, 404: PROBLEM },
-  },
   'GET /api/Stream/Hls/{key}/master.m3u8': {
     operationId: 'HlsMaster',
     parameters: ['path key string required', 'query audio string'],

@@ -57,22 +57,11 @@ const OPTIONS: Readonly<Record<string, RequestOptions>> = {
   Mcp: { method: 'POST', headers: MESSAGE_HEADERS, body: messageOf('tools/list') },
 };
 
-/** Those of private instances alone: `test/stream-service/deliveries` requests them. */
-const PRIVATE = ['Deliver', 'Delivery', 'CancelDelivery'];
-
 it('covers every operation of the document', () => {
   const operations = Object.values(target.api.json.paths).flatMap((methods) => Object.values(methods));
-  const ids = new Set([...REQUESTS.map(([operationId]) => operationId), ...PRIVATE]);
+  const ids = new Set(REQUESTS.map(([operationId]) => operationId));
   expect([...ids].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
 });
-
-it.each([
-  ['POST', '/api/Deliver'],
-  ['GET', '/api/Deliver/0-unknown'],
-  ['DELETE', '/api/Deliver/0-unknown'],
-])('%s %s is unknown to a public instance', async (method, path) =>
-  expect((await target.get(path, { method })).status).toBe(404),
-);
 
 it.each(REQUESTS)('%s answers', async (operationId, path, type) => {
   const { status, headers, body } = await target.get(await path(), OPTIONS[operationId]);

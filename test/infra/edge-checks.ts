@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
 import { profiles } from '../../infra/config/profiles.ts';
-import { isDelivery } from '../../infra/constructs/edge/path-prefixes.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { withoutHash } from './permissions.ts';
@@ -49,7 +48,7 @@ export function checkEdge(): void {
 
     it('routes every path of the stream service in any case to its behaviour, pictures for seeking included', () => {
       const { CacheBehaviors } = distribution(of);
-      const streams = operations.filter(({ servedBy, path }) => servedBy === 'stream-service' && !isDelivery(path));
+      const streams = operations.filter(({ servedBy }) => servedBy === 'stream-service');
       const paths = streams.map(({ path }) => path.replaceAll(/\{\w+\}/g, KEY));
       expect(paths).toEqual(
         expect.arrayContaining([`/api/Stream/Storyboard/${KEY}`, `/api/Stream/Storyboard/${KEY}/${KEY}`]),

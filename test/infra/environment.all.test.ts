@@ -76,14 +76,7 @@ const OF_ONE_MACHINE = [
   'METRICS_PORT',
   'METRICS_HOST',
 ];
-const OF_STREAMS = [
-  'PROBED_HOSTS',
-  'MAX_FFMPEG',
-  'MAX_STREAMS',
-  'MAX_STREAMS_PER_CLIENT',
-  'MAX_DELIVERIES',
-  'TRUSTED_PROXIES',
-];
+const OF_STREAMS = ['PROBED_HOSTS', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only for single sites. */
 const SECRETS = [
   'ACCESS_KEYS',
@@ -160,10 +153,8 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     const task = readTaskSettings(environment);
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 8080, maxStreams: 30, maxFfmpeg: 2, playlistLimit: 50 });
     expect(task).toMatchObject({ idleMinutes: profile === 'hobby' ? 15 : 0, stage: 'main' });
-    // Its value becomes ACCESS_KEYS, where deliveries are made.
-    expect('ACCESS_KEYS_SECRET' in given).toBe(profile === 'team');
     const unread = Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key));
-    expect(unread.filter((key) => key !== 'ACCESS_KEYS_SECRET')).toEqual([]);
+    expect(unread).toEqual([]);
     const unset = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
     // The pointer selects the tools; the wake function passes the secret when it starts a task.
     const intended = [
@@ -234,11 +225,11 @@ it.each(['hobby', 'team'] as const)(
 );
 
 describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => {
-  it('are readable by the function that copies their hashes, and by the stream service that encrypts deliveries', () => {
+  it('are readable by the function that copies their hashes alone', () => {
     const readers = resourcesByRole(deployed[profile], 'secretsmanager:GetSecretValue');
     const { AccessKeysSyncRole, ...others } = readers;
     expect(AccessKeysSyncRole).toEqual([expect.stringContaining('secret:access-keys-')]);
-    expect(others).toEqual(profile === 'hobby' ? {} : { TaskTaskRole: AccessKeysSyncRole });
+    expect(others).toEqual({});
     const writers = resourcesByRole(deployed[profile], 'cloudfront-keyvaluestore:UpdateKeys');
     expect(Object.keys(writers)).toEqual(['AccessKeysSyncRole']);
   });

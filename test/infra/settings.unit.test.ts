@@ -30,7 +30,6 @@ describe('readContext', () => {
       playlistLimit: 200,
       pricingPlan: 'none',
       search: false,
-      maxDeliveries: 2,
       resolverMemory: 2048,
       resolverProvisioned: 0,
       idleMinutes: 15,

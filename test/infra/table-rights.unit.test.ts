@@ -12,7 +12,6 @@ const lease = { owner: 'one', expiresAt: 2e9, activity: 'Updating', startedAt: 1
 const tools = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' }, installedAt: 1 };
 const link = { type: 'Media', id: 'l', url: 'https://a.example/', resourceId: 'r', freshUntil: 2e9, expiresAt: 2e9 };
 const list = { id: 'k'.repeat(33), url: link.url, title: null, author: null, entries: [], expiresAt: 2e8 };
-const delivery = { id: 'd', client: 'c', report: {} };
 
 /** Calls of the state interface that the code of each role makes. */
 const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
@@ -34,8 +33,6 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
     ...[state.putResource(aResource(1)), state.getArchivedList(list.id), state.touchArchivedList(list)],
     ...[state.addStreamBytes(1), state.getCostGuard()],
     ...[state.getAttachment('r', 'cover'), state.putAttachment('r', 'cover', Buffer.from('a'))],
-    ...[state.getDelivery(0), state.takeDelivery(0, delivery), state.putDelivery(0, delivery, delivery)],
-    ...[state.acquireDelivery(0, lease), state.cancelDelivery(0, 'd'), state.getCancelledDelivery(0)],
   ],
   StreamsWakeRole: (state) => [
     state.getArchivedList(list.id),

@@ -43,19 +43,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     expect(result.headers).toEqual({ 'x-reelay-access': { value: HASH } });
   });
 
-  it('forwards deliveries where the host of streams always exists', async () => {
-    const order = await ask('/API/deliver', bearer, 'POST');
-    const end = await ask('/api/Deliver/3-Abc.', bearer, 'DELETE');
-    expect((await ask('/api/Deliver', {}, 'POST')).result.statusCode).toBe(401);
-    if (mode === 'on-demand') {
-      expect([order.result.statusCode, end.result.statusCode]).toEqual([404, 404]);
-      return;
-    }
-    expect([order.result.uri, order.choice]).toEqual(['/api/Deliver', { id: 'stream' }]);
-    expect([end.result.uri, end.choice]).toEqual(['/api/Deliver/3-Abc.', { id: 'stream' }]);
-    expect((await ask('/api/Deliver', bearer, 'DELETE')).result.headers?.allow?.value).toBe('POST, OPTIONS');
-  });
-
   it('admits a link whose parameters are not decoded', async () => {
     const request = requestOf(`/api/Get?${LINK}`);
     const querystring = { ...request.querystring, url: { value: encodeURIComponent(link) } };
@@ -166,7 +153,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
       requestOf(`/api/Stream/Media/${signed}`),
       requestOf(`/api/Stream/Media/${signed}x`),
       requestOf('/api/App'),
-      requestOf('/api/Deliver', { headers: bearer, method: 'POST' }),
       requestOf(`/embed/${signed}`),
     ];
     // The store of this run has one value for every key.

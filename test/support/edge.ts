@@ -65,7 +65,6 @@ export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
     mode,
     ...(isPrivate && {
       access: { corsAllowedOrigins: CORS_ORIGINS },
-      hasDeliveries: mode === 'balanced',
       securityContacts: SECURITY_CONTACTS,
       isEmbeddable: true,
     }),

@@ -34,16 +34,6 @@ export interface paths {
     /** The Model Context Protocol (streamable HTTP, stateless): tools for assistants */
     post: operations["Mcp"];
   };
-  "/api/Deliver": {
-    /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
-    post: operations["Deliver"];
-  };
-  "/api/Deliver/{id}": {
-    /** Reports how far a delivery is, as server-sent events */
-    get: operations["Delivery"];
-    /** Ends a delivery, and removes what is stored of an unfinished file */
-    delete: operations["CancelDelivery"];
-  };
   "/api/Stream/Media/{key}": {
     /** Streams one rendition, whole or by range */
     get: operations["Media"];
@@ -142,104 +132,6 @@ export interface components {
       /** Format: double */
       endSeconds?: number | null;
     };
-    DeliveryFailure: {
-      /**
-       * Format: int32
-       * @description Of the entry, from 1
-       */
-      number: number;
-      title: string | null;
-      /** @description The class of the problem */
-      type: string;
-      detail?: string;
-    };
-    DeliveryOrder: {
-      url: string;
-      /** @description As for Get */
-      quality?: string;
-      /** @description As for Get */
-      codec?: string;
-      /** @description As for Get */
-      format?: string;
-      /** @description As for Get */
-      bitrate?: string;
-      /** @description As for Get */
-      tags?: string;
-      /** @description As for Get */
-      subtitles?: string;
-      /** @description As for Get */
-      audio?: string;
-      /** @description As for Get */
-      start?: string;
-      /** @description As for Get */
-      end?: string;
-      /** @description As for Get */
-      skip?: string;
-      /** @description As for Get */
-      mark?: string;
-      /** @description As for Get */
-      chapter?: string;
-      /** @description As for Get */
-      entries?: string;
-      to: {
-        /** @enum {string} */
-        kind: "s3";
-        /** @description http or https URL; the bucket follows in the path */
-        endpoint: string;
-        region: string;
-        bucket: string;
-        /** @description In front of the names, such as videos/2026 */
-        prefix?: string;
-        accessKeyId: string;
-        secretAccessKey: string;
-        sessionToken?: string;
-      } | {
-        /** @enum {string} */
-        kind: "webdav";
-        /** @description http or https URL of a folder that exists */
-        url: string;
-        username?: string;
-        password?: string;
-      };
-      webhook?: {
-        url: string;
-        /** @description Key of the signature */
-        secret: string;
-      };
-    };
-    DeliveryReport: {
-      id: string;
-      /** @enum {string} */
-      state: "waiting" | "running" | "done" | "failed" | "cancelled";
-      /**
-       * Format: int32
-       * @description Entries; 0 until the link is resolved
-       */
-      total: number;
-      /**
-       * Format: int32
-       * @description Files that were sent
-       */
-      completed: number;
-      /**
-       * Format: int32
-       * @description Files that were there already
-       */
-      skipped: number;
-      current: string | null;
-      /**
-       * Format: int64
-       * @description Stored bytes of this delivery
-       */
-      bytes: number;
-      failed: components["schemas"]["DeliveryFailure"][];
-      problem?: components["schemas"]["ProblemDetails"];
-    };
-    DeliveryStart: {
-      id: string;
-      /** @description Path of Delivery */
-      events: string;
-    };
     ItemSegments: {
       segments: components["schemas"]["Segment"][];
     };
@@ -335,7 +227,7 @@ export interface components {
       fileSizeBytes: number | null;
     };
     ProblemDetails: {
-      /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/destination-refused, /problems/destination-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
+      /** @description The class of the problem: /problems/bad-url, /problems/bad-parameter, /problems/unauthorized, /problems/link-refused, /problems/cross-site, /problems/unknown-host, /problems/private-address, /problems/not-found, /problems/no-media, /problems/not-started, /problems/ended, /problems/gone, /problems/method-not-allowed, /problems/login, /problems/age, /problems/private, /problems/members, /problems/payment, /problems/drm, /problems/region, /problems/bot-check, /problems/refused, /problems/unsupported, /problems/unsupported-rendition, /problems/too-large, /problems/range-not-satisfiable, /problems/unknown-instance, /problems/too-many, /problems/headers-too-large, /problems/disconnected, /problems/internal, /problems/rate-limited, /problems/site-error, /problems/site-timeout, /problems/site-changed, /problems/service-failed, /problems/maintenance, /problems/starting, /problems/delayed, /problems/busy */
       type?: string | null;
       title?: string | null;
       /** Format: int32 */
@@ -616,56 +508,6 @@ export interface operations {
       };
       /** @description A notification was accepted */
       202: {
-        content: {
-        };
-      };
-    };
-  };
-  /** Sends a rendition, or the entries of a list, to storage. Private instances alone */
-  Deliver: {
-    /** @description What to send, by the parameters of Get, of which format is one of the audio; and where to */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["DeliveryOrder"];
-      };
-    };
-    responses: {
-      /** @description Location follows the delivery */
-      202: {
-        content: {
-          "application/json": components["schemas"]["DeliveryStart"];
-        };
-      };
-    };
-  };
-  /** Reports how far a delivery is, as server-sent events */
-  Delivery: {
-    parameters: {
-      path: {
-        /** @description As Deliver has answered */
-        id: string;
-      };
-    };
-    responses: {
-      /** @description An unnamed event for each change, whose data is a DeliveryReport in JSON; the last one is done, failed or cancelled */
-      200: {
-        content: {
-          "text/event-stream": unknown;
-        };
-      };
-    };
-  };
-  /** Ends a delivery, and removes what is stored of an unfinished file */
-  CancelDelivery: {
-    parameters: {
-      path: {
-        /** @description As Deliver has answered */
-        id: string;
-      };
-    };
-    responses: {
-      /** @description The delivery ends, or has ended before */
-      204: {
         content: {
         };
       };
@@ -1121,8 +963,6 @@ export type ProblemName =
   | 'site-timeout'
   | 'site-changed'
   | 'service-failed'
-  | 'destination-refused'
-  | 'destination-failed'
   | 'maintenance'
   | 'starting'
   | 'delayed'

@@ -59,10 +59,8 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: (request.method ?? 'GET') as Dispatcher.HttpMethod,
-        headers:
-          request.bodyBytes === undefined ? headers : { ...headers, 'content-length': String(request.bodyBytes) },
-        ...(request.body && { body: request.body }),
+        method: request.method ?? 'GET',
+        headers,
         headersTimeout: stallTimeoutMs,
         bodyTimeout: stallTimeoutMs,
       },
@@ -89,7 +87,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       const location = redirectOf(response);
       if (location === undefined || request.maxRedirects === 0) return { ...response, url: url.href };
       try {
-        if (request.body || hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
+        if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
         url = redirectTarget(url, location);
       } finally {
         discardResponse(response);

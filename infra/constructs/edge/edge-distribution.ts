@@ -26,12 +26,11 @@ import { Construct, type IDependable } from 'constructs';
 import { framedBy } from '../../../core/api/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { spendingPlan } from '../../cost/index.ts';
-import { deliverySecretOf, regionalName, suppressNag } from '../shared/index.ts';
+import { regionalName, suppressNag } from '../shared/index.ts';
 import {
   API_PREFIX,
   anyCasePath,
   anyCasePattern,
-  DELIVERY_PATH,
   FUNCTION_PATHS_OF_STREAMS,
   MCP_PATH,
   STREAM_PREFIX,
@@ -107,7 +106,6 @@ export class EdgeDistribution extends Construct {
       additionalBehaviors: {
         ...Object.fromEntries(FUNCTION_PATHS_OF_STREAMS.map((path) => [anyCasePath(path), origins.api])),
         [anyCasePattern(STREAM_PREFIX)]: origins.stream,
-        ...(origins.delivery && { [anyCasePattern(DELIVERY_PATH)]: origins.delivery }),
         [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,
         ...(embedOrigins.length > 0 && {
@@ -189,7 +187,6 @@ export class EdgeDistribution extends Construct {
     return {
       functionAssociations,
       api: { ...uncached, origin: apiOrigin },
-      delivery: deliverySecretOf(deployment) ? { ...uncached, origin: streamOrigin } : undefined,
       stream: {
         ...uncached,
         origin: streamOrigin,

@@ -7,20 +7,12 @@ function commonFolder([first, ...others]: readonly Operation[]): string {
   return `${folders.slice(0, shared < 0 ? undefined : shared).join('/')}/`;
 }
 
-/** Operations that store files elsewhere: the stream service has them, and nothing of theirs is kept by a cache. */
-export const DELIVERY_PATH = getOperation('Deliver').path;
-
-/** Whether a path is one of deliveries. */
-export const isDelivery = (path: string): boolean => path.startsWith(DELIVERY_PATH);
-
 /** The one path outside the folder of the API. */
 export const MCP_PATH = getOperation('Mcp').path;
 
 /** Prefixes of the paths that the edge handles alike, from the table of operations. With a slash at the end. */
 export const API_PREFIX = commonFolder(operations.filter(({ path }) => path !== MCP_PATH));
-export const STREAM_PREFIX = commonFolder(
-  operations.filter(({ servedBy, path }) => servedBy === 'stream-service' && !isDelivery(path)),
-);
+export const STREAM_PREFIX = commonFolder(operations.filter(({ servedBy }) => servedBy === 'stream-service'));
 
 /** Paths of functions in the folder of the stream service, whose cache key has none of their parameters. */
 export const FUNCTION_PATHS_OF_STREAMS: readonly string[] = operations

@@ -17,7 +17,6 @@ async function admit(request, route) {
   if (route.origin === 'page') return undefined;
   const hash = await hashOfCredentials(request);
   const segments = route.path.split('/');
-  // Paths of deliveries have no key.
   const inPath = route.origin === 'stream' && (segments[KEY_SEGMENT] || '').indexOf('.') >= 0;
   const parameter = SIGNED_PATHS.indexOf(route.path) < 0 ? '' : parameterOf(request, 'access');
   const signed = inPath || parameter !== '';

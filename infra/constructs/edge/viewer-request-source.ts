@@ -10,18 +10,15 @@ import {
 } from '../../../core/api/index.ts';
 import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
-import { deliverySecretOf } from '../shared/index.ts';
-import { API_PREFIX, isDelivery } from './path-prefixes.ts';
+import { API_PREFIX } from './path-prefixes.ts';
 
 /** The paths that the edge function knows, together by origin and methods: the function has little room. */
-function groupRoutes(hasDeliveries: boolean) {
-  const routes = operations
-    .filter(({ path }) => hasDeliveries || !isDelivery(path))
-    .map(({ path, methods, servedBy }) => ({
-      path,
-      origin: servedBy === 'function' ? 'api' : 'stream',
-      methods: [...methods, 'OPTIONS'].join(', '),
-    }));
+function groupRoutes() {
+  const routes = operations.map(({ path, methods, servedBy }) => ({
+    path,
+    origin: servedBy === 'function' ? 'api' : 'stream',
+    methods: [...methods, 'OPTIONS'].join(', '),
+  }));
   const groups = Map.groupBy(routes, ({ origin, methods }) => `${origin} ${methods}`);
   return [...groups.values()].map((group) => ({ ...group[0], path: undefined, paths: group.map(({ path }) => path) }));
 }
@@ -51,8 +48,6 @@ export interface ViewerRequestOptions {
   readonly mode: 'balanced' | 'on-demand';
   /** Set for a private instance, whose access keys are in the key-value store. */
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
-  /** Whether the host of streams makes deliveries. @default false */
-  readonly hasDeliveries?: boolean;
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];
   /** Whether pages may frame the player. @default false */
@@ -75,7 +70,6 @@ export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profil
   return viewerRequestSource({
     mode: profile.streamHost === 'on-demand' ? 'on-demand' : 'balanced',
     access: settings.accessKeysSecret ? { corsAllowedOrigins: settings.corsAllowedOrigins } : undefined,
-    hasDeliveries: deliverySecretOf(deployment) !== undefined,
     securityContacts: settings.securityContact,
     isEmbeddable: settings.embedOrigins.length > 0,
   });
@@ -108,14 +102,14 @@ const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id
  * @throws SettingError when settings make it too long
  */
 export function viewerRequestSource(options: ViewerRequestOptions): string {
-  const { mode, access, hasDeliveries = false, securityContacts = [], isEmbeddable } = options;
+  const { mode, access, securityContacts = [], isEmbeddable } = options;
   const documents = [PROBLEM_DOCUMENTS, ...(isEmbeddable ? [EMBED_DOCUMENT] : [])];
   const source = readSource('viewer-request.js')
     .replace('__DOCUMENTS__', () => documents.join('|'))
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(groupRoutes(hasDeliveries)))
+    .replace('__ROUTES__', JSON.stringify(groupRoutes()))
     .replace(/^ *\/\/ __ADMIT__\n/m, access ? ADMIT : '')
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));

@@ -4,7 +4,7 @@ export { serviceMetric } from './metrics.ts';
 export { suppressNag, suppressWildcards, type Wildcard } from './nag-suppressions.ts';
 export { anyDistribution, regionalName } from './regional-name.ts';
 export { SdkCall } from './sdk-call.ts';
-export { deliverySecretOf, secretReadStatements } from './secret-access.ts';
+export { secretReadStatements } from './secret-access.ts';
 export { arnInStack, ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 export { ServiceLinkedRole, type ServiceLinkedRoleProps } from './service-linked-role.ts';
 export { allowItems, checkTable, StateTable } from './state-table.ts';

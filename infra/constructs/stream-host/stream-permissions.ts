@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { spendingPlan, unitPrices } from '../../cost/index.ts';
-import { allowItems, deliverySecretOf, secretReadStatements, type Wildcard } from '../shared/index.ts';
+import { allowItems, secretReadStatements, type Wildcard } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 
 /** What the stream service reads and writes, wherever it runs. */
@@ -23,7 +23,7 @@ export const streamStatements = ({ deployment, table, tools }: StreamDependencie
   new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
   // With ListBucket, S3 answers 404 instead of 403 for missing objects.
   new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
-  ...secretReadStatements(deployment.settings, deliverySecretOf(deployment)),
+  ...secretReadStatements(deployment.settings),
 ];
 
 /** The wildcards among those permissions. */
@@ -48,7 +48,6 @@ export function streamVariables(
 ): Record<string, string> {
   const { settings, profile } = deployment;
   const { cachesStreams, dailyCap } = spendingPlan(settings, profile);
-  const deliverySecret = deliverySecretOf(deployment);
   const { edgeByte } = unitPrices(settings, profile);
   // Bytes that the edge keeps leave without the service.
   const isMetered = !cachesStreams && edgeByte > 0;
@@ -59,7 +58,6 @@ export function streamVariables(
     IDLE_MINUTES: String(idleMinutes),
     TRUSTED_PROXIES: String(trustedProxies),
     ...(isMetered && { STREAM_BYTES_A_DAY: String(Math.floor(dailyCap / edgeByte)) }),
-    ...(deliverySecret && { ACCESS_KEYS_SECRET: deliverySecret }),
     ...variablesFor('stream-task', settings),
   };
 }

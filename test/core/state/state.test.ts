@@ -211,27 +211,6 @@ describeState('createState', (open) => {
     });
   });
 
-  describe('deliveries', () => {
-    it('are replaced by the one that has written them last, until they have ended', async () => {
-      const { state } = await open();
-      const taken = { id: '0-a', client: 'one', report: {}, sealed: 'x' };
-      const first = { ...taken, writer: 'first' };
-      const second = { ...taken, writer: 'second' };
-      expect(await state.takeDelivery(0, taken)).toBe(true);
-      expect(await state.takeDelivery(0, { ...taken, id: '0-b' })).toBe(false);
-      expect(await state.putDelivery(0, first, taken)).toBe(true);
-      // Its answer may have been lost.
-      expect(await state.putDelivery(0, first, taken)).toBe(true);
-      expect(await state.putDelivery(0, second, first)).toBe(true);
-      expect(await state.putDelivery(0, first, taken)).toBe(false);
-      const ended = { ...taken, sealed: undefined, writer: 'second' };
-      expect(await state.putDelivery(0, ended, first)).toBe(true);
-      expect(await state.putDelivery(0, second, first)).toBe(false);
-      expect(await state.takeDelivery(0, { ...taken, id: '0-b' })).toBe(true);
-      expect(await state.putDelivery(0, second, first)).toBe(false);
-    });
-  });
-
   describe('request count', () => {
     it('starts at zero and counts concurrent requests', async () => {
       const { state } = await open();

@@ -9,6 +9,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 const { stdout, stderr, env: environment } = process;
+// A reader that ends early is reported by the write that fails.
+stdout.on('error', () => undefined);
 process.exitCode = await run(process.argv.slice(2), {
   stdout,
   stderr,

@@ -12,7 +12,8 @@ Downloads a media link through an instance of Reelay. An interrupted download co
 The link of a list with -o FOLDER keeps the folder in step with it: only what is missing is fetched.
 
   -q, --quality QUALITY  best (default), worst, a maximum height such as 1080p, audio, or mp3
-  -o, --output FILE      the name of the file, or an existing folder for it; default: the title. The folder of a list
+  -o, --output FILE      the name of the file, or an existing folder for it; default: the title. The folder of a list;
+                         - is standard output
       --delete           remove files of a folder whose entries the list no longer has
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
@@ -97,7 +98,8 @@ export function parseCommand(
   if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is not an http or https URL`);
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
-  const isFolder = values.output !== undefined && !values.url && !ARCHIVES.includes(values.format ?? '');
+  const isFolder =
+    values.output !== undefined && values.output !== '-' && !values.url && !ARCHIVES.includes(values.format ?? '');
   if (values.delete && !isFolder) throw new UsageError('--delete needs --output FOLDER, without --url and an archive');
   const chosen = Object.keys(SELECTION).flatMap((name) => {
     const value = values[name as keyof typeof SELECTION];

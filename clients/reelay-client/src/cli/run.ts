@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type DownloadProgress, download } from '../files/index.ts';
+import { type DownloadProgress, download, pipe, requireWritable } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
 import { ARCHIVES, type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
 import { EXIT_CODES, exitCodeOf, reasonOf } from './outcome.ts';
@@ -8,7 +8,7 @@ import { isListFolder, reportSync } from './run-sync.ts';
 
 /** Where the program reads and writes. */
 export interface Terminal {
-  readonly stdout: { write(text: string): unknown };
+  readonly stdout: { write(data: string | Uint8Array, done?: (error?: Error | null) => void): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
@@ -69,7 +69,8 @@ async function fetchLink(
     const syncing = { ...retry, link, folder, selection, deletes, overwrites, onProgress: showProgress };
     return reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
   };
-  const folder = isUrlOnly || ARCHIVES.includes(selection.format ?? '') ? undefined : output;
+  const isPiped = output === '-';
+  const folder = isPiped || isUrlOnly || ARCHIVES.includes(selection.format ?? '') ? undefined : output;
   if (folder !== undefined && (deletes || (await isListFolder(folder)))) return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     if (folder === undefined || !(error instanceof ReelayError) || error.status !== 415) throw error;
@@ -80,6 +81,18 @@ async function fetchLink(
   if (url === undefined) return sync(folder ?? '.');
   if (isUrlOnly) {
     stdout.write(`${url}\n`);
+    return EXIT_CODES.done;
+  }
+  if (isPiped) {
+    const write = (bytes: Uint8Array) =>
+      new Promise<void>((resolve, reject) => {
+        stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+      });
+    const bytes = await pipe(client, url, (chunk) => requireWritable('standard output', write(chunk)), {
+      ...retry,
+      onProgress: showProgress,
+    }).finally(() => bar?.clear());
+    if (!isQuiet) stderr.write(`${formatBytes(bytes)}\n`);
     return EXIT_CODES.done;
   }
   const isFolder = output !== undefined && (await stat(output).catch(() => undefined))?.isDirectory();
@@ -98,6 +111,7 @@ async function fetchLink(
 /** What is left behind. */
 function interruption(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Interrupted.';
+  if (progress.file === '-') return 'Interrupted. The output is incomplete.';
   if (progress.canResume) return 'Interrupted. The same command continues it.';
   return `Interrupted. This stream cannot be continued; what was received is in ${progress.file}.part`;
 }

@@ -3,10 +3,19 @@ import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { createRetries, type RetryOptions } from '../retry.ts';
 import { safeFileName } from './file-name.ts';
-import { openPartialFile, type PartialFile, sizeOf } from './partial-file.ts';
+import { createPipe, openPartialFile, type PartialFile, sizeOf } from './partial-file.ts';
 import { copyBody, describeStream, openRest } from './receive.ts';
 
-export interface DownloadOptions extends RetryOptions {
+interface ReceiveOptions extends RetryOptions {
+  /** Called when bytes are written. */
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** A connection without a byte for so long counts as lost. @default 60,000 */
+  readonly stallTimeoutMs?: number | undefined;
+  /** Temporary failures are waited out for so long without progress. @default 300 */
+  readonly maxWaitSeconds?: number | undefined;
+}
+
+export interface DownloadOptions extends ReceiveOptions {
   /** Path of the file. @default the name that the instance gives it, in `folder` */
   readonly file?: string | undefined;
   /** @default the current one */
@@ -15,12 +24,6 @@ export interface DownloadOptions extends RetryOptions {
   readonly chooseFile?: ((suggested: SuggestedFile) => Promise<string>) | undefined;
   /** Replaces a file that is there. */
   readonly overwrites?: boolean | undefined;
-  /** Called when bytes are written. */
-  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
-  /** A connection without a byte for so long counts as lost. @default 60,000 */
-  readonly stallTimeoutMs?: number | undefined;
-  /** Temporary failures are waited out for so long without progress. @default 300 */
-  readonly maxWaitSeconds?: number | undefined;
 }
 
 /** A file as the instance describes it. */
@@ -64,73 +67,102 @@ const MAX_CHANGES = 3;
 export async function download(
   client: Pick<Client, 'send'>,
   url: string,
-  options: DownloadOptions = {},
+  { file, folder = '.', chooseFile, overwrites, ...options }: DownloadOptions = {},
 ): Promise<Download> {
-  const {
-    file,
-    folder = '.',
-    chooseFile,
-    overwrites,
-    onProgress,
-    stallTimeoutMs = STALL_TIMEOUT_MS,
-    ...retry
-  } = options;
-  const retries = createRetries({ maxWaitSeconds: MAX_WAIT_SECONDS, ...retry });
-  const attempt = async <T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await withStallTimeout(stallTimeoutMs, retry.signal, act);
-      } catch (error) {
-        retry.signal?.throwIfAborted();
-        if (partial && partial.receivedBytes > 0 && !partial.entity?.canResume) throw error;
-        await retries.next(error);
-      }
-    }
-  };
-
-  let partial: PartialFile | undefined;
-  const there = await attempt((signal) => describeStream(client, url, signal));
+  const attempts = createAttempts(options);
+  const there = await attempts.run((signal) => describeStream(client, url, signal));
   const name = safeFileName(there.fileName ?? 'download');
   const path = file ?? (await chooseFile?.({ name, totalBytes: there.totalBytes })) ?? join(folder, name);
   const size = overwrites ? undefined : await sizeOf(path);
   if (size !== undefined && size === there.totalBytes) return { file: path, bytes: size, resumedBytes: size };
   if (size !== undefined) throw new ReelayError('file-exists', { message: `${path} exists` });
 
-  const opened = await openPartialFile(path);
-  partial = opened;
-  // Received by a process that ended before it could give the file its name.
-  const isWhole = opened.entity?.etag === there.etag && opened.receivedBytes === there.totalBytes;
-  let resumedBytes = isWhole ? opened.receivedBytes : undefined;
-  let changes = 0;
+  const partial = await openPartialFile(path);
   try {
-    while (!isWhole) {
-      const isReceived = await attempt(async (signal, onBytes) => {
-        const response = await openRest(client, url, opened, signal);
-        resumedBytes ??= opened.receivedBytes;
-        if (!response) return false;
-        await copyBody(response.body, opened, () => {
-          onBytes();
-          retries.reset();
-          const { receivedBytes, entity: { totalBytes, estimatedBytes, canResume = false } = {} } = opened;
-          onProgress?.({
-            file: path,
-            receivedBytes,
-            resumedBytes: resumedBytes ?? 0,
-            totalBytes,
-            estimatedBytes,
-            canResume,
-          });
-        });
-        return true;
-      });
-      if (isReceived) break;
-      if (++changes > MAX_CHANGES) throw new ReelayError('interrupted', { message: 'The file keeps changing' });
-    }
-    await opened.finish();
-    return { file: path, bytes: opened.receivedBytes, resumedBytes: resumedBytes ?? 0 };
+    // Received by a process that ended before it could give the file its name.
+    const isWhole = partial.entity?.etag === there.etag && partial.receivedBytes === there.totalBytes;
+    const resumedBytes = isWhole
+      ? partial.receivedBytes
+      : await receive(client, url, { target: partial, file: path, attempts, onProgress: options.onProgress });
+    await partial.finish();
+    return { file: path, bytes: partial.receivedBytes, resumedBytes };
   } finally {
-    await opened.close();
+    await partial.close();
   }
+}
+
+/**
+ * Streams a URL of an instance to what takes its bytes, such as a pipe. A lost connection continues at the exact byte.
+ * @param write settles when it can take more
+ * @returns the number of bytes
+ * @throws ReelayError, also where the file changes: what was written cannot be taken back; and what `write` throws
+ */
+export async function pipe(
+  client: Pick<Client, 'send'>,
+  url: string,
+  write: (bytes: Uint8Array) => Promise<void>,
+  options: ReceiveOptions = {},
+): Promise<number> {
+  const target = createPipe(write);
+  await receive(client, url, { target, file: '-', attempts: createAttempts(options), onProgress: options.onProgress });
+  return target.receivedBytes;
+}
+
+interface Attempts {
+  /** Repeats what fails for a time. @param target what must not be begun anew once it has bytes that cannot be continued */
+  run<T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: PartialFile): Promise<T>;
+  /** An attempt has made progress. */
+  reset(): void;
+}
+
+function createAttempts({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: ReceiveOptions): Attempts {
+  const retries = createRetries({ maxWaitSeconds: MAX_WAIT_SECONDS, ...retry });
+  return {
+    reset: retries.reset,
+    async run(act, target) {
+      for (;;) {
+        try {
+          return await withStallTimeout(stallTimeoutMs, retry.signal, act);
+        } catch (error) {
+          retry.signal?.throwIfAborted();
+          if (target && target.receivedBytes > 0 && !target.entity?.canResume) throw error;
+          await retries.next(error);
+        }
+      }
+    },
+  };
+}
+
+interface Receiving extends Pick<ReceiveOptions, 'onProgress'> {
+  readonly target: PartialFile;
+  /** Of the progress. */
+  readonly file: string;
+  readonly attempts: Attempts;
+}
+
+/** Receives what the target lacks. @returns the bytes that it had before */
+async function receive(
+  client: Pick<Client, 'send'>,
+  url: string,
+  { target, file, attempts, onProgress }: Receiving,
+): Promise<number> {
+  let resumedBytes: number | undefined;
+  for (let changes = 0; changes <= MAX_CHANGES; changes += 1) {
+    const isReceived = await attempts.run(async (signal, onBytes) => {
+      const response = await openRest(client, url, target, signal);
+      resumedBytes ??= target.receivedBytes;
+      if (!response) return false;
+      await copyBody(response.body, target, () => {
+        onBytes();
+        attempts.reset();
+        const { receivedBytes, entity: { totalBytes, estimatedBytes, canResume = false } = {} } = target;
+        onProgress?.({ file, receivedBytes, resumedBytes: resumedBytes ?? 0, totalBytes, estimatedBytes, canResume });
+      });
+      return true;
+    }, target);
+    if (isReceived) return resumedBytes ?? 0;
+  }
+  throw new ReelayError('interrupted', { message: 'The file keeps changing' });
 }
 
 /** Aborts what it does when no byte arrives for a time. */

@@ -3,6 +3,7 @@ export {
   type DownloadOptions,
   type DownloadProgress,
   download,
+  pipe,
   type SuggestedFile,
 } from './download.ts';
 export { safeFileName } from './file-name.ts';

@@ -68,6 +68,33 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
   };
 }
 
+/** What takes bytes and keeps none: it cannot start over once it has some. */
+export function createPipe(write: (bytes: Uint8Array) => Promise<void>): PartialFile {
+  let entity: Entity | undefined;
+  let receivedBytes = 0;
+  return {
+    get entity() {
+      return entity;
+    },
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    async startOver(next) {
+      if (receivedBytes > 0)
+        throw new ReelayError('not-writable', {
+          message: 'The file has changed, and a part of it is in the pipe already',
+        });
+      entity = next;
+    },
+    async append(bytes) {
+      await write(bytes);
+      receivedBytes += bytes.length;
+    },
+    finish: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
 /** Bytes; undefined without such a file. */
 export const sizeOf = async (path: string): Promise<number | undefined> =>
   (await stat(path).catch(() => undefined))?.size;

@@ -10,6 +10,7 @@ export const requireWritable = <T>(path: string, work: Promise<T>): Promise<T> =
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left',
+  EPIPE: 'the reader has ended',
   EEXIST: 'it is not a folder',
   ENOTDIR: 'it is not a folder',
 };

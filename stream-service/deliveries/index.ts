@@ -1,3 +1,0 @@
-export { createDeliveries, type Deliveries } from './deliveries.ts';
-export type { DeliveriesOptions, DeliverySettings } from './delivery-worker.ts';
-export { parseDeliveryOrder } from './parse-order.ts';
