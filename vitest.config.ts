@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirstSequencer from './test/support/longest-first-sequencer.ts';
+import { filesWithoutProgram } from './test/support/programs.ts';
 
 /** Tests that start no process and open no socket (test/support/unit-setup.ts enforces it): fast, and safe to run in one worker. */
 export const UNIT_TESTS = ['test/**/*.unit.test.ts'];
@@ -22,14 +23,17 @@ export const ISOLATED_TESTS = [
   'test/core/tools/{worker.test,link-processes.all.test}.ts',
 ];
 
-/** Set for `npm test`, which leaves these to `npm run test:all`. */
-const LEFT_OUT = process.env.TEST_PART === 'gate' ? ['**/*.all.test.ts'] : [];
+/** What `npm test` leaves to `npm run test:all`, and what this machine lacks a program for. */
+const LEFT_OUT = [
+  ...(process.env.TEST_PART === 'gate' ? ['**/*.all.test.ts'] : []),
+  ...[...filesWithoutProgram().values()].flat(),
+];
 
 const SETUP = 'test/support/file-setup.ts';
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/slowest-files-reporter.ts'],
+    reporters: ['default', './test/support/slowest-files-reporter.ts', './test/support/missing-programs-reporter.ts'],
     // Real processes share the cores, and half of the time of tests is spent waiting for deadlines and processes: generous
     // bounds, two workers more than cores.
     testTimeout: 180_000,

@@ -61,7 +61,7 @@ const { PYTHONDONTWRITEBYTECODE: _, ...ownEnvironment } = process.env;
 /** What is built once per run is known by it. */
 const inherited = { ...ownEnvironment, TEST_RUN: randomUUID() };
 const startedAt = performance.now();
-const path = pathWithPrograms();
+const path = pathWithPrograms(!isRest);
 
 if (isNarrowed) await run(tests(...(isRest ? [REST] : []), ...vitestArgs), { path: await path });
 else {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { useTarget } from '../contract/target.ts';
 import { afterFile } from '../support/after-file.ts';
-import { itInChromium, launchChromiumProfile } from '../support/chromium.ts';
+import { itInDesktopChromium, launchChromiumProfile } from '../support/chromium.ts';
 import { itInFirefox, launchFirefox } from '../support/firefox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { TIMEOUT_MS } from '../web/fixtures/browser.ts';
@@ -44,7 +44,12 @@ interface RunningBrowser {
 }
 
 describe.each([
-  ['Chromium', itInChromium, startChromium, { manifest_version: 3, background: { service_worker: 'background.js' } }],
+  [
+    'Chromium',
+    itInDesktopChromium,
+    startChromium,
+    { manifest_version: 3, background: { service_worker: 'background.js' } },
+  ],
   ['Firefox', itInFirefox, startFirefox, { manifest_version: 2, background: { scripts: ['background.js'] } }],
 ] as const)('other sites in %s', (name, it, start, manifest) => {
   const extension = join(folder, name);

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Container, WITHOUT_TIMEOUT } from './container.ts';
 import type { Image } from './image.ts';
 import { oneMachineImage } from './one-machine-image.ts';
-import { containersUnavailable, requirePrograms } from './programs.ts';
+import { containersUnavailable } from './programs.ts';
 import { OWN_ARCHITECTURE, streamImage } from './stream-image.ts';
 
 const run = promisify(execFile);
@@ -51,7 +51,6 @@ describe.skipIf(isSkipped).each([
 ])('the image for ARM: %s', (_, build, maxPackedBytes) => {
   let image: Image;
   beforeAll(async () => {
-    requirePrograms(QEMU);
     image = await build();
   }, 600_000);
 

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { requirePrograms } from './programs.ts';
 
 /** The release of Debian that the Dockerfiles name. */
 export const SUITE = 'trixie';
@@ -20,7 +19,6 @@ const LEFT_OUT = ['doc', 'info', 'locale', 'man'];
  * @param architecture as Debian spells it
  */
 export async function unpackDebian(folder: string, architecture: 'amd64' | 'arm64'): Promise<void> {
-  requirePrograms('mmdebstrap');
   await promisify(execFile)('mmdebstrap', [
     ...[`--architectures=${architecture}`, '--variant=extract', '--mode=root', '--quiet'],
     ...['--skip=check/qemu,output/mknod', `--include=${PACKAGES.join(',')}`, SUITE, folder],

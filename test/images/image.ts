@@ -7,7 +7,6 @@ import { withLock } from '../../core/tools/install/lock.ts';
 import { reproducibleBuild } from '../../scripts/release.ts';
 import { ensureBaseImages } from './base-images.ts';
 import { buildah, IMAGES_DIR } from './buildah.ts';
-import { requirePrograms } from './programs.ts';
 
 /** A built image, unpacked. */
 export interface Image {
@@ -56,7 +55,6 @@ const MIN_KEPT_BYTES = 4 * 2 ** 20;
  * same time; building another one of the same name removes it.
  */
 export async function buildImage(options: BuildOptions): Promise<Image> {
-  requirePrograms('buildah');
   const { name, context, dockerfile = join(context, 'Dockerfile'), stages = {} } = options;
   const key = await digestOf([dockerfile, context, ...Object.values(stages)]);
   const file = join(IMAGES_DIR, name, `${key}.json`);

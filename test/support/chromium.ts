@@ -1,25 +1,26 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { itWith } from './clients.ts';
+import { findOnPath } from './on-path.ts';
 
-/** The browser of this machine; `CHROMIUM_PATH` names one at another place. */
-const CHROMIUM = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path && existsSync(path));
+/** The desktop program; `CHROMIUM_PATH` names one at another place. */
+const CHROMIUM =
+  process.env.CHROMIUM_PATH ??
+  ['chromium', 'chromium-browser', 'google-chrome'].map(findOnPath).find((path) => path !== undefined);
 
 /** The same engine without the interface of the desktop program: half the CPU time. */
-const HEADLESS_SHELL = process.env.CHROMIUM_PATH
-  ? undefined
-  : ['/usr/bin/chromium-headless-shell'].find((path) => existsSync(path));
-
-/** `it` for tests in Chromium; skipped with a warning where it is not installed. */
-export const itInChromium = itWith('chromium', CHROMIUM !== undefined);
+const HEADLESS_SHELL = process.env.CHROMIUM_PATH ? undefined : findOnPath('chromium-headless-shell');
 
 /** Whether this machine has Chromium. */
-export const hasChromium = CHROMIUM !== undefined;
+export const hasChromium = (HEADLESS_SHELL ?? CHROMIUM) !== undefined;
+
+/** Whether it has the desktop program, which profiles and extensions need. */
+export const hasDesktopChromium = CHROMIUM !== undefined;
+
+/** `it` for tests in Chromium; skipped where it is not installed. */
+export const itInChromium = itWith('chromium-headless-shell', hasChromium);
+
+/** `it` for tests in the desktop program; skipped where it is not installed. */
+export const itInDesktopChromium = itWith('chromium', hasDesktopChromium);
 
 /**
  * Starts Chromium without requests of its own, as the headless shell where that is installed.

@@ -1,15 +1,19 @@
-import { it } from 'vitest';
+import { it, TestRunner } from 'vitest';
 import { isThere } from './on-path.ts';
 
-const missed = new Set<string>();
+/** Why tests are skipped, as MissingProgramsReporter reads it. */
+const reasonFor = (program: string) => `${program} is not installed`;
 
-/** `it` for tests with a real client; skipped with a warning where it is not installed. */
-export function itWith(client: string, isHere = isThere(client)): typeof it {
-  // The CI machine has every client: a missing one fails the test there.
-  const isLeftOut = !isHere && process.env.CI === undefined;
-  if (isLeftOut && !missed.has(client)) {
-    missed.add(client);
-    process.stderr.write(`\n!! ${client} is not installed: what it would prove is NOT tested here\n`);
-  }
-  return it.skipIf(isLeftOut) as typeof it;
+/** `it` for tests with a program; skipped with the reason where it is not installed. */
+export function itWith(program: string, isHere = isThere(program)): typeof it {
+  if (isHere) return it;
+  return it.extend('missing', { auto: true }, ({ skip }) => skip(reasonFor(program))) as unknown as typeof it;
+}
+
+/** Skips the running test, with the reason, where a program is not installed. @throws Error outside of a test */
+export function needs(...programs: readonly string[]): void {
+  const missing = programs.find((program) => !isThere(program));
+  if (missing === undefined) return;
+  TestRunner.getCurrentTest()?.context.skip(reasonFor(missing));
+  throw new Error(reasonFor(missing));
 }

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import type { Browser } from 'puppeteer-core';
 import { itWith } from './clients.ts';
+import { findOnPath } from './on-path.ts';
 
 /** The browser of this machine; `FIREFOX_PATH` names one at another place. */
-const FIREFOX = [process.env.FIREFOX_PATH, '/usr/bin/firefox-esr', '/usr/bin/firefox'].find(
-  (path) => path && existsSync(path),
-);
+const FIREFOX = process.env.FIREFOX_PATH ?? findOnPath('firefox-esr') ?? findOnPath('firefox');
 
-/** `it` for tests in Firefox; skipped with a warning where it is not installed. */
+/** `it` for tests in Firefox; skipped where it is not installed. */
 export const itInFirefox = itWith('firefox-esr', FIREFOX !== undefined);
 
 /** Whether this machine has Firefox. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withLock } from '../../core/tools/install/lock.ts';
 import type { Ffmpeg, YtDlp } from '../../core/tools/tools.ts';
+import { findOnPath } from './on-path.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -25,10 +26,23 @@ async function install(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
   return { ytDlp: await findYtDlp(interpreter, tag), ffmpeg: await findFfmpeg(interpreter, tag) };
 }
 
+/** By version and hash, with what it requires: a commit that was green stays green. */
+export const PINNED_YT_DLP = fileURLToPath(new URL('yt-dlp.requirements.txt', import.meta.url));
+
+/** @returns a name for the folder, and the arguments of pip */
+async function ytDlpRequirement(tag: string, version?: string): Promise<[name: string, ...args: string[]]> {
+  if (version) return [`yt-dlp-${version}-${tag}`, `yt-dlp==${version}`];
+  // Set by `npm run test:newest`.
+  const newest = process.env.TEST_NEWEST_YT_DLP;
+  if (newest) return [`yt-dlp-default-${newest}-${tag}`, `yt-dlp[default]==${newest}`];
+  const digest = createHash('sha256')
+    .update(await readFile(PINNED_YT_DLP))
+    .digest('hex');
+  return [`yt-dlp-${digest.slice(0, 16)}-${tag}`, '--require-hashes', '-r', PINNED_YT_DLP];
+}
+
 async function findYtDlp(python: string, tag: string, pinned?: string): Promise<YtDlp> {
-  const dir = pinned
-    ? await installed(python, `yt-dlp-${pinned}-${tag}`, `yt-dlp==${pinned}`)
-    : await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
+  const dir = await installed(python, ...(await ytDlpRequirement(tag, pinned)));
   // Isolated: no modules of the environment or the directory of the script.
   const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
   // Without starting it, which imports every extractor.
@@ -51,7 +65,10 @@ export async function ytDlpWithCurlCffi(): Promise<YtDlp> {
 }
 
 async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {
-  const fromSystem = await realpath('/usr/bin/ffmpeg').catch(() => undefined);
+  const found = findOnPath('ffmpeg');
+  const real = found && (await realpath(found));
+  // The one of PyPI is on the PATH of the tests too.
+  const fromSystem = real?.startsWith(ROOT) ? undefined : real;
   const path = fromSystem ?? (await ffmpegFromPip(python, tag));
   const [, version = ''] = /^ffmpeg version (\S+)/.exec(await print(path, '-version')) ?? [];
   const buildId = createHash('sha256')
@@ -83,7 +100,7 @@ async function ffmpegFromPip(python: string, tag: string): Promise<string> {
 }
 
 /** Installs a package once; other processes wait meanwhile. */
-async function installed(python: string, name: string, requirement: string): Promise<string> {
+async function installed(python: string, name: string, ...requirement: string[]): Promise<string> {
   const dir = join(ROOT, name);
   const create = async () => {
     if (!(await isThere(dir))) await installInto(dir, python, requirement);
@@ -92,11 +109,20 @@ async function installed(python: string, name: string, requirement: string): Pro
   return dir;
 }
 
-async function installInto(dir: string, python: string, requirement: string): Promise<void> {
+async function installInto(dir: string, python: string, requirement: readonly string[]): Promise<void> {
   await mkdir(ROOT, { recursive: true });
   const own = await mkdtemp(`${dir}.`);
   try {
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', own, requirement]);
+    await run(python, [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--target',
+      own,
+      ...requirement,
+    ]);
     await run(python, ['-m', 'compileall', '-q', own]).catch(() => undefined); // fails for files of other Python versions, which a package may contain
     await rename(own, dir);
   } finally {

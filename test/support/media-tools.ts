@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { needs } from './clients.ts';
 
 const run = promisify(execFile);
 
@@ -65,8 +66,9 @@ export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>
   }
 }
 
-/** Runs a program; returns its exit code and output. @throws when the program is missing */
+/** Runs a program; returns its exit code and output. Without the program the test is skipped. */
 export function runProgram(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  if (!command.includes('/')) needs(command);
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
+/** Where a program is on the PATH. */
+export const findOnPath = (program: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find((path) => existsSync(path));
+
 /** Whether a program is on the PATH. */
-export const isThere = (program: string): boolean =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+export const isThere = (program: string): boolean => findOnPath(program) !== undefined;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { needs } from './clients.ts';
 
 const run = promisify(execFile);
 /** Ids start again at the lowest, and do not tell which process is newer. */
@@ -12,6 +13,7 @@ export interface ProcessRow {
 
 /** Descendants of a process, without the process that lists them: on Linux the oldest first. */
 export async function descendantsOf(root: number): Promise<ProcessRow[]> {
+  needs('ps');
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=', ...OLDEST_FIRST]);
   const rows = stdout.split('\n').flatMap((line) => {
     const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
@@ -8,20 +8,80 @@ import { isThere } from './on-path.ts';
 
 const run = promisify(execFile);
 const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
-/** ffprobe of npm, for machines without it. Tests only. */
-const FFPROBE = { package: `@ffprobe-installer/${process.platform}-${process.arch}`, version: '5.2.0' };
+const WINDOWS = process.platform === 'win32';
+
+/** How a machine gets a program that tests drive. Without it, what needs it is skipped. */
+interface Program {
+  /** Packages of Debian. */
+  readonly debian: readonly string[];
+  /** Whether `npm test` needs it too, not `npm run test:all` alone. */
+  readonly isForGate?: boolean;
+  /** Files that cannot do anything without it. */
+  readonly files?: readonly string[];
+  /** Puts it into FOLDER from npm or PyPI, which machines without root have. @returns false where they have none */
+  readonly fetch?: () => Promise<boolean>;
+}
+
+/** Programs that tests drive, by their names. Node, npm and Python 3 are there. */
+export const PROGRAMS: Readonly<Record<string, Program>> = {
+  ffmpeg: {
+    debian: ['ffmpeg'],
+    isForGate: true,
+    fetch: async () => place('ffmpeg', (await installedTools()).ffmpeg.path),
+  },
+  ffprobe: { debian: ['ffmpeg'], isForGate: true, fetch: fetchFfprobe },
+  // The engine without the desktop program: half the CPU time.
+  'chromium-headless-shell': { debian: ['chromium-headless-shell'], isForGate: true, fetch: fetchChromium },
+  curl: { debian: ['curl'], isForGate: true },
+  wget: { debian: ['wget'], isForGate: true },
+  aria2c: { debian: ['aria2'], isForGate: true },
+  mpv: { debian: ['mpv'], isForGate: true },
+  ps: { debian: ['procps'], isForGate: true },
+  openssl: { debian: ['openssl'], isForGate: true, files: ['test/sites/**'] },
+  unzip: { debian: ['unzip'], isForGate: true },
+  xmllint: { debian: ['libxml2-utils'], isForGate: true },
+  nginx: { debian: ['nginx-light'], isForGate: true, files: ['test/infra/edge/stream-cache.test.ts'] },
+  vlc: { debian: ['vlc-bin', 'vlc-plugin-base'] },
+  chromium: { debian: ['chromium'] },
+  'firefox-esr': { debian: ['firefox-esr'] },
+  njs: { debian: ['njs'] },
+  busybox: { debian: ['busybox'] },
+  java: { debian: ['default-jdk-headless'] },
+  bsdtar: { debian: ['libarchive-tools'] },
+  '7z': { debian: ['p7zip-full'] },
+  caddy: { debian: ['caddy'] },
+  'systemd-analyze': { debian: ['systemd'] },
+  promtool: { debian: ['prometheus'] },
+  buildah: { debian: ['buildah'] },
+  mmdebstrap: { debian: ['mmdebstrap'] },
+  'qemu-aarch64-static': { debian: ['qemu-user-static'], files: ['test/images/arm64.all.test.ts'] },
+  unshare: { debian: ['util-linux'] },
+};
+
+/** Patterns of the test files that a program is missing for, by its name. */
+export const filesWithoutProgram = (): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    Object.entries(PROGRAMS)
+      .filter(([name, { files }]) => files && !isThere(name))
+      .map(([name, { files = [] }]) => [name, files]),
+  );
 
 /**
- * Returns the PATH of the tests. FFmpeg and ffprobe create and inspect media, so they are installed on a machine
- * without them.
+ * Gets the programs that are missing: from the packages of Debian as root, else from registries. What neither has stays missing.
+ * @param isForGate those of `npm test` alone
+ * @returns the PATH of the tests
  */
-export async function pathWithPrograms(): Promise<string> {
+export async function pathWithPrograms(isForGate: boolean): Promise<string> {
   const path = await pathWithPython(process.env.PATH ?? '');
-  if (isThere('ffmpeg') && isThere('ffprobe')) return path;
-  await mkdir(FOLDER, { recursive: true });
-  if (!isThere('ffmpeg')) await place('ffmpeg', (await installedTools()).ffmpeg.path);
-  if (!isThere('ffprobe')) await place('ffprobe', await fetchFfprobe());
-  return FOLDER + delimiter + path;
+  process.env.PATH = FOLDER + delimiter + path;
+  const missing = () =>
+    Object.entries(PROGRAMS).filter(([name, program]) => !isThere(name) && (program.isForGate || !isForGate));
+  await installFromDebian(missing().flatMap(([, { debian }]) => debian));
+  for (const [name, { fetch }] of missing()) {
+    await mkdir(FOLDER, { recursive: true });
+    await fetch?.().catch((error) => process.stdout.write(`${name} cannot be fetched: ${error.message}\n`));
+  }
+  return process.env.PATH;
 }
 
 /** Puts the folder of Python first where `python3` is a shim, which takes longer to start than Python itself. */
@@ -32,24 +92,58 @@ async function pathWithPython(path: string): Promise<string> {
   return stdout.trim() === '' || folder === found ? path : folder + delimiter + path;
 }
 
-async function fetchFfprobe(): Promise<string> {
-  process.stdout.write('Fetching ffprobe\n');
-  const args = [
-    'install',
-    '--no-save',
-    '--no-package-lock',
-    '--prefix',
-    FOLDER,
-    `${FFPROBE.package}@${FFPROBE.version}`,
-  ];
-  await run('npm', args, { shell: process.platform === 'win32' });
-  const program = resolve(FOLDER, 'node_modules', FFPROBE.package, 'ffprobe');
-  await chmod(program, 0o755); // its install script would have done that
-  return program;
+/** Installs packages one by one if not together: a release of Debian may lack one. */
+async function installFromDebian(packages: readonly string[]): Promise<void> {
+  if (packages.length === 0 || process.getuid?.() !== 0 || !isThere('apt-get') || !isDebian()) return;
+  process.stdout.write(`Installing ${packages.join(' ')}\n`);
+  const aptGet = (...args: string[]) =>
+    run('apt-get', ['-qq', ...args], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      maxBuffer: 2 ** 26,
+    });
+  const install = (...names: string[]) => aptGet('install', '-y', '--no-install-recommends', ...names);
+  await aptGet('update').catch(() => undefined);
+  await install(...packages).catch(async () => {
+    for (const name of packages) await install(name).catch(() => process.stdout.write(`Debian has no ${name} here\n`));
+  });
 }
 
-async function place(name: string, program: string): Promise<void> {
+const isDebian = () => /^ID(_LIKE)?=.*debian/m.test(readFileSync('/etc/os-release', 'utf8'));
+
+async function fetchFfprobe(): Promise<boolean> {
+  const name = `@ffprobe-installer/${process.platform}-${process.arch}`;
+  const program = join(await fetchPackage(name, '5.2.0'), 'ffprobe');
+  await chmod(program, 0o755); // its install script would have done that
+  return place('ffprobe', program);
+}
+
+/** A build for x64 that brings the libraries which few systems have. */
+async function fetchChromium(): Promise<boolean> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
+  const source = await fetchPackage('@sparticuz/chromium', '153.0.0');
+  const folder = join(FOLDER, 'chromium');
+  await mkdir(folder, { recursive: true });
+  // It unpacks into TMPDIR, and its libraries in the environment of AWS Lambda alone.
+  const unpack = `import chromium from ${JSON.stringify(join(source, 'build/index.js'))}; await chromium.executablePath();`;
+  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+  await run(process.execPath, ['--input-type=module', '-e', unpack], { env });
+  const variables = `LD_LIBRARY_PATH='${folder}/al2023/lib' FONTCONFIG_PATH='${folder}/fonts'`;
+  const script = join(FOLDER, 'chromium-headless-shell');
+  await writeFile(script, `#!/bin/sh\n${variables} exec '${folder}/chromium' "$@"\n`, { mode: 0o755 });
+  return true;
+}
+
+/** Installs a package of npm. @returns its folder */
+async function fetchPackage(name: string, version: string): Promise<string> {
+  process.stdout.write(`Fetching ${name}\n`);
+  const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', FOLDER];
+  await run('npm', ['install', ...flags, `${name}@${version}`], { shell: WINDOWS });
+  return join(FOLDER, 'node_modules', name);
+}
+
+async function place(name: string, program: string): Promise<boolean> {
   const link = resolve(FOLDER, name);
   await rm(link, { force: true });
   await symlink(program, link);
+  return true;
 }

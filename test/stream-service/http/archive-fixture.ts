@@ -10,6 +10,7 @@ import type { ArchiveProgress } from '../../../core/state/archive-progress.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { needs } from '../../support/clients.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
@@ -138,6 +139,7 @@ print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name
 
 /** Names and SHA-256 of the files that a reader makes of an archive while it arrives on its standard input. */
 export async function extractFromPipe(body: Buffer, reader: 'bsdtar' | 'java') {
+  needs(reader);
   return withTemporaryFolder(async (folder) => {
     const archive = join(folder, 'archive.zip');
     const program = join(folder, 'Extract.java');

@@ -6,6 +6,7 @@ import { storedBytes } from '../../../core/media/zip/stored-blocks.ts';
 import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../../core/media/zip/zip-records.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { isThere } from '../../support/on-path.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { failingSource, until } from '../fixture.ts';
@@ -168,6 +169,7 @@ describe('the format', () => {
     zip: ['unzip -tq', '7z t', 'bsdtar -tf', 'bsdtar -tf - <', 'busybox unzip -t'],
     tar: ['tar -tf', '7z t', 'bsdtar -tf', 'bsdtar -tf - <'],
   };
+  const isInstalled = (check: string) => isThere(check.split(' ')[0] ?? '');
 
   it.each([
     ['zip', 'with a length', [{}, {}]],
@@ -181,7 +183,7 @@ describe('the format', () => {
     await withTemporaryFolder(async (folder) => {
       const file = join(folder, `archive.${format}`);
       await writeFile(file, body);
-      for (const check of CHECKS[format]) {
+      for (const check of CHECKS[format].filter(isInstalled)) {
         const { code, output } = await runProgram('sh', ['-c', `${check} '${file}'`]);
         expect([check, code, code ? output : '']).toEqual([check, 0, '']);
       }
@@ -229,7 +231,7 @@ describe('the format', () => {
       await handle.write(directory, 0, directory.length, offset);
       await handle.close();
       expect((await stat(file)).size).toBe(zipBytes(entries));
-      for (const check of ['unzip -l', '7z l', 'bsdtar -tvf']) {
+      for (const check of ['unzip -l', '7z l', 'bsdtar -tvf'].filter(isInstalled)) {
         const { code, output } = await runProgram('sh', ['-c', `${check} '${file}'`]);
         expect([check, code, output.split(String(size)).length > 2]).toEqual([check, 0, true]);
       }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildExtension } from '../../../scripts/build-extension.ts';
 import { toOrigin } from '../../../web/extension/address.ts';
 import { BROWSERS, manifestFor } from '../../../web/extension/manifest.ts';
-import { hasChromium, itInChromium, launchChromiumProfile } from '../../support/chromium.ts';
+import { hasDesktopChromium, itInDesktopChromium, launchChromiumProfile } from '../../support/chromium.ts';
 import { TIMEOUT_MS } from '../fixtures/browser.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'reelay-extension-'));
@@ -57,7 +57,7 @@ describe('in Chromium', () => {
   let worker: Worker;
   let origin: string;
   beforeAll(async () => {
-    if (!hasChromium) return;
+    if (!hasDesktopChromium) return;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     context = await launchChromiumProfile(
@@ -90,7 +90,7 @@ describe('in Chromium', () => {
   const optionsPage = () =>
     vi.waitUntil(() => context.pages().find((page) => page.url().endsWith('/options.html')), TIMEOUT_MS);
 
-  itInChromium('asks for the address of the server after its installation and stores it', async () => {
+  itInDesktopChromium('asks for the address of the server after its installation and stores it', async () => {
     const options = await optionsPage();
     await options.getByLabel('Address of your Reelay server').fill('javascript:alert(1)');
     await options.getByRole('button', { name: 'Save' }).click();
@@ -101,7 +101,7 @@ describe('in Chromium', () => {
     expect(await options.getByRole('textbox').inputValue()).toBe(origin);
   });
 
-  itInChromium.for([
+  itInDesktopChromium.for([
     [
       'open',
       { linkUrl: 'https://a.example/x?y=1&z=2', pageUrl: 'https://b.example/' },
@@ -120,7 +120,7 @@ describe('in Chromium', () => {
     expect(url).toBe(`${origin}/?url=${encodeURIComponent(link)}${hash}`);
   });
 
-  itInChromium('opens the options while no server is known', async () => {
+  itInDesktopChromium('opens the options while no server is known', async () => {
     await (await optionsPage()).goto('about:blank');
     await worker.evaluate(() => chrome.storage.sync.clear());
     await clickMenu({ menuItemId: 'open', pageUrl: 'https://a.example/' });

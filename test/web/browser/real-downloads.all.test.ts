@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import { itInChromium } from '../../support/chromium.ts';
+import { itInDesktopChromium } from '../../support/chromium.ts';
 import { itInFirefox } from '../../support/firefox.ts';
 import { TIMEOUT_MS } from '../fixtures/browser.ts';
 import { useDownloadingBrowser } from '../fixtures/downloading-browser.ts';
@@ -24,7 +24,7 @@ const original = (name: string) => digest(join(service.origin.mediaDir, name));
 const at = (path: string) => proxy.baseUrl + service.pageFor(path);
 
 describe.each([
-  ['Chromium', itInChromium],
+  ['Chromium', itInDesktopChromium],
   ['Firefox', itInFirefox],
 ] as const)('downloads of %s', (name, it) => {
   const browser = useDownloadingBrowser(name);
