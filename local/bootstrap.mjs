@@ -14,8 +14,8 @@ const STAMP = join(ROOT, 'node_modules', '.installed-lockfile');
 /** What npm has installed: its own record, which is there once an install is complete. */
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 const WINDOWS = process.platform === 'win32';
-/** The first version of Node that runs TypeScript without a flag. */
-const OLDEST_NODE = [22, 18];
+/** The first version that the packages allow, as `engines` says. It runs TypeScript without a flag. */
+const OLDEST_NODE = [22, 19];
 /**
  * V8 flags for serving streams. Their buffers of 64 KiB are outside of the heap and are freed together with the small
  * objects that refer to them: a small young generation and a slowly growing old one free them soon. By default hundreds
@@ -121,16 +121,28 @@ function showInstalling() {
   };
 }
 
-/** The pinned Node where npm has one for this platform; else this one, if it can run TypeScript. */
+/** The newer one of the pinned Node, where npm has one for this platform, and that of the system, which runs npm. */
 function chooseNode() {
   const pinned = join(BIN, WINDOWS ? 'node.cmd' : 'node');
-  if (existsSync(pinned) && spawnSync(pinned, ['--version'], { shell: WINDOWS }).status === 0) return pinned;
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const [wantedMajor, wantedMinor] = OLDEST_NODE;
-  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return process.execPath;
+  const [node, version] = [process.env.npm_node_execpath ?? process.execPath, pinned]
+    .filter((path) => existsSync(path))
+    .map((path) => [path, versionOf(path)])
+    .filter(([, found]) => found)
+    .reduce((first, second) => (isAtLeast(first[1], second[1]) ? first : second));
+  if (isAtLeast(version, OLDEST_NODE)) return node;
   return fail(
-    `No pinned Node for this platform, and ${process.version} is too old: ${OLDEST_NODE.join('.')} or newer is needed`,
+    `No pinned Node for this platform, and v${version.join('.')} is too old: ${OLDEST_NODE.join('.')} or newer is needed`,
   );
+}
+
+/** As numbers; none if it does not run here. */
+function versionOf(node) {
+  const { status, stdout } = spawnSync(node, ['--version'], { shell: WINDOWS, encoding: 'utf8' });
+  return status === 0 ? stdout.trim().slice(1).split('.').map(Number) : undefined;
+}
+
+function isAtLeast(version, [major, minor, patch = 0]) {
+  return (version[0] - major || version[1] - minor || version[2] - patch) >= 0;
 }
 
 function fail(message) {

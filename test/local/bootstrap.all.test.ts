@@ -91,3 +91,22 @@ it('reports an install that fails', async () => {
     ...{ code: 1, stdout: '', stderr: 'Installing dependencies\nThe dependencies could not be installed\n' },
   });
 });
+
+it.each([
+  ['an older one of the system', '22.19.0', '24.1.0', 'pinned\n'],
+  ['a newer one of the system', '99.0.0', '24.1.0', 'system\n'],
+  ['one of the system that is too old', '20.20.2', '24.1.0', 'pinned\n'],
+  ['no pinned one', '22.19.0', undefined, 'system\n'],
+])('chooses between the pinned Node and %s', async (_, system, pinned, runs) => {
+  await npm('ci');
+  const makeNode = async (path: string, version: string, name: string) => {
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, `#!/bin/sh\n[ "$1" = --version ] && echo v${version} || echo ${name}\n`, { mode: 0o755 });
+  };
+  const systemNode = join(folder, 'system-node');
+  await makeNode(systemNode, system, 'system');
+  if (pinned) await makeNode(join(project, 'node_modules/.bin/node'), pinned, 'pinned');
+  const bootstrap = [join(project, 'local/bootstrap.mjs'), 'local/serve.mjs'];
+  const { stdout } = await run(process.execPath, bootstrap, { env: { ...env, npm_node_execpath: systemNode } });
+  expect(stdout).toBe(runs);
+});

