@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
@@ -31,7 +31,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   ffprobe: { debian: ['ffmpeg'], isForGate: true, fetch: fetchFfprobe },
   // The engine without the desktop program: half the CPU time.
-  'chromium-headless-shell': { debian: ['chromium-headless-shell'], isForGate: true, fetch: fetchChromium },
+  'chromium-headless-shell': { debian: ['chromium-headless-shell'], isForGate: true },
   curl: { debian: ['curl'], isForGate: true },
   wget: { debian: ['wget'], isForGate: true },
   aria2c: { debian: ['aria2'], isForGate: true },
@@ -115,22 +115,6 @@ async function fetchFfprobe(): Promise<boolean> {
   const program = join(await fetchPackage(name, '5.2.0'), 'ffprobe');
   await chmod(program, 0o755); // its install script would have done that
   return place('ffprobe', program);
-}
-
-/** A build for x64 that brings the libraries which few systems have. */
-async function fetchChromium(): Promise<boolean> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
-  const source = await fetchPackage('@sparticuz/chromium', '153.0.0');
-  const folder = join(FOLDER, 'chromium');
-  await mkdir(folder, { recursive: true });
-  // It unpacks into TMPDIR, and its libraries in the environment of AWS Lambda alone.
-  const unpack = `import chromium from ${JSON.stringify(join(source, 'build/index.js'))}; await chromium.executablePath();`;
-  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
-  await run(process.execPath, ['--input-type=module', '-e', unpack], { env });
-  const variables = `LD_LIBRARY_PATH='${folder}/al2023/lib' FONTCONFIG_PATH='${folder}/fonts'`;
-  const script = join(FOLDER, 'chromium-headless-shell');
-  await writeFile(script, `#!/bin/sh\n${variables} exec '${folder}/chromium' "$@"\n`, { mode: 0o755 });
-  return true;
 }
 
 /** Installs a package of npm. @returns its folder */
