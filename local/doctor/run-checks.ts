@@ -1,8 +1,8 @@
 import { readSettings, SettingError, type Settings } from '../../core/config/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { checkCookies, checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
-import { checkExposure, checkExtraCa, checkOutgoing, checkTokenProvider } from './network.ts';
-import { checkNode, checkPython, checkTools } from './programs.ts';
+import { checkFolders, checkPort } from './machine.ts';
+import { checkExposure, checkOutgoing } from './network.ts';
+import { checkTools } from './programs.ts';
 
 export interface DoctorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,6 @@ export async function* runChecks({
   referenceUrl,
 }: DoctorOptions): AsyncGenerator<Finding> {
   const { ok, warning, problem } = findingsOn('Settings');
-  yield checkNode();
   let settings: Settings;
   try {
     settings = readSettings(environment);
@@ -31,19 +30,9 @@ export async function* runChecks({
   yield unknownVariables.length > 0
     ? warning(`.env has ${unknownVariables.join(', ')}, which is not a setting: see docs/settings.md`)
     : ok('valid');
-  yield checkMemory();
   yield* await checkFolders(settings);
   yield await checkPort(settings);
-  yield* await checkMetricsPort(settings);
   yield checkExposure(settings);
-  for (const file of [settings.cookiesFile, ...settings.cookiesDir]) {
-    const cookies = checkCookies(file);
-    if (cookies) yield cookies;
-  }
-  yield* checkExtraCa(settings.extraCaFile);
-  yield* await checkPlugins(settings);
-  yield* await checkTokenProvider(settings);
-  yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);
 }

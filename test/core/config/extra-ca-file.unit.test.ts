@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
-import { checkExtraCa } from '../../../local/doctor/network.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { certificateFile } from '../egress/certificate.ts';
 
@@ -29,13 +28,5 @@ describe('EXTRA_CA_FILE', () => {
     const file = await write(text);
     expect(() => read(file)).toThrow(/^EXTRA_CA_FILE must be a PEM file of certificates: .+$/);
     expect(() => read(file)).toThrow(message);
-  });
-
-  it('is reported by the doctor, with certificates that have expired', async () => {
-    const file = await write(certificate);
-    expect(checkExtraCa(undefined)).toEqual([]);
-    expect(checkExtraCa(file)).toMatchObject([{ severity: 'ok', text: expect.stringMatching(/^1 /) }]);
-    const later = Date.parse('2200-01-01');
-    expect(checkExtraCa(file, later)).toMatchObject([{ severity: 'problem', text: expect.stringMatching(/^1 of 1/) }]);
   });
 });
