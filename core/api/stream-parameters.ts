@@ -28,7 +28,7 @@ export interface MediaParameters extends SoundParameters {
   readonly format?: ConversionName;
   /** Absent: all of it. */
   readonly clip?: ClipParameters;
-  /** Of a live stream: a part of what its source holds. Absent: from now on. */
+  /** Of a live stream: a part of what its source holds. @default the live edge */
   readonly window?: WindowParameters;
   /** The number of a chapter, from 1, in place of a clip. */
   readonly chapter?: number;
@@ -173,7 +173,8 @@ function parseWindowTime(name: string, value: Value): WindowTime | undefined {
   if (BEFORE_NOW.test(text)) return { secondsAgo: -Number(text) };
   if (!TIME_OF_DAY.test(text)) return undefined;
   const epochMs = Date.parse(text.replace(' ', '+'));
-  if (Number.isNaN(epochMs)) throw problems.badRequest(`${name} is no time of day`);
+  if (Number.isNaN(epochMs))
+    throw problems.badRequest(`${name} must be an ISO 8601 time with a zone, such as 2026-11-27T12:00:00Z`);
   return { epochMs };
 }
 

@@ -69,6 +69,7 @@ export function responseHeaders(
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),
     ...(contentLocation && { 'content-location': withSignedKey(contentLocation, signKey) }),
+    // The name that clients of ArgonFetch read (GET Combined?start=).
     ...(startSeconds !== undefined && { 'x-argon-start': startSeconds.toFixed(3) }),
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };

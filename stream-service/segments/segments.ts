@@ -117,7 +117,7 @@ export function createSegments(options: SegmentsOptions): Segments {
 
   /** Those of all categories; none on sites that the service does not know. */
   const find = async (resource: Resource): Promise<readonly Segment[]> => {
-    if (!sponsorblockUrl || !request) throw new InvalidParameter('This instance knows no segments of videos.');
+    if (!sponsorblockUrl || !request) throw new InvalidParameter('SponsorBlock is not configured on this instance.');
     const videoId = youtubeIdOf(resource);
     if (videoId === undefined) return [];
     const name = `segments-${Math.floor(now() / HOUR_MS)}` as const;

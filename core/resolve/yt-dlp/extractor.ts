@@ -149,7 +149,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     for (let interruptions = 0; ; ) {
       const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded).catch(() => {
         request.signal.throwIfAborted();
-        // The site was not asked: it is no fault of the link.
+        // The request never reached the site.
         throw new UpstreamError('No fork of yt-dlp was free in time', {
           reason: 'service-failed',
           retryAfterSeconds: RETRY_SECONDS,

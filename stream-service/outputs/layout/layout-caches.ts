@@ -199,7 +199,7 @@ async function layOutPart(files: readonly OpenFile[], request: PartRequest, read
   return { ...unpackLayout(data), ...shown };
 }
 
-/** Of what follows the keyframe, no more is read than the frame at the start. */
+/** Enough to find the keyframe: what follows it is not read beyond the frame at the start. */
 const KEYFRAME_SEARCH_SECONDS = 1;
 
 /** The times from the keyframe at or before the start on, by the video alone: the audio is read from there. */

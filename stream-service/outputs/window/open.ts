@@ -28,7 +28,8 @@ export async function openWindow(
 ): Promise<Representation | KeyedRendition> {
   const { resource, tracks } = found;
   const options = { signal: session.signal, client: session.client };
-  if (!listSegments || !inspectWindow) throw new InvalidParameter('This instance reads live streams from now on only.');
+  if (!listSegments || !inspectWindow)
+    throw new InvalidParameter('Live streams can only be played from the live edge on this instance.');
   if (window.kind === 'segments' && window.last !== undefined) {
     const place = { first: window.first, last: window.last };
     const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));

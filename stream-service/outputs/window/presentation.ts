@@ -68,7 +68,8 @@ export async function openLive(
   const { resource, tracks } = found;
   const track = tracks[file.track] as Track;
   const list = async (): Promise<HeldSegments> => {
-    if (!listSegments) throw new UnsupportedRendition('This instance reads live streams from now on only.');
+    if (!listSegments)
+      throw new UnsupportedRendition('Live streams can only be played from the live edge on this instance.');
     return listSegments(resource, track, { signal: session.signal, client: session.client });
   };
   if (file.kind === 'playlist') {

@@ -149,7 +149,8 @@ const isListedByResolving = (track: Track): boolean => capabilitiesOf(track).isL
 /** @throws InvalidParameter when the segments have no numbers of their own, and what `loadHls` and `loadDash` throw */
 async function loadList(options: LoadOptions, track: Track, signal: AbortSignal): Promise<Timeline> {
   const loaded = await (isListedByResolving(track) ? loadDash : loadHls)(options, track, signal);
-  if (loaded.isUnnumbered) throw new InvalidParameter('The names of the segments of the live stream tell no numbers.');
+  if (loaded.isUnnumbered)
+    throw new InvalidParameter('The segments of this live stream are not numbered, so it cannot be rewound.');
   return loaded;
 }
 

@@ -383,7 +383,10 @@ describe('Media with skip', () => {
     expect((await sendRequest(`${url}?skip=sponsor`)).status).toBe(415);
     const { url: without } = await startMedia(media, ['ladder/both-360.mp4']);
     const { status, body } = await sendRequest(`${without}?skip=sponsor`);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, 'This instance knows no segments of videos.']);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([
+      400,
+      'SponsorBlock is not configured on this instance.',
+    ]);
   });
 });
 
