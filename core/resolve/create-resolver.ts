@@ -5,7 +5,7 @@ import { createClientNames } from '../http/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
 import type { Resource, Track } from '../state/index.ts';
-import type { startYtDlp, Tools, YtDlpMode } from '../tools/index.ts';
+import type { InstalledYtDlp, startYtDlp, YtDlpMode } from '../tools/index.ts';
 import {
   createAddressedExtractor,
   createCachedState,
@@ -88,7 +88,7 @@ type ResolverSettings = Pick<
 >;
 
 export interface ResolverOptions extends Partial<ResolverSettings> {
-  readonly tools: Pick<Tools, 'ytDlp'>;
+  readonly tools: InstalledYtDlp;
   readonly egress: Pick<Egress, 'openProxySession' | 'request'> & OutgoingAddresses;
   readonly state: ResourceState;
   /** Further plugin folders: only tests load any. */

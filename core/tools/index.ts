@@ -10,7 +10,13 @@ export {
   syscallFilter,
 } from './process/index.ts';
 export { smokeTestYtDlp } from './smoke-test.ts';
-export { createSupervisor, type Supervisor, type SupervisorOptions, startYtDlp } from './supervisor.ts';
+export {
+  createSupervisor,
+  type InstalledYtDlp,
+  type Supervisor,
+  type SupervisorOptions,
+  startYtDlp,
+} from './supervisor.ts';
 export {
   type Activity,
   type FetchOptions,

@@ -1,5 +1,5 @@
 import { abortable, getRetryDelay } from '../concurrency/index.ts';
-import { InMaintenance, messageOf, UpstreamError } from '../errors/index.ts';
+import { messageOf, UpstreamError } from '../errors/index.ts';
 import { describeError, type Log } from '../log/index.ts';
 import { missingFrom } from './process/index.ts';
 import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
@@ -12,8 +12,14 @@ import {
 } from './worker/index.ts';
 import { readYtDlpVersion } from './yt-dlp/index.ts';
 
+/** The yt-dlp that is in place. */
+export interface InstalledYtDlp extends Pick<Tools, 'ytDlp'> {
+  /** Waits for the check of what is installed. @throws InMaintenance while yt-dlp is fetched, with the activity of App */
+  readonly inPlace?: () => Promise<void>;
+}
+
 export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal' | 'onStderr'> {
-  readonly tools: Pick<Tools, 'ytDlp'>;
+  readonly tools: InstalledYtDlp;
   /** @default startYtDlp */
   readonly start?: typeof startYtDlp | undefined;
   /** Called with the mode that requests use from now on. */
@@ -30,10 +36,10 @@ export interface SupervisorOptions extends Omit<WorkerOptions, 'ytDlp' | 'signal
  */
 export interface Supervisor {
   /**
-   * Starts yt-dlp in the background unless it runs already.
-   * @throws InMaintenance while yt-dlp is not installed; UpstreamError during backoff and after `close`
+   * Starts yt-dlp in the background unless it runs already, once the check of what is installed is done.
+   * @throws as `inPlace`; UpstreamError while yt-dlp is not installed, during backoff and after `close`
    */
-  start(): void;
+  start(): Promise<void>;
   /** Replaces yt-dlp by another start of it, which reads its options anew. The former one answers its open requests. */
   renew(): void;
   /** Waits until yt-dlp takes requests. @throws as `start`; UpstreamError when it fails to start twice */
@@ -148,7 +154,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const getCurrent = (): Build => {
     const ytDlp = tools.ytDlp();
     if (closing.signal.aborted) throw new UpstreamError('The resolver is closed', { reason: 'service-failed' });
-    if (!ytDlp) throw new InMaintenance('Fetching yt-dlp');
+    if (!ytDlp) throw new UpstreamError('yt-dlp is not installed', { reason: 'service-failed' });
     if (current && isSameBuild(current.ytDlp, ytDlp)) return current;
     const previous = current;
     if (previous) nextStartAt = 0;
@@ -182,13 +188,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     return response;
   };
 
+  const begin = async () => {
+    if (!tools.ytDlp()) await tools.inPlace?.();
+    getCurrent();
+  };
+
   const ready = async () => {
+    await begin();
     // After a first failure, the next attempt is under way already.
     await getCurrent().started.catch(() => getCurrent().started);
   };
 
   return {
-    start: () => void getCurrent(),
+    start: begin,
     renew() {
       const previous = current;
       if (!previous) return;

@@ -1,5 +1,6 @@
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { checkLinks } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
@@ -32,6 +33,8 @@ export interface ToolsInPlace {
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
 export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
+  /** Waits for the check of what is installed. @throws InMaintenance once something is fetched or checked for longer */
+  inPlace(): Promise<void>;
   /** The step of an install or update that runs at the moment. */
   activity(): Activity | undefined;
   /** Installs missing tools, then schedules update checks. @throws ToolUnavailable */
@@ -40,26 +43,33 @@ export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
 }
 
 const HOUR_MS = 3_600_000;
+/** A first link waits for the check of installed tools; after this it is told what the instance does. */
+const MAX_SILENT_CHECK_MS = 10_000;
+const CHECKING: Activity = { name: 'Checking tools' };
 /** Within this a running service loads what `npm run update-tools` has installed. */
 const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
   const { settings, state, egress, log = silentLog, ytDlpDir, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
+  let current: Activity | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  /** Settles with the first activity, or with the check of what is installed. */
+  const isKnown = Promise.withResolvers<void>();
+  const onActivity = (activity: Activity) => {
+    current = activity;
+    void maintenance.enter(activity.name);
+    isKnown.resolve();
+    onProgress?.(activity);
+  };
   const tools = createTools({
     ...toToolsOptions(settings, { egress, log }),
     ytDlpDir,
-    onActivity: (activity) => {
-      current = activity;
-      void maintenance.enter(activity.name);
-      onProgress?.(activity);
-    },
+    onActivity,
     record: state.putTools,
     reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,
   });
-  let current: Activity | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   const leave = () => {
     current = undefined;
@@ -70,12 +80,21 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
 
   return {
     activity: () => current,
+    async inPlace() {
+      await isKnown.promise;
+      if (!tools.ytDlp() && current) throw new InMaintenance(current.name);
+    },
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
     update,
     async ensure() {
       await maintenance.takeOver();
-      await tools.ensure().finally(leave);
+      const slow = setTimeout(onActivity, MAX_SILENT_CHECK_MS, CHECKING);
+      await tools.ensure().finally(() => {
+        clearTimeout(slow);
+        isKnown.resolve();
+        return leave();
+      });
       const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { getRetryDelay } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '../../core/tools/index.ts';
 
@@ -21,6 +22,8 @@ export interface TaskToolsOptions {
 export interface TaskTools extends Pick<Tools, 'ytDlp' | 'ffmpeg'> {
   /** What is being installed or updated, if anything. */
   activity(): string | undefined;
+  /** @throws InMaintenance while yt-dlp is missing */
+  inPlace(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,6 +87,9 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
     activity: () => activity,
+    async inPlace() {
+      if (!tools.ytDlp()) throw new InMaintenance(activity ?? 'Fetching yt-dlp');
+    },
     async close() {
       closing.abort();
       await tools.close();

@@ -43,18 +43,11 @@ describe('a layer', () => {
     ['whose program is not executable code', 'nonsense', 0o755],
     ['whose program has no execute permission and prints another name', '#!/bin/sh\necho ffmpeg\n', 0o644],
     ['whose program is for another machine', '\u007fELF\u0002\u0001\u0001', 0o755],
-  ])('%s is answered as maintenance with Retry-After', async (_, program, mode) => {
+  ])('%s is answered with 502: the table names no maintenance, nor does App', async (_, program, mode) => {
     const { result, lines } = await ask('get-resource', GET_RESOURCE, {
       TOOLS_LAYER_DIR: await layerWith(program, mode),
     });
-    expect(result.statusCode).toBe(503);
-    expect(jsonOf(result)).toEqual({
-      type: '/problems/maintenance',
-      title: 'Fetching yt-dlp',
-      status: 503,
-      detail: expect.stringMatching(/Try again/),
-    });
-    expect(Number(result.headers?.['retry-after'])).toBeGreaterThan(0);
+    expect(jsonOf(result)).toEqual({ type: '/problems/service-failed', title: 'Fetch Failed', status: 502 });
     // Logged for the operator, except for the placeholder before the first update.
     const told = lines.filter((line) => line.includes('yt-dlp of the layer failed to start'));
     // At the start and with the request.

@@ -1,12 +1,19 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { execFile } from 'node:child_process';
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { createEgress } from '../../core/egress/create-egress.ts';
+import { startService } from '../../local/service.ts';
 import { createLocalTools, toToolsOptions } from '../../local/tools/local-tools.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { patchedYtDlp } from '../support/patched-yt-dlp.ts';
+import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
+import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
 
 it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
   const dir = await temporaryFolder();
@@ -32,6 +39,76 @@ it('fetches tools through the outgoing proxies: there may be no other way out', 
   await expect.poll(() => identities).toEqual(['proxy-1']);
   await tools.close();
   expect(await ensured).toBeInstanceOf(Error);
+});
+
+it('answers a first link after a restart and during an update, and never contradicts App', async () => {
+  const dir = await temporaryFolder();
+  const origin = await startOrigin();
+  onTestFinished(origin.close);
+  const toolsDir = await createToolsFolder(join(dir, 'tools'));
+  const settings = readSettings({ DATA_DIR: dir, PORT: '0', EGRESS_ALLOW: origin.host, TOOLS_UPDATE_HOURS: '0' });
+  const start = async () => {
+    const service = await startService({ settings, hasPage: false });
+    onTestFinished(service.close);
+    return service;
+  };
+  const first = await start();
+  await first.ready;
+  await first.close();
+
+  const { baseUrl, ready } = await start();
+  const askApp = async () => {
+    const { headers, body } = await sendRequest(`${baseUrl}/api/App`);
+    return { tools: String(headers['x-tools']), maintenance: JSON.parse(body.toString()).maintenance };
+  };
+  let links = 0;
+  const askBoth = async () => {
+    const before = await askApp();
+    const link = encodeURIComponent(origin.url(`/files/clip.mp4?${links++}`));
+    const { status, body } = await sendRequest(`${baseUrl}/api/Fetch/GetResource?url=${link}`);
+    const after = await askApp();
+    const { title } = JSON.parse(body.toString());
+    if (status === 503) expect([before.maintenance, after.maintenance]).toContain(title);
+    return { status, tools: after.tools };
+  };
+  expect((await askBoth()).status).toBe(200);
+  await ready;
+  const version = '2099.01.01';
+  await addYtDlp(toolsDir, { ...(await installedTools()).ytDlp, version });
+  await expect.poll(askBoth, { timeout: 100_000 }).toEqual({ status: 200, tools: expect.stringContaining(version) });
+});
+
+it('names a check of the tools that takes long, to links and to App alike', async () => {
+  const dir = await temporaryFolder();
+  const table = await openTemporaryState();
+  onTestFinished(table.close);
+  const toolsDir = await createToolsFolder(join(dir, 'tools'));
+  // A disk that is slow to answer: a pipe in place of the file.
+  const pointer = join(toolsDir, 'yt-dlp', 'current');
+  await rename(pointer, `${pointer}-kept`);
+  await promisify(execFile)('mkfifo', [pointer]);
+  const egress = createEgress({ allow: [] });
+  onTestFinished(egress.close);
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const tools = createLocalTools({
+    settings: readSettings({ TOOLS_DIR: toolsDir, TOOLS_UPDATE_HOURS: '0' }),
+    state: table.state,
+    egress,
+  });
+  onTestFinished(tools.close);
+  const waiting = tools.inPlace().catch((error) => error);
+  const ensured = tools.ensure();
+  await vi.waitUntil(() => vi.getTimerCount() > 0, { interval: 0 });
+  vi.runAllTimers();
+  expect(await waiting).toMatchObject({ name: 'InMaintenance', activity: 'Checking tools' });
+  expect((await table.state.getMaintenance())?.activity).toBe('Checking tools');
+  const pipe = await open(pointer, 'w');
+  await rename(`${pointer}-kept`, pointer);
+  await pipe.writeFile(await readFile(pointer));
+  await pipe.close();
+  await ensured;
+  await tools.inPlace();
+  expect(await table.state.getMaintenance()).toBeUndefined();
 });
 
 it('keeps a yt-dlp whose successor does not resolve the canary links, and resolves them with the operator settings', async () => {

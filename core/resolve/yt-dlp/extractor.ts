@@ -177,7 +177,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       pending += 1;
       try {
         // Before the request queues: the worker starts meanwhile, or the request fails at once.
-        supervisor.start();
+        await supervisor.start();
         return await extractInTurn(request);
       } finally {
         pending -= 1;
