@@ -9,6 +9,8 @@ export interface SlicedStreamOptions {
   /** Bytes of the source that are dropped, and that are sent then. Infinite: all. */
   readonly skipBytes: number;
   readonly bytes: number;
+  /** The source ends with them: the last ones are sent once it has, for it may turn out to be damaged. @default false */
+  readonly isToEnd?: boolean;
 }
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
@@ -19,12 +21,15 @@ export class SlicedStream extends Readable {
   #own: Buffer | undefined;
   #skipBytes: number;
   #leftBytes: number;
+  readonly #isToEnd: boolean;
+  #last: Buffer | undefined;
 
-  constructor({ own, source, skipBytes, bytes }: SlicedStreamOptions) {
+  constructor({ own, source, skipBytes, bytes, isToEnd = false }: SlicedStreamOptions) {
     super({ highWaterMark: HIGH_WATER_MARK_BYTES });
     this.#own = own.length > 0 ? own : undefined;
     this.#skipBytes = skipBytes;
     this.#leftBytes = bytes;
+    this.#isToEnd = isToEnd;
     this.#source = bytes > 0 ? source?.() : undefined;
     this.#source
       ?.on('error', (error) => this.destroy(error))
@@ -32,7 +37,10 @@ export class SlicedStream extends Readable {
       .on('end', () => {
         if (Number.isFinite(this.#leftBytes) && this.#leftBytes > 0)
           this.destroy(new UpstreamError('The segments end early'));
-        else this.push(null);
+        else {
+          if (this.#last) this.push(this.#last);
+          this.push(null);
+        }
       })
       .pause();
   }
@@ -63,6 +71,10 @@ export class SlicedStream extends Readable {
     if (part.length === 0 || this.destroyed) return;
     this.#pushOwn();
     this.#leftBytes -= part.length;
+    if (this.#leftBytes === 0 && this.#isToEnd) {
+      this.#last = part;
+      return;
+    }
     const hasRoom = this.push(part);
     if (this.#leftBytes > 0) {
       if (!hasRoom) this.#source?.pause();

@@ -141,6 +141,7 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
         source: to >= 0 ? () => readSegments(from, to) : undefined,
         skipBytes: Math.max(0, start - (offsets[from] ?? 0)),
         bytes: last - start + 1 - ownBytes.length,
+        isToEnd: last + 1 === offsets[to + 1],
       });
     },
     close: () => undefined,

@@ -263,6 +263,30 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(asked.length).toBeLessThanOrEqual(2 + 2 * 6);
   });
 
+  const PAGE = Buffer.from('<html>Blocked</html>');
+  it.each([
+    ['m4s', 'a page', () => PAGE],
+    ['m4s', 'nothing', () => Buffer.alloc(0)],
+    ['m4s', 'its first half', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['ts', 'a page', () => PAGE],
+    ['ts', 'zeros', (bytes: Buffer) => Buffer.alloc(bytes.length)],
+    ['ts', 'nothing', () => Buffer.alloc(0)],
+  ] as const)('of .%s with %s in place of a segment is never a complete response', async (end, _, damage) => {
+    const name = end === 'ts' ? 'ts' : 'both';
+    for (const place of [0, 3, 5]) {
+      const base = await serve(rolling(name, { from: 0, to: 6 }, { end }));
+      const path = `${name}${place}.${end}`;
+      handlers.set(path, createFaultHandler({ bytes: damage(readFileSync(join(folder, path))) }));
+      const outcome = await sendRequest(`${base}?segments=100-105`).then(
+        ({ status }) => status,
+        () => 'broken',
+      );
+      expect(['broken', 502], `place ${place}`).toContain(outcome);
+      handlers.clear();
+      await service?.close();
+    }
+  });
+
   it('is requested segment by segment when it is long', async () => {
     const entries = Array.from({ length: 101 }, (_, index) => `#EXTINF:2.000,\nboth${index % 6}.m4s?${index}`);
     const list = ['#EXTM3U', '#EXT-X-TARGETDURATION:2', '#EXT-X-MAP:URI="both.mp4"', ...entries].join('\n');
