@@ -9,9 +9,8 @@ describe('asMediaDetails', () => {
     const dub = { key: 'dub', label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: 'audio/mp4' };
     const version = { language: 'de', isOriginal: false, isDubbed: true, isDescriptive: false, isDrc: false };
     const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, ...version }];
-    expect(asMediaDetails({ ...DETAILS, audio, storyboardKey: 'pictures' })).toEqual({
+    expect(asMediaDetails({ ...DETAILS, audio })).toEqual({
       ...{
-        storyboardKey: 'pictures',
         segmentsKey: 'segments',
         coverUrl,
         durationSeconds,
@@ -29,7 +28,7 @@ describe('asMediaDetails', () => {
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
       ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ storyboardKey: null, segmentsKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
+      ...{ segmentsKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
     });
   });
 

@@ -8,7 +8,7 @@ import { openApiDocument } from '../../../core/api/index.ts';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
-import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS, STORYBOARD } from './resources.ts';
+import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS } from './resources.ts';
 
 export type Health = 'healthy' | 'maintenance';
 
@@ -68,9 +68,6 @@ async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promis
     if (pathname.startsWith('/api/Stream/Subtitle/'))
       return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(SUBTITLES);
     if (pathname.startsWith('/api/Stream/Segments/')) return sendJson(response, 200, SEGMENTS);
-    if (pathname === '/api/Stream/Storyboard/pictures')
-      return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(STORYBOARD);
-    if (pathname.startsWith('/api/Stream/Storyboard/')) return sendCover(response, pathname);
     if (pathname === '/api/Fetch/GetResource') return resolve(response, request, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/')) return stream(request, response, pathname, clip);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -158,7 +158,7 @@ export const DETAILS: MediaDetails = {
     { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
   ],
-  storyboardKey: 'pictures',
+  storyboardKey: null,
   segmentsKey: 'segments',
 };
 
@@ -171,15 +171,6 @@ export const SEGMENTS: ItemSegments = {
     { category: 'interaction', startSeconds: 3000, endSeconds: 3013 },
   ],
 };
-
-/** Ten pictures on one sheet. */
-export const STORYBOARD = [
-  'WEBVTT',
-  ...Array.from({ length: 10 }, (_, n) => {
-    const time = (tenth: number) => new Date(tenth * 372_340).toISOString().slice(11, 23);
-    return `${time(n)} --> ${time(n + 1)}\npictures/0.jpg#xywh=${n * 160},0,160,90`;
-  }),
-].join('\n\n');
 
 /** Resources by the last segment of the link's path. */
 export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {

@@ -17,7 +17,6 @@ export interface Api {
   getJson(path: string, signal?: AbortSignal): Promise<unknown>;
   /** URL of the cover of the item that a rendition belongs to, for saving. @param key of the rendition */
   coverUrl(key: string): string;
-  storyboardUrl(key: string): string;
   /** URL of a subtitle file. */
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
@@ -121,7 +120,6 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     },
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
-    storyboardUrl: (key) => `${base}/api/Stream/Storyboard/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     heldUrl: (key) => `${base}/api/Stream/Hls/${encodeURIComponent(key)}/held.m3u8`,
     streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, skip, mark, ...others } = {}) {

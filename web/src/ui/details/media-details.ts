@@ -47,8 +47,6 @@ export interface MediaDetails {
   /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
   readonly audio: readonly DetailedAudio[];
   readonly subtitles: readonly SubtitleInformation[];
-  /** For the pictures that are shown while seeking. */
-  readonly storyboardKey: string | null;
   /** For the segments that viewers have reported. */
   readonly segmentsKey: string | null;
 }
@@ -101,7 +99,6 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
     audio: (field) => asList(field, MAX_RENDITIONS, asAudio),
     subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
-    storyboardKey: asText,
     segmentsKey: asText,
   });
 

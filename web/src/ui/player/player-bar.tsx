@@ -37,14 +37,13 @@ export const PlayerBar = (props: PlayerBarProps) => {
   const cast = useCast(media);
   const { details } = useDetails(playback.link, canSeek);
   const chapters = details?.chapters ?? NO_CHAPTERS;
-  const storyboardKey = isVideo && !isMini ? details?.storyboardKey : null;
   const hasChapters = canSeek && chapters.length > 1;
   // The media element shows its own.
   const hasControls = canSeek && !isMini;
   const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
   return (
     <div class="row player-bar">
-      {hasControls && (hasChapters || storyboardKey) && <SeekBar {...{ media, state, chapters, storyboardKey }} />}
+      {hasControls && hasChapters && <SeekBar {...{ media, state, chapters }} />}
       {!hasControls && (
         <>
           <BarButton

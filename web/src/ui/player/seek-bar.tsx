@@ -1,10 +1,8 @@
 import type { RefObject } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { pointedSeconds } from '../../media/index.ts';
+import { useId } from 'preact/hooks';
 import { usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import type { Chapter } from '../details/index.ts';
-import { SeekPicture } from './seek-picture.tsx';
 import type { MediaState } from './use-media-state.ts';
 
 export interface SeekBarProps {
@@ -22,19 +20,12 @@ const seekTo = (media: HTMLMediaElement | null, seconds: number): void => {
 const indexAt = (chapters: readonly Chapter[], seconds: number): number =>
   chapters.findLastIndex(({ startSeconds }) => Math.floor(startSeconds) <= seconds);
 
-/** A scrubber with a mark where each chapter begins, and pictures, which controls of browsers do not have. */
-export const SeekBar = ({
-  media,
-  state: { seconds, durationSeconds },
-  chapters,
-  storyboardKey,
-}: SeekBarProps & { readonly storyboardKey?: string | null | undefined }) => {
-  const [shownSeconds, show] = useState<number>();
+/** A scrubber with a mark where each chapter begins, which controls of browsers do not have. */
+export const SeekBar = ({ media, state: { seconds, durationSeconds }, chapters }: SeekBarProps) => {
   const { texts, format } = usePage();
   const id = useId();
   if (!Number.isFinite(durationSeconds)) return null;
   const maxSeconds = Math.ceil(durationSeconds);
-  const hide = () => show(undefined);
   const time = texts.t('player.position', { at: format.clock(seconds), length: format.clock(durationSeconds) });
   return (
     // As in the controls of browsers, time runs to the right in every language.
@@ -48,20 +39,13 @@ export const SeekBar = ({
         list={id}
         aria-label={texts.t('player.seek')}
         aria-valuetext={[time, chapters[indexAt(chapters, seconds)]?.title].filter(Boolean).join(', ')}
-        onInput={({ currentTarget }) => {
-          seekTo(media.current, currentTarget.valueAsNumber);
-          show(currentTarget.valueAsNumber);
-        }}
-        onPointerMove={(event) => show(pointedSeconds(event, event.currentTarget, maxSeconds))}
-        onPointerLeave={hide}
-        onBlur={hide}
+        onInput={({ currentTarget }) => seekTo(media.current, currentTarget.valueAsNumber)}
       />
       <datalist id={id}>
         {chapters.map(({ startSeconds }) => (
           <option key={startSeconds} value={Math.round(startSeconds)} />
         ))}
       </datalist>
-      <SeekPicture {...{ storyboardKey, maxSeconds, seconds: shownSeconds }} />
     </span>
   );
 };

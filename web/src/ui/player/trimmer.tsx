@@ -5,9 +5,7 @@ import type { ClipTimes } from '../../api/index.ts';
 import { formatTime, parseTime } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
-import { useDetails } from '../details/index.ts';
 import type { Playback } from '../playback.ts';
-import { SeekPicture } from './seek-picture.tsx';
 
 export interface TrimmerProps {
   readonly playback: Playback;
@@ -27,10 +25,7 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
   const id = useId();
   /** The end whose text is no time, or not between the other end and that of the media. */
   const [invalid, setInvalid] = useState<End>();
-  /** The handle that is in use. */
-  const [used, setUsed] = useState<End>();
-  const { clip, choice, link } = playback;
-  const { details } = useDetails(link, clip !== undefined && choice.element === 'video');
+  const { clip } = playback;
   // A part may end later than the media.
   const maxSeconds = Math.ceil(durationSeconds);
   const whole = { startSeconds: 0, endSeconds: maxSeconds };
@@ -85,15 +80,8 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
                   aria-label={t(NAMES[end])}
                   aria-valuetext={formatTime(clip[end])}
                   onInput={({ currentTarget }) => drag(end, currentTarget, clip)}
-                  onFocus={() => setUsed(end)}
-                  onBlur={() => setUsed(undefined)}
                 />
               ))}
-              <SeekPicture
-                storyboardKey={details?.storyboardKey}
-                seconds={used && Math.min(clip[used], durationSeconds)}
-                maxSeconds={maxSeconds}
-              />
             </div>
             <div class="row times">
               {ENDS.map((end) => (
