@@ -26,7 +26,7 @@ const attempts = {
     const socket = dgram.createSocket('udp4');
     socket.once('error', reject).send('x', 9, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
   }),
-  'connect by TCP': () => once(net.connect(9), 'connect'),
+  'connect by TCP': () => once(net.connect(9, '127.0.0.1'), 'connect'),
   'connect to a socket in the file system': () => once(net.connect('/scratch/server.sock'), 'connect'),
 };
 const outcomes = {};

@@ -46,7 +46,7 @@ export function createAudioStarts(): AudioStarts {
   };
 }
 
-/** Decodes the first audio frame of a source, beside a copy of its first packet. @throws NoAudio, FfmpegFailed, or the error of the source */
+/** Decodes the first audio frame of a source, beside a copy of the packets up to it. @throws NoAudio, FfmpegFailed, or the error of the source */
 export async function findAudioStart(
   source: Source,
   encoder: EncoderOptions,
@@ -58,7 +58,7 @@ export async function findAudioStart(
       path: encoder.path,
       args: [
         ...[...input.args, '-copyts', '-i', input.url],
-        ...['-map', '0:a:0', '-map', '0:a:0', '-frames:a', '1'],
+        ...['-map', '0:a:0', '-map', '0:a:0', '-frames:a:0', '1'],
         ...['-c:a:0', 'pcm_s16le', '-c:a:1', 'copy', '-f', 'framecrc'],
       ],
       inputs: [input],

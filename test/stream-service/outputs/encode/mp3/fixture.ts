@@ -43,12 +43,17 @@ export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...e
 
 /** Conversions to MP3. @param change of the encoding of those of known length */
 export async function startMp3(
-  options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
+  options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string; path?: string } = {},
   change: (encoding: FrameEncoding) => FrameEncoding = (encoding) => encoding,
 ) {
   const inputServer = closeAfterwards(await createFfmpegInputServer());
   const admission = createAdmission({ ...LIMITS, ...options.limits });
-  const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
+  const ffmpeg = {
+    version: '',
+    path: options.path ?? 'ffmpeg',
+    source: 'system',
+    buildId: options.buildId ?? 'build',
+  } as const;
   const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
   const streams = createFrameStreams(dependencies);
   const changed: typeof streams = {

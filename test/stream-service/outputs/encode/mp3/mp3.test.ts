@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { newestFfmpeg } from '../../../../support/installed-tools.ts';
 import { probe } from '../../../../support/media-tools.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, randomFrom } from './coded-sound.ts';
@@ -94,6 +95,13 @@ describe('encode', () => {
         const part = await readRange(representation, first, last);
         expect(part.equals(whole.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
       }
+    });
+
+    it.each(['short.webm', 'a.m4a'])('has the promised size by the newest FFmpeg, too, of %s', async (file) => {
+      const newest = await start({ path: await newestFfmpeg() });
+      const described = resourceOf({ durationSeconds: SHORT_SECONDS });
+      const representation = await newest.open(described, track, fileSource(await readFile(join(encodes, file))));
+      expect(await readRange(representation, 0)).toHaveLength(representation.size ?? 0);
     });
 
     it.each([
