@@ -9,18 +9,8 @@ export interface HlsUris {
   readonly playlist: (stream: HlsStream) => string;
   /** Pictures for seeking. Absent: none. */
   readonly storyboard?: string;
-  /** The same as a playlist of pictures at equal intervals. Absent: none. */
-  readonly pictures?: PicturePlaylist | undefined;
   /** What `writeHlsChapters` writes. Absent: there are none. */
   readonly chapters?: string | undefined;
-}
-
-/** A playlist of pictures for seeking: pixels of each, and how long it is shown. */
-export interface PicturePlaylist {
-  readonly uri: string;
-  readonly width: number;
-  readonly height: number;
-  readonly intervalSeconds: number;
 }
 
 /**
@@ -31,8 +21,6 @@ const VERSION = 7;
 const AUDIO_GROUP = 'audio';
 /** Of session data (§4.3.4.4) with the address of a storyboard. As a value: a URI would have to lead to JSON. */
 const STORYBOARD_ID = 'reelay.storyboard';
-/** Of pictures in JPEG, about. */
-const BITS_PER_PIXEL = 1;
 
 /**
  * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with each audio as a rendition where it is a stream
@@ -75,17 +63,10 @@ export function writeMasterPlaylist({ streams }: Pick<HlsLayout, 'streams'>, uri
     ...(uris.storyboard ? [`#EXT-X-SESSION-DATA:DATA-ID="${STORYBOARD_ID}",VALUE="${uris.storyboard}"`] : []),
     ...(uris.chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${uris.chapters}"`] : []),
     ...media.map((line) => `#EXT-X-MEDIA:${line.join(',')}`),
-    ...(uris.pictures ? [imageStream(uris.pictures)] : []),
     `#EXT-X-STREAM-INF:${attributes.join(',')}`,
     uris.playlist(variant),
   ]);
 }
-
-/** As of the HLS Image Media Playlist specification, which Shaka Player and devices of Roku read; others ignore the tag. */
-const imageStream = ({ uri, width, height, intervalSeconds }: PicturePlaylist): string => {
-  const bandwidth = Math.ceil((width * height * BITS_PER_PIXEL) / intervalSeconds);
-  return `#EXT-X-IMAGE-STREAM-INF:BANDWIDTH=${bandwidth},RESOLUTION=${width}x${height},CODECS="jpeg",URI="${uri}"`;
-};
 
 /** The media playlist (RFC 8216 §4.3.3) of a stream: all of its segments, as byte ranges of one file. */
 export function writeMediaPlaylist({ init, segments, isIndependent }: HlsStream, uris: HlsUris): string {

@@ -3,8 +3,6 @@ export { type LayoutDependencies, openLayout } from './open.ts';
 export {
   type LayoutPlan,
   NoSuchFile,
-  PICTURES_NAME,
-  PLAYLIST_TYPE,
   type PresentationFile,
   planAudioAlone,
   planClip,

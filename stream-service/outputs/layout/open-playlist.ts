@@ -12,7 +12,7 @@ import {
   writeMasterPlaylist,
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
-import { mayHaveStoryboard, siteStoryboard } from '../../../core/state/index.ts';
+import { mayHaveStoryboard } from '../../../core/state/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import { type LayoutCaches, loadLayout, type PresentationRequest, type Wanted } from './layout-caches.ts';
 import {
@@ -20,7 +20,6 @@ import {
   MASTER_NAME,
   mediaName,
   NoSuchFile,
-  PICTURES_NAME,
   type PresentationPlan,
   playlistName,
   STORYBOARD_NAME,
@@ -47,12 +46,10 @@ export async function openPlaylist(
   if (known instanceof Error) return refusePresentation(known);
   const { layout, etag } = known;
   const { audio, place } = plan;
-  const pictures = siteStoryboard(plan.found.resource)?.storyboard;
   const uris: HlsUris = {
     file: `${mediaName(place)}?${toQuery({ audio, entity: withoutQuotes(etag) })}`,
     playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${toQuery({ audio })}`),
     storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
-    pictures: pictures && { ...pictures, uri: PICTURES_NAME },
     chapters: chapters && CHAPTERS_NAME,
   };
   const streams = streamsOf(plan, layout);

@@ -144,8 +144,6 @@ export interface PresentationFile {
 export const MASTER_NAME = 'master.m3u8';
 /** Its sheets are beside it. */
 export const STORYBOARD_NAME = 'storyboard.vtt';
-/** The same as a playlist, of pictures of a site alone: of others the interval is not known beforehand. */
-export const PICTURES_NAME = 'pictures.m3u8';
 export const CHAPTERS_NAME = 'chapters.json';
 const ofPlace = (place = 1): string => (place > 1 ? `-${place}` : '');
 /** `both.m3u8` where the segments have both; `audio-2.m3u8` for the second language. */
@@ -155,7 +153,7 @@ export const playlistName = ({ kind, place }: { readonly kind: string; readonly 
 export const mediaName = (place?: number): string => `media${ofPlace(place)}.mp4`;
 const PLACE = /^(?:audio|media)-(\d{1,2})\./;
 const PLAYLIST = /^(?:master|video|both|audio(?:-\d{1,2})?)\.m3u8$/;
-export const PLAYLIST_TYPE = {
+const PLAYLIST_TYPE = {
   mimeType: 'application/vnd.apple.mpegurl',
   fileExtension: '.m3u8',
   isInline: true,

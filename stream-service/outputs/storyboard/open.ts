@@ -1,6 +1,6 @@
 import { inMemory, type Opening, type Representation, unread } from '../representation.ts';
 import type { StoryboardPlan } from './plan.ts';
-import { writePicturePlaylist, writeStoryboard } from './storyboard-file.ts';
+import { writeStoryboard } from './storyboard-file.ts';
 import type { Storyboards } from './storyboards.ts';
 
 export interface StoryboardDependencies {
@@ -9,11 +9,10 @@ export interface StoryboardDependencies {
 
 /** @throws NotFound without such a sheet, UnsupportedRendition without pictures, UpstreamError */
 export async function openStoryboard(
-  { found: { resource }, head, sheet, playlist, prefix = '' }: StoryboardPlan,
+  { found: { resource }, head, sheet, prefix = '' }: StoryboardPlan,
   opening: Opening,
   { storyboards }: StoryboardDependencies,
 ): Promise<Representation> {
-  if (playlist) return { ...head, ...inMemory(head, Buffer.from(writePicturePlaylist(playlist))) };
   if (sheet === undefined) {
     const storyboard = await storyboards.find(resource, opening);
     const list = storyboard && Buffer.from(writeStoryboard(storyboard, prefix));

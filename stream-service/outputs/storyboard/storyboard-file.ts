@@ -39,20 +39,5 @@ export function writeStoryboard(
   );
 }
 
-/** A playlist of HLS whose segments are the sheets, by the HLS Image Media Playlist specification. */
-export function writePicturePlaylist({ width, height, rows, columns, intervalSeconds, count }: SiteStoryboard): string {
-  const perSheet = rows * columns;
-  const tiles = `RESOLUTION=${width}x${height},LAYOUT=${columns}x${rows},DURATION=${intervalSeconds.toFixed(6)}`;
-  const sheets = Array.from({ length: Math.ceil(count / perSheet) }, (_, sheet) => {
-    // The last one may have empty places.
-    const seconds = Math.min(perSheet, count - sheet * perSheet) * intervalSeconds;
-    return [`#EXTINF:${seconds.toFixed(6)},`, `#EXT-X-TILES:${tiles}`, sheetName(sheet)];
-  });
-  const target = Math.max(1, Math.round(Math.min(perSheet, count) * intervalSeconds));
-  const head = ['#EXTM3U', '#EXT-X-VERSION:7', `#EXT-X-TARGETDURATION:${target}`, '#EXT-X-MEDIA-SEQUENCE:0'];
-  const lines = [...head, '#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-IMAGES-ONLY', ...sheets.flat(), '#EXT-X-ENDLIST'];
-  return `${lines.join('\n')}\n`;
-}
-
 /** Whatever its format: players look at the type. */
 export const sheetName = (sheet: number): string => `${sheet}.jpg`;

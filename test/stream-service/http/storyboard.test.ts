@@ -178,7 +178,6 @@ describe('pictures made of keyframes', () => {
     const [, name = ''] = /^#EXT-X-SESSION-DATA:DATA-ID="reelay.storyboard",VALUE="([^"]+)"$/m.exec(master) ?? [];
     const { cues, sheet } = await readPictures(() => fetch(base + name), base + name);
     expect([cues[0]?.url, sheet.headers.get('content-type')]).toEqual([`${base}0.jpg`, 'image/jpeg']);
-    expect([master.includes('IMAGE'), (await fetch(`${base}pictures.m3u8`)).status]).toEqual([false, 404]);
   });
 
   it('have signed addresses on a private instance, which only the client keeps', async () => {
@@ -263,24 +262,6 @@ describe('pictures of the site', () => {
     expect([first, second].map((sheet) => sheet?.headers.get('content-type'))).toEqual(['image/jpeg', 'image/webp']);
     expect(Buffer.from((await second?.arrayBuffer()) ?? new ArrayBuffer()).equals(files['sheet.webp'])).toBe(true);
     expect((await get('/2.jpg')).status).toBe(404);
-  });
-
-  it('are a playlist of an HLS presentation', async () => {
-    const { address } = await startWith((url) =>
-      memorySource(files[url.endsWith('/video') ? 'progressive.mp4' : 'sheet.jpg']),
-    );
-    const base = `${address.replace('Storyboard', 'Hls')}/`;
-    const image = 'BANDWIDTH=9600,RESOLUTION=160x90,CODECS="jpeg",URI="pictures.m3u8"';
-    expect(await (await fetch(`${base}master.m3u8`)).text()).toContain(`\n#EXT-X-IMAGE-STREAM-INF:${image}\n`);
-    const playlist = await fetch(`${base}pictures.m3u8`);
-    expect(playlist.headers.get('content-type')).toBe('application/vnd.apple.mpegurl');
-    const tiles = '#EXT-X-TILES:RESOLUTION=160x90,LAYOUT=3x3,DURATION=1.500000';
-    expect((await playlist.text()).split('\n')).toEqual([
-      ...['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:14', '#EXT-X-MEDIA-SEQUENCE:0'],
-      ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-IMAGES-ONLY', '#EXTINF:13.500000,', tiles, '0.jpg'],
-      ...['#EXTINF:3.000000,', tiles, '1.jpg', '#EXT-X-ENDLIST', ''],
-    ]);
-    expect((await fetch(`${base}1.jpg`)).status).toBe(200);
   });
 
   it.each<[string, () => FileSource]>([
