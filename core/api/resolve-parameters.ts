@@ -8,6 +8,7 @@ import {
   parseSoundParameters,
   parseSubtitlesParameter,
   type Query,
+  requireMarkable,
   type SoundParameters,
   soundQuery,
   toQuery,
@@ -110,9 +111,12 @@ export function parseGetParameters(rawQuery: string): GetParameters {
   if (archive && (query.start ?? query.end ?? query.chapter) !== undefined)
     throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
   if (isSplit && (!archive || archive.format === 'strm')) throw problems.badRequest('split needs format=zip or tar');
+  const dropped = isSplit ? ['subtitles', 'mark'].find((name) => words[name] !== undefined) : undefined;
+  if (dropped) throw problems.badRequest(`${dropped} cannot be combined with split=chapters`);
   if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(words.entries), isSplit };
   const selection = parseSelection(words);
   const sound = parseSoundParameters(words);
+  requireMarkable(sound, words);
   const format = parseFormat(words.format) ?? (sound.bitrateKbps && selection.quality === 'mp3' ? 'mp3' : undefined);
   if (sound.bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
   const subtitles = parseSubtitlesParameter([query.subtitles].flat()[0]?.trim());

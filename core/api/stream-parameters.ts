@@ -64,6 +64,7 @@ function once(name: string, value: Value): string | undefined {
 export function parseMediaParameters(query: Query): MediaParameters {
   const format = findConversionName([query.format].flat()[0]);
   const sound = parseSoundParameters(query);
+  requireMarkable(sound, query);
   if (sound.bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
   return { format, ...sound, ...parsePartParameters(query), subtitles: parseSubtitlesParameter(query.subtitles) };
 }
@@ -80,6 +81,15 @@ export function parseSoundParameters(query: Query): SoundParameters {
     skip: parseSegmentsParameter('skip', query.skip),
     mark,
   };
+}
+
+/**
+ * Chapters that are marked are of the whole.
+ * @throws Problem 400 for `mark` of a single chapter
+ */
+export function requireMarkable({ mark }: SoundParameters, { chapter }: Query): void {
+  if (mark && chapter !== undefined)
+    throw problems.badRequest('mark cannot be combined with chapter. Ask for the part by start and end.');
 }
 
 /** The query that `parseSoundParameters` reads as these; absent ones have their default. */

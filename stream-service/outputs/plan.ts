@@ -243,7 +243,9 @@ function remuxOrCopy(found: KeyedRendition, query: MediaQuery) {
   return isHeld ? remux(found, query) : copy(found, query);
 }
 
+/** @throws UnsupportedRendition for chapters that the format has no room for */
 function encode(found: KeyedRendition, { format, ...query }: MediaQuery) {
+  if (query.hasMarks && format === 'wav') throw new UnsupportedRendition('WAV cannot hold chapters. Use MP3.');
   return planEncode(found, format as EncodedName, query);
 }
 

@@ -82,7 +82,7 @@ function order(a: Candidate, b: Candidate, { tracks: [first] }: Found): number {
 }
 
 /**
- * The audio in a language: of exactly that one, else of a variety of it, as `en` finds `en-US`.
+ * The audio in a language: of exactly that one, else of a variety of it, as `en` finds `en-US`, else of its language, as `de-DE` finds `de`.
  * @param wanted a language as BCP 47 or as sites name it, or `original`
  */
 export function findSound(sounds: readonly Sound[], wanted: string): Sound | undefined {
@@ -91,5 +91,10 @@ export function findSound(sounds: readonly Sound[], wanted: string): Sound | und
   const tag = (languageTag(wanted) ?? wanted).toLowerCase();
   const matches = (isMatch: (language: string) => boolean) =>
     sounds.find(({ language }) => language !== undefined && isMatch(language.toLowerCase()));
-  return matches((language) => language === tag) ?? matches((language) => language.startsWith(`${tag}-`));
+  const primary = tag.split('-', 1)[0];
+  return (
+    matches((language) => language === tag) ??
+    matches((language) => language.startsWith(`${tag}-`)) ??
+    matches((language) => language === primary)
+  );
 }

@@ -46,6 +46,7 @@ describe('parseMediaParameters', () => {
       (bitrate): [object, string] => [{ format: 'mp3', bitrate }, 'bitrate must be 128, 192, 256, 320, or absent'],
     ),
     [{ format: 'mp3', bitrate: ['128', '128'] }, 'bitrate is given more than once'],
+    [{ chapter: '2', mark: 'intro' }, 'mark cannot be combined with chapter. Ask for the part by start and end.'],
     [{ bitrate: '128' }, 'bitrate needs format=mp3'],
     [{ format: 'ogg', bitrate: '128' }, 'bitrate needs format=mp3'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],

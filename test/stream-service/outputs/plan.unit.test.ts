@@ -107,6 +107,11 @@ describe('planOutput', () => {
     expect(Object.values(QUERIES).map((query) => decide(shapeOf(name), query))).toEqual(decisions);
   });
 
+  it('refuses chapters that are to be marked where the output has no room for them', () => {
+    const query = { ...QUERIES.wav, hasMarks: true };
+    expect(() => planOutput(shapeOf('HLS'), query)).toThrow('WAV cannot hold chapters. Use MP3.');
+  });
+
   it.each<[string, RenditionQuery, object]>([
     ['MP4 of known size', QUERIES.media, { size: 1000, acceptRanges: 'bytes', mimeType: 'video/mp4' }],
     ['MP4 of unknown size', QUERIES.media, { size: undefined, acceptRanges: 'bytes' }],

@@ -82,7 +82,9 @@ describe('findSound', () => {
     ['eng', 'b'],
     ['deu', 'a'],
     ['pt', 'd'],
-    ['pt-BR', undefined],
+    ['pt-BR', 'd'],
+    ['de-DE', 'a'],
+    ['fr-FR', undefined],
     ['e', undefined],
     ['xx', undefined],
   ])('finds %s in %s', (wanted, id) => {
