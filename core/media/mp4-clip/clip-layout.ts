@@ -112,7 +112,8 @@ function findParts(
   const spans = keptParts(times);
   const [first, ...others] = audio;
   // Cuts are between packets, which are elsewhere in each language.
-  if (others.length > 0 && spans.length > 1) throw new UnsupportedMp4('Several languages');
+  if (others.length > 0 && spans.length > 1)
+    throw new UnsupportedMp4('with every language only one part can be kept. Choose one with audio=LANG');
   const aligned = first ? alignToPackets(first, spans) : spans;
   const shown = video && findVideoWindows(video, aligned, isFromKeyframe);
   // Behind the end of the video nothing follows, though there may be a little audio.
