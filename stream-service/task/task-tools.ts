@@ -88,7 +88,7 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     ffmpeg: tools.ffmpeg,
     activity: () => activity,
     async inPlace() {
-      if (!tools.ytDlp()) throw new InMaintenance(activity ?? 'Fetching yt-dlp');
+      if (!tools.ytDlp()) throw new InMaintenance(activity ?? 'Downloading yt-dlp');
     },
     async close() {
       closing.abort();

@@ -77,7 +77,7 @@ describe('startTask without a tools pointer', () => {
 
     const refused = await sendRequest(url + fakes.expiredPath);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
-    expect(JSON.parse(refused.body.toString())).toMatchObject({ title: 'Fetching yt-dlp', status: 503 });
+    expect(JSON.parse(refused.body.toString())).toMatchObject({ title: 'Downloading yt-dlp', status: 503 });
     expect(version()).toBeUndefined();
   });
 

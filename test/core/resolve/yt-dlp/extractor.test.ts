@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { InMaintenance } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import { createExtractor, type ExtractorOptions } from '../../../../core/resolve/yt-dlp/extractor.ts';
 import type { YtDlp } from '../../../../core/tools/tools.ts';
@@ -68,10 +69,11 @@ describe('createExtractor', () => {
     expect(workers).toHaveLength(1);
   });
 
-  it('fails with 503 while yt-dlp is not installed', async () => {
-    const { extract, inPlace } = createFixture();
-    inPlace.ytDlp = undefined;
-    await expect(asProblem(extract())).rejects.toMatchObject(status(503));
+  it('fails with 503 while yt-dlp is fetched, and with 502 where it is not installed', async () => {
+    const missing = { ytDlp: () => undefined };
+    const fetching = { ...missing, inPlace: () => Promise.reject(new InMaintenance('Fetching yt-dlp')) };
+    await expect(asProblem(createFixture({ tools: fetching }).extract())).rejects.toMatchObject(status(503));
+    await expect(asProblem(createFixture({ tools: missing }).extract())).rejects.toMatchObject(status(502));
   });
 
   it('fails with 502 when the worker crashes, and restarts it', async () => {
