@@ -79,7 +79,7 @@ describe('keyboard navigation', () => {
       names.push(stop.name);
     }
     expect(places).toEqual([...places].sort((a, b) => a - b));
-    const order = [/start page/, /^Play Größe/, /^Download 720p/, /^Play$/, /Copy media link/, /Status/].map((name) =>
+    const order = [/start page/, /^Play Größe/, /^Download 720p/, /^Play$/, /Copy media link/, /^API$/].map((name) =>
       names.findIndex((found) => name.test(found)),
     );
     expect(order.every((place) => place >= 0)).toBe(true);
@@ -98,8 +98,8 @@ describe('keyboard navigation', () => {
 
 describe('forced colours', () => {
   it.each(['light', 'dark'] as const)('draws graphics in system colours: %s', async (colorScheme) => {
-    const { page } = await open(`${service.baseUrl}/status`, { forcedColors: 'active', colorScheme });
-    await page.getByText('All systems working').waitFor();
+    const { page } = await open(`${service.baseUrl}/`, { forcedColors: 'active', colorScheme });
+    await page.getByRole('combobox', { name: 'Theme' }).waitFor();
     const look = await page.evaluate(() => {
       document.querySelector('.tape')?.classList.add('moving');
       const probe = document.createElement('p');
@@ -112,53 +112,10 @@ describe('forced colours', () => {
         themes: [ink, ground],
         mark: [of('.logo-reel').fill, of('.logo-play').fill],
         tape: [of('.tape').backgroundColor, ground],
-        sign: [of('.status-summary', '::before').backgroundColor, ground],
       };
     });
     const { themes, ...drawn } = look;
     expect(themes[0]).not.toBe(themes[1]);
-    expect(drawn).toEqual({ mark: themes, tape: themes, sign: themes });
-  });
-});
-
-describe('status page', () => {
-  it('keeps the focus during an automatic check', async () => {
-    const { page, requests } = await open('about:blank');
-    await page.clock.install();
-    await page.goto(`${service.baseUrl}/status`);
-    const again = page.getByRole('button', { name: 'Check now' });
-    await page.getByText('All systems working').waitFor();
-    await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
-    await again.focus();
-    const answered = Promise.withResolvers<void>();
-    await page.route('**/api/App', async (route) => {
-      await answered.promise;
-      await route.continue();
-    });
-    const before = requests.length;
-    await page.clock.fastForward(16_000);
-    await eventually(() => requests.length).toBeGreaterThan(before);
-    // A disabled element loses focus at the next rendering.
-    await page.clock.runFor(200);
-    await page.screenshot();
-    expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
-    answered.resolve();
-    await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
-    expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
-  });
-});
-
-describe('reduced motion', () => {
-  it('runs no animation while resolving', async () => {
-    scriptedPage.hold();
-    const { page } = await open(service.baseUrl + service.pageFor('/scripted/still'), { reducedMotion: 'reduce' });
-    await page.locator('.skeleton').first().waitFor();
-    const running = () =>
-      page.evaluate(() => document.getAnimations().filter((one) => one.playState === 'running').length);
-    expect(await running()).toBe(0);
-    await page.emulateMedia({ reducedMotion: 'no-preference' });
-    await eventually(running).toBeGreaterThan(0);
-    scriptedPage.respondWith(200);
-    await page.getByRole('article').waitFor();
+    expect(drawn).toEqual({ mark: themes, tape: themes });
   });
 });

@@ -60,16 +60,6 @@ describe('during maintenance', () => {
     expect(await page.getByText('Getting ready').count()).toBe(0);
     expect(new URL(page.url()).search).toBe('');
   });
-
-  it('shows it on the status page', async () => {
-    await begin();
-    const { page } = await open(`${proxy.baseUrl}/status`);
-    await page.getByRole('status').getByText('Maintenance').waitFor();
-    expect(await page.locator('dl [lang=en]').innerText()).toBe(ACTIVITY);
-    await state.endMaintenance(OWNER);
-    await page.getByRole('button', { name: 'Check now' }).click();
-    await page.getByText('All systems working').waitFor();
-  });
 });
 
 describe('while the stream host starts', () => {

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import sirv from 'sirv';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openApiDocument } from '../../../core/api/index.ts';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
@@ -58,7 +57,6 @@ async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promis
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname.startsWith('/covers/')) return sendCover(response, pathname);
-    if (pathname === '/swagger/v1/swagger.json') return sendJson(response, 200, openApiDocument);
     if (pathname === '/api/App') return sendJson(response, 200, appInfo(instance.health));
     if (pathname === '/api/App/requests') {
       response.setHeader('x-request-count', '48213');
