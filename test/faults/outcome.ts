@@ -5,7 +5,7 @@ import { openResponse } from '../support/request.ts';
  * The possible outcomes of a stream: every byte, a status with its ProblemDetails, or a broken connection after
  * correct bytes.
  */
-export type Outcome = 'right' | '404' | '502' | 'broken';
+export type Outcome = 'right' | '404' | '415' | '502' | 'broken';
 
 export interface OutcomeOptions {
   /** The bytes of a stream without faults. */
