@@ -36,7 +36,7 @@ const ROUTED: readonly [Name, string, number, string][] = [
   ['get-app-info', '/api/App', 200, ''],
   ['get-request-count', '/api/App/requests', 200, ''],
   ['get-api-description', '/swagger/v1/swagger.json', 200, ''],
-  ['get-resource', '/api/Fetch/GetResource', 503, FOR_LINK],
+  ['get-resource', '/api/Fetch/GetResource', 502, FOR_LINK],
   ['not-found', '/api/Other', 404, ''],
 ];
 
@@ -96,7 +96,7 @@ describe('get-resource', () => {
     const event = fromEdge(PATH, { query: 'url=https://media.example/watch?v=x&url=nonsense' });
     // API Gateway joins and decodes repeated parameters here.
     event.queryStringParameters = { url: 'https://media.example/watch?v=x,nonsense' };
-    expect((await send('get-resource', event)).statusCode).toBe(503);
+    expect((await send('get-resource', event)).statusCode).toBe(502);
   });
 
   it('tells of an entry event whether its failure is final', async () => {
@@ -156,6 +156,6 @@ describe('log', () => {
     expect(lines.join('\n')).not.toMatch(/crumbs|bodily|CERT_CONTENT|value1|hush|word|only-the-edge-knows/);
     for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object');
     const outcomes = lines.flatMap((line) => JSON.parse(line).Outcome ?? []);
-    expect(new Set(outcomes)).toEqual(new Set(['unavailable', 'bad link', 'not found']));
+    expect(new Set(outcomes)).toEqual(new Set(['failed', 'bad link', 'not found']));
   });
 });
