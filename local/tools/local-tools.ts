@@ -54,6 +54,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
   const maintenance = createMaintenanceKeeper({ state, log });
   let current: Activity | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let slow: NodeJS.Timeout | undefined;
   /** Settles with the first activity, or with the check of what is installed. */
   const isKnown = Promise.withResolvers<void>();
   const onActivity = (activity: Activity) => {
@@ -89,7 +90,9 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     update,
     async ensure() {
       await maintenance.takeOver();
-      const slow = setTimeout(onActivity, MAX_SILENT_CHECK_MS, CHECKING);
+      slow = setTimeout(() => {
+        if (!current) onActivity(CHECKING);
+      }, MAX_SILENT_CHECK_MS);
       await tools.ensure().finally(() => {
         clearTimeout(slow);
         isKnown.resolve();
@@ -107,6 +110,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     },
     async close() {
       clearInterval(timer);
+      clearTimeout(slow);
       await tools.close();
       await leave();
     },
