@@ -26,5 +26,8 @@ export function decodeResponse(response: GuardedResponse): GuardedResponse {
       throw toUpstreamError(error);
     }
   };
-  return { ...response, headers, body: Readable.from(decoded(), { objectMode: false }), wasDecoded: true };
+  const body = Readable.from(decoded(), { objectMode: false });
+  // A generator that nobody has read from does not run when it ends.
+  body.once('close', () => decoder.destroy());
+  return { ...response, headers, body, wasDecoded: true };
 }

@@ -42,6 +42,20 @@ describe('request', () => {
     told.body.destroy();
   });
 
+  it('closes the connection of a decoded body that is destroyed before it is read', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { host } = await serve((request, response) => {
+      request.socket.once('close', () => closed.resolve());
+      response.writeHead(200, { 'content-encoding': 'gzip' }).flushHeaders();
+    });
+    // Without a stall timeout, which would close it later.
+    const options = { isDecoded: true, stallTimeoutMs: 0 };
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`, options);
+    expect(answer.wasDecoded).toBe(true);
+    answer.body.destroy();
+    await closed.promise;
+  });
+
   it('reuses connections', async () => {
     const origin = await serve((_request, response) => void response.end('x'));
     const egress = egressFor({ allow: [origin.host] });
