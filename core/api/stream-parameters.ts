@@ -28,7 +28,7 @@ export interface MediaParameters extends SoundParameters {
   readonly format?: ConversionName;
   /** Absent: all of it. */
   readonly clip?: ClipParameters;
-  /** Of a live stream: a part of what its source holds. @default the live edge */
+  /** A time range of a live stream's DVR window. @default the live edge */
   readonly window?: WindowParameters;
   /** The number of a chapter, from 1, in place of a clip. */
   readonly chapter?: number;

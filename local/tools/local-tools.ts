@@ -43,7 +43,7 @@ export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
 }
 
 const HOUR_MS = 3_600_000;
-/** A first link waits for the check of installed tools; after this it is told what the instance does. */
+/** Requests wait for the first check of the installed tools; after this time they get 503 with the activity. */
 const MAX_SILENT_CHECK_MS = 10_000;
 const CHECKING: Activity = { name: 'Checking tools' };
 /** Within this a running service loads what `npm run update-tools` has installed. */

@@ -85,8 +85,8 @@ function readerAt(head: Buffer, start: number): ReadFrame | undefined {
 }
 
 /**
- * Checks packed audio (RFC 8216 §3.4): frames of AAC with ADTS, MPEG audio, AC-3 or E-AC-3, with or without ID3 tags. Undefined
- * when `head` is none of these.
+ * Checks packed audio (RFC 8216 §3.4): frames of AAC with ADTS, MPEG audio, AC-3 or E-AC-3, with or without ID3 tags.
+ * @returns undefined for any other data
  */
 export function createAudioCheck(head: Buffer, seconds: number): FrameCheck | undefined {
   const read = readerAt(head, id3TagBytes(head));

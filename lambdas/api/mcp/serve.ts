@@ -15,7 +15,7 @@ export interface ServeOptions {
 
 const INSTRUCTIONS =
   'Turns links to videos, songs and lists of them into files to download and transcripts. Start with fetch_media.';
-/** Of the text of an answer, which a message has twice where it is an object. Lambda limits a response to 6 MB. */
+/** Limit of a result's text, which a structured result repeats. Lambda limits a response to 6 MB. */
 const MAX_ANSWER_BYTES = 2_000_000;
 /** Request headers that the SDK reads. */
 const HEADERS = /^(?:accept|content-type|mcp-[a-z-]+)$/;

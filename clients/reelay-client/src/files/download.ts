@@ -109,7 +109,7 @@ export async function pipe(
 }
 
 interface Attempts {
-  /** Repeats what fails for a time. @param target what must not be begun anew once it has bytes that cannot be continued */
+  /** Retries after temporary failures. @param target not retried once it has bytes of a response that cannot be resumed */
   run<T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: PartialFile): Promise<T>;
   /** An attempt has made progress. */
   reset(): void;
@@ -135,7 +135,7 @@ function createAttempts({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: Receive
 
 interface Receiving extends Pick<ReceiveOptions, 'onProgress'> {
   readonly target: PartialFile;
-  /** Of the progress. */
+  /** Name of the file in progress reports. */
   readonly file: string;
   readonly attempts: Attempts;
 }
