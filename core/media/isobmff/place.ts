@@ -1,0 +1,97 @@
+import { BOX_HEADER_BYTES, box, boxHeader, fullBox, integers, UnsupportedMp4, u32, u64 } from './boxes.ts';
+import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS, TFHD, TRUN } from './fragment-fields.ts';
+
+/** A sample of a place. Times in units of its track, size in bytes. */
+export interface PlaceSample {
+  readonly duration: number;
+  readonly size: number;
+  readonly compositionOffset: number;
+  readonly isSync: boolean;
+}
+
+/** What a place has of a track. */
+export interface PlaceRun {
+  readonly trackId: number;
+  /** Of the first sample. */
+  readonly decodeTime: number;
+  /** Sample description index, from 1. */
+  readonly description: number;
+  /** In decode order. */
+  readonly samples: readonly PlaceSample[];
+  /** The bytes of the samples, in the same order. */
+  readonly data: readonly Buffer[];
+}
+
+/**
+ * A fragment of exactly so many bytes: `moof`, `mdat`, and `free` for the rest. Each track has one `traf` with one `trun`: of several
+ * ones, libavformat loses samples when it seeks back. Tracks without samples are left out.
+ * @throws UnsupportedMp4 when the samples need more bytes
+ */
+export function writePlace(bytes: number, sequence: number, runs: readonly PlaceRun[]): Buffer {
+  const present = runs.filter(({ samples }) => samples.length > 0);
+  const mfhd = fullBox('mfhd', 0, 0, u32(sequence));
+  const write = (dataOffset: number) => {
+    let end = dataOffset;
+    const trafs = present.map((run) => {
+      const start = end;
+      end += run.samples.reduce((sum, { size }) => sum + size, 0);
+      return writeTrackFragment(run, start);
+    });
+    return { moof: box('moof', mfhd, ...trafs), end };
+  };
+  // Its length does not depend on the offsets.
+  const { moof, end } = write(write(0).moof.length + BOX_HEADER_BYTES);
+  const rest = bytes - end;
+  if (rest < 0) throw new UnsupportedMp4(`A fragment needs ${-rest} more bytes than planned`);
+  // A rest that cannot hold a box header belongs to the `mdat`.
+  const isFree = rest >= BOX_HEADER_BYTES;
+  const mdatBytes = end - moof.length + (isFree ? 0 : rest);
+  const data = [moof, boxHeader('mdat', mdatBytes), ...present.flatMap((run) => run.data)];
+  if (data.reduce((sum, { length }) => sum + length, 0) !== end) throw new UnsupportedMp4('Samples of another size');
+  return Buffer.concat(isFree ? [...data, boxHeader('free', rest)] : data, bytes);
+}
+
+function writeTrackFragment({ trackId, decodeTime, description, samples }: PlaceRun, dataOffset: number): Buffer {
+  const [first, second] = samples;
+  const differs = (field: 'duration' | 'size') => samples.some((sample) => sample[field] !== first?.[field]);
+  const hasDurations = differs('duration');
+  const hasSizes = differs('size');
+  const hasFlags = samples.some(({ isSync }, index) => index > 1 && isSync !== second?.isSync);
+  const hasOffsets = samples.some(({ compositionOffset }) => compositionOffset !== 0);
+  const flagsOf = (isSync = true) => (isSync ? SYNC_SAMPLE_FLAGS : NON_SYNC_SAMPLE_FLAGS);
+  const defaultFlags = flagsOf((second ?? first)?.isSync);
+  const hasFirstFlags = !hasFlags && flagsOf(first?.isSync) !== defaultFlags;
+
+  const defaults = [
+    [TFHD.sampleDescription, description, description !== 1],
+    [TFHD.sampleDuration, first?.duration ?? 0, !hasDurations],
+    [TFHD.sampleSize, first?.size ?? 0, !hasSizes],
+    [TFHD.sampleFlags, defaultFlags, true],
+  ] as const;
+  const stated = defaults.filter(([, , isStated]) => isStated);
+  const tfhdFlags = stated.reduce((flags, [flag]) => flags | flag, TFHD.baseIsMoof as number);
+  const tfhd = fullBox('tfhd', 0, tfhdFlags, u32(trackId, ...stated.map(([, value]) => value)));
+
+  const runFlags =
+    TRUN.dataOffset |
+    (hasFirstFlags ? TRUN.firstSampleFlags : 0) |
+    (hasDurations ? TRUN.sampleDuration : 0) |
+    (hasSizes ? TRUN.sampleSize : 0) |
+    (hasFlags ? TRUN.sampleFlags : 0) |
+    (hasOffsets ? TRUN.compositionOffset : 0);
+  const fields: number[] = [];
+  for (const { duration, size, isSync, compositionOffset } of samples) {
+    if (hasDurations) fields.push(duration);
+    if (hasSizes) fields.push(size);
+    if (hasFlags) fields.push(flagsOf(isSync));
+    if (hasOffsets) fields.push(compositionOffset);
+  }
+  const firstFlags = hasFirstFlags ? [flagsOf(first?.isSync)] : [];
+  const header = u32(samples.length, dataOffset, ...firstFlags);
+  return box(
+    'traf',
+    tfhd,
+    fullBox('tfdt', 1, 0, u64(decodeTime)),
+    fullBox('trun', 1, runFlags, header, integers(fields)),
+  );
+}
