@@ -44,7 +44,7 @@ export {
   writeMovie,
   writeMovieHeader,
 } from './movie-header.ts';
-export { type PlaceRun, type PlaceSample, writePlace } from './place.ts';
+export { measurePlace, type PlaceRun, type PlaceSample, writePlace } from './place.ts';
 export {
   countDeclaredSamples,
   parseSampleTable,

@@ -22,6 +22,15 @@ export interface PlaceRun {
   readonly data: readonly Buffer[];
 }
 
+/** Bytes that `writePlace` needs for some runs. Neither their data nor the unit of their times matters. */
+export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
+  const present = runs.filter(({ samples }) => samples.length > 0);
+  const mfhd = fullBox('mfhd', 0, 0, u32(0));
+  const moof = box('moof', mfhd, ...present.map((run) => writeTrackFragment(run, 0)));
+  const bytesOf = ({ samples }: Pick<PlaceRun, 'samples'>) => samples.reduce((sum, { size }) => sum + size, 0);
+  return moof.length + BOX_HEADER_BYTES + present.reduce((sum, run) => sum + bytesOf(run), 0);
+}
+
 /**
  * A fragment of exactly so many bytes: `moof`, `mdat`, and `free` for the rest. Each track has one `traf` with one `trun`: of several
  * ones, libavformat loses samples when it seeks back. Tracks without samples are left out.
@@ -51,7 +60,10 @@ export function writePlace(bytes: number, sequence: number, runs: readonly Place
   return Buffer.concat(isFree ? [...data, boxHeader('free', rest)] : data, bytes);
 }
 
-function writeTrackFragment({ trackId, decodeTime, description, samples }: PlaceRun, dataOffset: number): Buffer {
+function writeTrackFragment(
+  { trackId, decodeTime, description, samples }: Omit<PlaceRun, 'data'>,
+  dataOffset: number,
+): Buffer {
   const [first, second] = samples;
   const differs = (field: 'duration' | 'size') => samples.some((sample) => sample[field] !== first?.[field]);
   const hasDurations = differs('duration');

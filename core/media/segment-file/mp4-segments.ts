@@ -1,0 +1,213 @@
+import {
+  type Box,
+  box,
+  indexBox,
+  indexContent,
+  listTrackKinds,
+  measurePlace,
+  type PlaceRun,
+  type PlaceSample,
+  parseBoxes,
+  parseFragmentSamples,
+  parseTrackHeader,
+  type Sample,
+  type TrackHeader,
+  UnsupportedMp4,
+} from '../isobmff/index.ts';
+import type {
+  Encoding,
+  MoreBytes,
+  SegmentFormat,
+  SegmentHead,
+  SegmentRun,
+  SegmentTrackKind,
+} from './segment-format.ts';
+
+const KINDS: readonly SegmentTrackKind[] = ['vide', 'soun'];
+/** A longer `moof` is not read for the size of a segment. */
+const MAX_MOOF_BYTES = 1024 * 1024;
+const MAX_MOVIE_BYTES = 256 * 1024;
+/** Samples of a track in one segment. */
+const MAX_SAMPLES = 200_000;
+/** A `moof` with its `mdat`, and the padding of encrypted segments: no fragment is shorter. */
+const MIN_FRAGMENT_BYTES = 48;
+/** Of several fragments that become one, samples need up to three fields that each fragment had stated once. */
+const MERGED_BYTES = 512;
+const MERGED_SHARE = 1 / 50;
+
+/** Fragmented MP4: `moof` and `mdat`, once or several times, whose tracks an initialization section describes. */
+export const mp4Segments: SegmentFormat = {
+  inspect(head) {
+    const moof = findFirstMoof(head);
+    if ('neededBytes' in moof) return moof;
+    const encoding = head.encoding ?? readEncoding(head.init ?? head.bytes);
+    const runs = tracksOf(encoding).flatMap((track) => readRun(head.bytes, [moof], track) ?? []);
+    const [main] = runs;
+    if (!main) throw new UnsupportedMp4('A segment without samples');
+    const timescaleOf = (kind: SegmentTrackKind) =>
+      encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
+    const toMain = ({ kind, decodeTime }: Run) => Math.round((decodeTime * timescaleOf(main.kind)) / timescaleOf(kind));
+    const isOnlyOne = moof.mdatEnd !== undefined && moof.mdatEnd + MIN_FRAGMENT_BYTES > head.size;
+    return {
+      encoding,
+      mainKind: main.kind,
+      startTime: main.decodeTime,
+      earliestTime: Math.min(...runs.map(toMain)),
+      startsWithSync: main.samples[0]?.isSync ?? false,
+      ...(isOnlyOne
+        ? { endTime: endOf(main), placeBytes: measurePlace(runs.map(toPlaceRun)) }
+        : { placeBytes: head.size + MERGED_BYTES + Math.ceil(head.size * MERGED_SHARE) }),
+    };
+  },
+
+  read(segment, encoding) {
+    const moofs = findMoofs(segment);
+    return tracksOf(encoding).flatMap((track) => {
+      const run = readRun(segment, moofs, track);
+      return run ? [toSegmentRun(run, segment)] : [];
+    });
+  },
+
+  weigh: (segment) => findMoofs(segment).reduce((sum, { start, end }) => sum + end - start, 0),
+};
+
+interface FirstMoof extends Box {
+  /** Undefined: there is no `mdat` behind it, or its header is not there. */
+  readonly mdatEnd: number | undefined;
+}
+
+function findFirstMoof({ bytes, isWhole }: SegmentHead): FirstMoof | MoreBytes {
+  const boxes = [...parseBoxes(bytes)];
+  const moof = boxes.find(({ type }) => type === 'moof');
+  if (!moof) {
+    const end = boxes.at(-1)?.end ?? Number.POSITIVE_INFINITY;
+    if (isWhole || end > MAX_MOVIE_BYTES) throw new UnsupportedMp4('A segment without moof');
+    // With the start of the `moof`, whose header says how long it is.
+    return { neededBytes: Math.max(end, bytes.length) + 1024 };
+  }
+  if (moof.end - moof.start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
+  const mdat = boxes[boxes.indexOf(moof) + 1];
+  // With the header of the `mdat`, a long one included.
+  if (!isWhole && moof.end + 16 > bytes.length) return { neededBytes: moof.end + 16 };
+  if (moof.end > bytes.length) throw new UnsupportedMp4('Truncated fragment');
+  return { ...moof, mdatEnd: mdat?.type === 'mdat' ? mdat.end : undefined };
+}
+
+function findMoofs(segment: Buffer): readonly Box[] {
+  const boxes = [...parseBoxes(segment)];
+  if (boxes.some(({ type, end }) => type === 'moof' && end > segment.length))
+    throw new UnsupportedMp4('Truncated moof');
+  return boxes.filter(({ type }) => type === 'moof');
+}
+
+/** @param init bytes with a whole `moov` */
+function readEncoding(init: Buffer): Encoding {
+  const moov = indexContent(init, 'file').find('moov');
+  if (!moov || moov.end - moov.start > MAX_MOVIE_BYTES) throw new UnsupportedMp4('No moov, or too large');
+  // Metadata may be a picture.
+  const kept = moov.children.filter(({ type, end }) => type !== 'udta' && type !== 'meta' && end <= moov.end);
+  const state = box('moov', ...kept.map(({ whole }) => whole));
+  const tracks = headersOf(state).map(({ kind, header }) => ({
+    kind,
+    timescale: header.timescale,
+    sampleEntry: onlyEntry(header),
+    presentation: Buffer.from(header.presentation),
+  }));
+  if (tracks.length === 0) throw new UnsupportedMp4('Neither video nor audio');
+  return { tracks, state };
+}
+
+interface ReadTrack {
+  readonly kind: SegmentTrackKind;
+  readonly header: TrackHeader;
+  /** Units by which its samples are shown later than their times say. */
+  readonly delay: number;
+}
+
+function headersOf(moov: Buffer): readonly ReadTrack[] {
+  const movie = indexBox(moov);
+  if (movie?.type !== 'moov') throw new UnsupportedMp4('No moov');
+  const present = listTrackKinds(movie);
+  return KINDS.filter((kind) => present.includes(kind)).map((kind) => {
+    const header = parseTrackHeader(movie, kind);
+    if (!header.fragmentDefaults) throw new UnsupportedMp4('An initialization section without fragments');
+    return { kind, header, delay: delayOf(header) };
+  });
+}
+
+const known = new WeakMap<Encoding, readonly ReadTrack[]>();
+
+function tracksOf(encoding: Encoding): readonly ReadTrack[] {
+  const tracks = known.get(encoding) ?? headersOf(encoding.state);
+  known.set(encoding, tracks);
+  return tracks;
+}
+
+function onlyEntry({ sampleDescriptions }: TrackHeader): Buffer {
+  const [entry, second] = indexBox(sampleDescriptions)?.childrenAfter(8) ?? [];
+  if (!entry || second) throw new UnsupportedMp4('Several sample descriptions');
+  return Buffer.from(entry.whole);
+}
+
+/** Of an edit list: empty edits delay what is shown, and a media time that is left out advances it (§8.6.6). */
+function delayOf({ edits, movieTimescale, timescale }: TrackHeader): number {
+  const first = edits.findIndex(({ mediaTime }) => mediaTime >= 0n);
+  const empty = edits.slice(0, first < 0 ? edits.length : first).reduce((sum, { duration }) => sum + duration, 0);
+  return Math.round((empty * timescale) / movieTimescale) - Number(edits[first]?.mediaTime ?? 0n);
+}
+
+interface Run {
+  readonly kind: SegmentTrackKind;
+  readonly decodeTime: number;
+  readonly samples: readonly (PlaceSample & Pick<Sample, 'offset'>)[];
+}
+
+/** The samples of a track in some `moof` boxes as one run; undefined without samples. */
+function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }: ReadTrack): Run | undefined {
+  const { id, fragmentDefaults: defaults = Buffer.alloc(16) } = header;
+  const samples: (PlaceSample & Pick<Sample, 'offset'>)[] = [];
+  let start: number | undefined;
+  let end = 0;
+  for (const moof of moofs) {
+    const fragment = { bytes: segment.subarray(moof.start, moof.end), offset: moof.start };
+    for (const sample of parseFragmentSamples(fragment, id, defaults)) {
+      if (sample.description !== 1) throw new UnsupportedMp4('Several sample descriptions');
+      if (samples.length === MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
+      const { decodeTime, duration, compositionOffset, size, isSync, offset } = sample;
+      start ??= decodeTime;
+      // A gap between two fragments, or an overlap: the sample before lasts until this one.
+      const before = samples.at(-1);
+      if (before && decodeTime !== end)
+        samples[samples.length - 1] = { ...before, duration: Math.max(0, before.duration + decodeTime - end) };
+      samples.push({ duration, compositionOffset, size, isSync, offset });
+      end = decodeTime + duration;
+    }
+  }
+  return start === undefined ? undefined : { kind, decodeTime: start + delay, samples };
+}
+
+const endOf = ({ decodeTime, samples }: Run): number =>
+  samples.reduce((end, { duration }) => end + duration, decodeTime);
+
+const toPlaceRun = ({ samples, decodeTime }: Run, index: number): Omit<PlaceRun, 'data'> => ({
+  ...{ samples, decodeTime, trackId: index + 1, description: 1 },
+});
+
+/** With the bytes of its samples: one slice for those that follow each other. */
+function toSegmentRun({ kind, decodeTime, samples }: Run, segment: Buffer): SegmentRun {
+  const data: Buffer[] = [];
+  let [first, end] = [0, 0];
+  const close = () => {
+    if (end > first) data.push(segment.subarray(first, end));
+  };
+  for (const { offset, size } of samples) {
+    if (offset < 0 || offset + size > segment.length) throw new UnsupportedMp4('Samples beyond their segment');
+    if (offset !== end) {
+      close();
+      first = offset;
+    }
+    end = offset + size;
+  }
+  close();
+  return { kind, decodeTime, samples, data };
+}

@@ -1,0 +1,118 @@
+import type { PlaceSample } from '../isobmff/index.ts';
+
+/** Handler types (ISO/IEC 14496-12 §8.4.3). A segment has at most one track of each. */
+export type SegmentTrackKind = 'vide' | 'soun';
+
+/** A track of some segments, as a file describes it. */
+export interface SegmentTrack {
+  readonly kind: SegmentTrackKind;
+  /** Units per second, of the times and durations of its samples. */
+  readonly timescale: number;
+  /** A whole sample entry: `avc1`, `mp4a` … */
+  readonly sampleEntry: Buffer;
+  /** The 60 bytes after the duration in `tkhd`; see `presentationOf`. */
+  readonly presentation: Buffer;
+}
+
+/** What segments have in common that one decoder configuration can decode. It is stored with their table. */
+export interface Encoding {
+  readonly tracks: readonly SegmentTrack[];
+  /** What reading segments needs besides, in a form of the format's own. */
+  readonly state: Buffer;
+}
+
+/** The first bytes of a segment. */
+export interface SegmentHead {
+  /** Decrypted. */
+  readonly bytes: Buffer;
+  /** They are all of the segment. */
+  readonly isWhole: boolean;
+  /** Of the whole segment as it is stored at its source: encrypted, it has up to 16 bytes more than its media. */
+  readonly size: number;
+  /** The initialization section before it. */
+  readonly init: Buffer | undefined;
+  /** That of the segment before, where the list declares no change. Absent: the encoding has to be found. */
+  readonly encoding: Encoding | undefined;
+}
+
+/** The head has to be read up to a number of bytes. Beyond the end of the segment means all of it. */
+export interface MoreBytes {
+  readonly neededBytes: number;
+}
+
+/** What the head of a segment says. Times in units of its main track: the video, or the audio where there is no video. */
+export interface SegmentFacts {
+  readonly encoding: Encoding;
+  readonly mainKind: SegmentTrackKind;
+  /** Decode time of the first sample of the main track, on the clock of the segments. */
+  readonly startTime: number;
+  /** Of the first sample of any track, as far as the head tells. */
+  readonly earliestTime: number;
+  /** Where the main track ends. Absent: only the whole segment tells. */
+  readonly endTime?: number;
+  readonly startsWithSync: boolean;
+  /**
+   * Bytes that `writePlace` needs for all of its samples with sample description 1, at most. What a segment does not need of them
+   * is padded; one that needs more breaks the connection.
+   */
+  readonly placeBytes: number;
+}
+
+/** The samples of one track of a segment. Times in units of the track. */
+export interface SegmentRun {
+  readonly kind: SegmentTrackKind;
+  /**
+   * Of the first sample. All runs of a segment count from the same moment, without wrapping in between; which one it is does not
+   * matter, because the table says when the main track begins.
+   */
+  readonly decodeTime: number;
+  /** In decode order. */
+  readonly samples: readonly PlaceSample[];
+  /** The bytes of the samples, in the same order; slices of the segment where possible. */
+  readonly data: readonly Buffer[];
+}
+
+/**
+ * A format of segments: the only code that knows what is in them. Pure and deterministic: every process makes the same bytes of
+ * a segment. What cannot be sent as MP4 throws UnsupportedMp4: the list is then left to FFmpeg.
+ */
+export interface SegmentFormat {
+  /** Seconds after which its clock begins again. @default never */
+  readonly clockSeconds?: number;
+  /** @throws UnsupportedMp4 */
+  inspect(head: SegmentHead): SegmentFacts | MoreBytes;
+  /**
+   * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
+   * @throws UnsupportedMp4
+   */
+  read(segment: Buffer, encoding: Encoding): readonly SegmentRun[];
+  /** Bytes that reading a segment takes time in proportion to. @default those of the segment */
+  weigh?(segment: Buffer): number;
+}
+
+/** Enough for the start of a segment in most formats. */
+export const HEAD_BYTES = 6016;
+/** A segment is in memory as a whole while it is sent. */
+export const MAX_PLACE_BYTES = 32 * 1024 * 1024;
+
+/** `volume` in 8.8 fixed point, and reserved bytes. */
+const FULL_VOLUME = 0x0100_0000;
+
+/**
+ * `SegmentTrack.presentation` of a track that is shown as it is.
+ * @param size in pixels. Absent: audio
+ */
+export function presentationOf(size?: { readonly width: number; readonly height: number }): Buffer {
+  const presentation = Buffer.alloc(60);
+  if (!size) presentation.writeUInt32BE(FULL_VOLUME, 12);
+  // The unity matrix (§8.2.2.2), in 16.16 and 2.30 fixed point.
+  for (const [at, value] of [
+    [16, 0x1_0000],
+    [32, 0x1_0000],
+    [48, 0x4000_0000],
+  ] as const)
+    presentation.writeUInt32BE(value, at);
+  presentation.writeUInt32BE((size?.width ?? 0) * 0x1_0000, 52);
+  presentation.writeUInt32BE((size?.height ?? 0) * 0x1_0000, 56);
+  return presentation;
+}
