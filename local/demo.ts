@@ -44,6 +44,7 @@ async function demonstrate(): Promise<void> {
       settings,
       log: createProcessLog(process.stderr, terminal),
       onProgress: terminal.progress,
+      onNotice: terminal.say,
       pluginDirs: [PLUGIN_DIR],
     }),
   );

@@ -10,6 +10,7 @@ const service = await startService({
   settings: readSettings(process.env),
   log: createProcessLog(process.stderr, terminal),
   onProgress: terminal.progress,
+  onNotice: terminal.say,
   hasPage: false,
   drainSeconds: 0,
 });

@@ -1,6 +1,6 @@
-import { readSettings, SettingError } from '../core/config/index.ts';
+import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
+import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals, type Terminal } from './process/index.ts';
 import { type PrebuiltParts, startService } from './service.ts';
 
 /** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
@@ -11,38 +11,22 @@ const CRASHED = 70;
  * signals.
  */
 export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
-  const terminal = createTerminal(process.stdout);
-  const log = createProcessLog(process.stderr, terminal);
-  /** Prints one line and exits with 1. */
-  const fail = (error: unknown): never => {
-    terminal.done();
-    terminal.say(messageOf(error));
-    process.exit(1);
-  };
-  const readSettingsOrFail = () => {
-    try {
-      const unknown = loadDotEnv();
-      if (unknown.length > 0) log.warn('Variables in .env are not settings', { names: unknown });
-      const settings = readSettings(process.env);
-      // Only their hashes are kept.
-      delete process.env.ACCESS_KEYS;
-      return settings;
-    } catch (error) {
-      if (error instanceof SettingError) return fail(error);
-      throw error;
-    }
-  };
+  const { settings, unknown } = readSettingsOrExit();
+  const terminal = createTerminal(process.stdout, settings.logFormat);
+  const log = createProcessLog(process.stderr, terminal, settings.logFormat);
+  const fail = (error: unknown): never => exitWith(error, terminal);
+  if (unknown.length > 0) log.warn('Variables in .env are not settings', { names: unknown });
 
   process.on('uncaughtException', (error) => {
     log.error('Service failed', { error });
     process.exit(CRASHED);
   });
 
-  const settings = readSettingsOrFail();
   const service = await startService({
     settings,
     log,
     onProgress: terminal.progress,
+    onNotice: terminal.say,
     prebuilt,
   }).catch(fail);
   terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
@@ -61,4 +45,25 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
       fail(error);
     },
   );
+}
+
+/** The settings, and the names in `.env` that are none. */
+function readSettingsOrExit(): { readonly settings: Settings; readonly unknown: readonly string[] } {
+  try {
+    const unknown = loadDotEnv();
+    const settings = readSettings(process.env);
+    // Only their hashes are kept.
+    delete process.env.ACCESS_KEYS;
+    return { settings, unknown };
+  } catch (error) {
+    if (error instanceof SettingError) return exitWith(error, createTerminal(process.stdout));
+    throw error;
+  }
+}
+
+/** Prints one line and exits with 1. */
+function exitWith(error: unknown, terminal: Terminal): never {
+  terminal.done();
+  terminal.say(messageOf(error));
+  process.exit(1);
 }

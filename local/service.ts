@@ -40,6 +40,8 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
+  /** Called with a line for the operator about what is no problem. */
+  readonly onNotice?: (line: string) => void;
   /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
   /** Looks names up. Used by tests. @default the system's resolver */

@@ -84,9 +84,10 @@ const exitCodeOf = (code, signal) => (signal ? 128 + constants.signals[signal] :
 function reportCrash(fields) {
   const msg = 'Service exited unexpectedly; restarting';
   const { exitCode, signal, restartInMs } = fields;
-  const line = process.stderr.isTTY
-    ? `Error: The service ended unexpectedly (${signal ?? `exit code ${exitCode}`}). It restarts in ${restartInMs / 1000} s.`
-    : JSON.stringify({ level: 50, time: new Date().toISOString(), ...fields, msg });
+  const line =
+    process.env.LOG_FORMAT?.toLowerCase() !== 'json'
+      ? `Error: The service ended unexpectedly (${signal ?? `exit code ${exitCode}`}). It restarts in ${restartInMs / 1000} s.`
+      : JSON.stringify({ level: 50, time: new Date().toISOString(), ...fields, msg });
   process.stderr.write(`${line}\n`);
 }
 

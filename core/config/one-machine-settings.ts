@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
 import { sourceAddresses } from './network-settings.ts';
-import { anyText, flag, hostNames, proxyUrls, wholeNumber } from './parsers.ts';
+import { anyText, flag, hostNames, oneOf, proxyUrls, wholeNumber } from './parsers.ts';
 import { inScope } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
@@ -159,6 +159,13 @@ export const oneMachineSettings = inScope('one-machine', {
     default: '127.0.0.1',
     description: 'Address of `/metrics`, which has no authentication',
     contextError: 'is for one machine: in AWS the metrics are in CloudWatch',
+  },
+  logFormat: {
+    variable: 'LOG_FORMAT',
+    parse: oneOf('plain', 'json'),
+    default: 'plain',
+    description: 'Output and log as plain lines or as one JSON object per line',
+    contextError: 'is for one machine: in AWS every log is JSON',
   },
   trustedProxies: {
     variable: 'TRUSTED_PROXIES',

@@ -1,3 +1,4 @@
+export { type Download, downloadFile } from './download.ts';
 export { createTools, type ToolsOptions } from './install/index.ts';
 export {
   cpuTimeMs,
@@ -41,8 +42,6 @@ export type {
 export {
   assetFor,
   createReleases,
-  type Download,
-  downloadFile,
   type FetchedRelease,
   findLayeredYtDlp,
   listImpersonateTargets,

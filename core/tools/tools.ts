@@ -88,10 +88,15 @@ export interface ToolsInPlace {
   /** Versions. */
   readonly ytDlp: string;
   readonly ffmpeg: string;
-  /** How each was verified: `signature`, `registry`, `system` or `path`. */
+  /** How each was verified: `signature`, `checksum`, `registry`, `system` or `path`. */
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
+}
+
+/** A provider has the tool, but it is not what it should be: its signature or checksum is wrong, or it does not work. */
+export class ToolRefused extends Error {
+  override readonly name = 'ToolRefused';
 }
 
 /** No provider has a working version of a tool. The message is one line for the operator. */

@@ -3,4 +3,4 @@ export type { HostParts } from './host-parts.ts';
 export { listen } from './listen.ts';
 export { createProcessLog } from './process-log.ts';
 export { shutdownOnSignals } from './shutdown-on-signals.ts';
-export { createTerminal } from './terminal.ts';
+export { createTerminal, type Terminal } from './terminal.ts';

@@ -1,16 +1,18 @@
 import type { WriteStream } from 'node:tty';
 import pino from 'pino';
 import { describeError, fieldsWithoutSecrets, type Log, withoutSecrets } from '../../core/log/index.ts';
-import type { Terminal } from './terminal.ts';
-
-type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean };
+import type { LogFormat, Terminal } from './terminal.ts';
 
 /**
- * Writes warnings and errors: one JSON line per event, or on a TTY a plain line.
+ * Writes warnings and errors, one line per event.
  * @param terminal whose line of progress a plain line must not end up in
  */
-export function createProcessLog(out: Output, terminal: Pick<Terminal, 'interrupt'>): Log {
-  if (out.isTTY) return createPlainLog((text) => terminal.interrupt(() => out.write(text)));
+export function createProcessLog(
+  out: Pick<WriteStream, 'write'>,
+  terminal: Pick<Terminal, 'interrupt'>,
+  format: LogFormat = 'plain',
+): Log {
+  if (format === 'plain') return createPlainLog((text) => terminal.interrupt(() => out.write(text)));
   const logger = pino(
     {
       level: 'warn',
@@ -29,7 +31,7 @@ export function createProcessLog(out: Output, terminal: Pick<Terminal, 'interrup
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `Warning: Tool provider failed (tool: yt-dlp, reason: …)`; an error of an error follows with its stack. */
+/** `Warning: Installed version does not work (tool: yt-dlp, reason: …)`; an error of an error follows with its stack. */
 function createPlainLog(write: (text: string) => void): Log {
   const lineOf = (label: string, message: string, fields: Fields) => {
     const facts = Object.entries(fields).map(([name, value]) => `${name}: ${toPlain(value)}`);

@@ -17,11 +17,23 @@ export interface Terminal {
 
 type Output = Pick<WriteStream, 'write' | 'isTTY'>;
 
+/** Plain lines, or one JSON object per line: level, time and message. */
+export type LogFormat = 'plain' | 'json';
+
 const REDRAW_INTERVAL_MS = 1_000;
 
 /** @param now milliseconds of a monotonic clock */
-export const createTerminal = (out: Output, now: () => number = () => performance.now()): Terminal =>
-  out.isTTY ? createDrawing(out, now) : createLines(out);
+export function createTerminal(
+  out: Output,
+  format: LogFormat = 'plain',
+  now: () => number = () => performance.now(),
+): Terminal {
+  if (format === 'json') {
+    const toJson = (msg: string) => JSON.stringify({ level: 30, time: new Date().toISOString(), msg });
+    return createLines((line) => void out.write(`${toJson(line)}\n`));
+  }
+  return out.isTTY ? createDrawing(out, now) : createLines((line) => void out.write(`${line}\n`));
+}
 
 function createDrawing(out: Output, now: () => number): Terminal {
   let shown: { readonly activity: Activity; readonly since: number; readonly timer: NodeJS.Timeout } | undefined;
@@ -59,14 +71,14 @@ function createDrawing(out: Output, now: () => number): Terminal {
   };
 }
 
-function createLines(out: Output): Terminal {
+function createLines(say: (line: string) => void): Terminal {
   let lastMilestone = '';
   return {
-    say: (line) => void out.write(`${line}\n`),
+    say,
     progress(activity) {
       const { bytes = 0, totalBytes } = activity;
       const milestone = `${titleOf(activity)} ${totalBytes ? Math.floor((bytes / totalBytes) * 4) : 0}`;
-      if (milestone !== lastMilestone) out.write(`${progressLine(activity)}\n`);
+      if (milestone !== lastMilestone) say(progressLine(activity));
       lastMilestone = milestone;
     },
     done: () => undefined,

@@ -24,6 +24,8 @@ export interface LocalToolsOptions {
   readonly ytDlpDir?: string | undefined;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
+  /** Called with a line that says where a tool comes from, where that is not the first choice. */
+  readonly onNotice?: ((line: string) => void) | undefined;
 }
 
 export interface ToolsInPlace {
@@ -50,7 +52,7 @@ const CHECKING: Activity = { name: 'Checking tools' };
 const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
-  const { settings, state, egress, log = silentLog, ytDlpDir, onProgress } = options;
+  const { settings, state, egress, log = silentLog, ytDlpDir, onProgress, onNotice } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   let current: Activity | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -67,6 +69,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ...toToolsOptions(settings, { egress, log }),
     ytDlpDir,
     onActivity,
+    onNotice,
     record: state.putTools,
     reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,

@@ -59,7 +59,7 @@ export const WITHOUT_TIMEOUT = [
 ];
 
 /** The end of what Node writes about an uncaught exception, and the message of the service for one machine. */
-const UNCAUGHT = /^Node\.js v\d|"msg":"Service failed"/m;
+const UNCAUGHT = /^Node\.js v\d|(?:"msg":"|^Error: )Service failed/m;
 
 /** A running container, and its log lines: JSON as objects, other lines as `msg`. */
 export class Container {

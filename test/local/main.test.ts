@@ -159,14 +159,28 @@ describe('npm start', () => {
     expect(second.lines).toEqual([`Already running at ${baseUrl}`]);
   });
 
-  it('writes plain lines to a terminal', async () => {
+  it.each<[string, readonly [string, ...string[]]]>([
+    ['a terminal', onTerminal(process.execPath, MAIN)],
+    ['a pipe', ['/bin/sh', '-c', `exec ${process.execPath} ${MAIN} 2>&1`]],
+  ])('writes plain lines to %s', async (_what, command) => {
     await writeFile(join(folder, '.env'), 'POTR=1');
-    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, onTerminal(process.execPath, MAIN));
+    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, command);
     await service.ended;
     await rm(join(folder, '.env'));
     const said = service.lines.map((line) => line.split('\u001b[K').at(-1)?.trimEnd() ?? '');
     expect(said).toContain('Warning: Variables in .env are not settings (names: POTR)');
     expect(said.at(-1)).toMatch(/^yt-dlp cannot be installed/);
     expect(said.filter((line) => line.startsWith('{'))).toEqual([]);
+  });
+
+  it('writes JSON lines alone with LOG_FORMAT=json', async () => {
+    await writeFile(join(folder, '.env'), 'POTR=1\nLOG_FORMAT=json');
+    const both: [string, ...string[]] = ['/bin/sh', '-c', `exec ${process.execPath} ${MAIN} 2>&1`];
+    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, both);
+    await service.ended;
+    await rm(join(folder, '.env'));
+    const said = service.lines.map((line) => JSON.parse(line));
+    expect(said).toContainEqual(expect.objectContaining({ level: 40, msg: 'Variables in .env are not settings' }));
+    expect(said.at(-1)).toMatchObject({ level: 30, msg: expect.stringMatching(/^yt-dlp cannot be installed/) });
   });
 });

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { createProcessLog } from '../../local/process/process-log.ts';
+import type { LogFormat } from '../../local/process/terminal.ts';
 
 const LINK = 'https://user:pass@media.example/watch?token=hush';
 
-function setUp(isTTY = false) {
+function setUp(format?: LogFormat) {
   const lines: string[] = [];
   const write = (line: string | Uint8Array) => lines.push(String(line)) > 0;
-  return { lines, log: createProcessLog({ isTTY, write }, { interrupt: (work) => work() }) };
+  return { lines, log: createProcessLog({ write }, { interrupt: (work) => work() }, format) };
 }
 
-describe('createProcessLog', () => {
+describe('createProcessLog in JSON', () => {
   it.each([
     ['warn', 40],
     ['error', 50],
   ] as const)('writes one line of JSON with its fields (%s)', (name, level) => {
-    const { lines, log } = setUp();
+    const { lines, log } = setUp('json');
     log[name]('It happened', { count: 3, text: 'as said', list: [1], nothing: null });
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       {
@@ -27,19 +28,19 @@ describe('createProcessLog', () => {
   });
 
   it('accepts a message without fields', () => {
-    const { lines, log } = setUp();
+    const { lines, log } = setUp('json');
     log.error('It happened');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'It happened' });
   });
 
   it('omits info messages', () => {
-    const { lines, log } = setUp();
+    const { lines, log } = setUp('json');
     log.info('It went well', { count: 1 });
     expect(lines).toEqual([]);
   });
 
   it.each(['error', 'reason'])('writes message, causes and stack of an error (%s)', (name) => {
-    const { lines, log } = setUp();
+    const { lines, log } = setUp('json');
     log.warn('It failed', { [name]: new Error('It broke', { cause: new TypeError('odd') }) });
     const text = JSON.parse(lines[0] ?? '')[name];
     expect(text).toMatch(/^Error: It broke\n\s+at .*process-log\.unit\.test\.ts.*TypeError: odd/s);
@@ -50,16 +51,16 @@ describe('createProcessLog', () => {
     ['a cause', new Error('It failed', { cause: new Error(LINK) })],
     ['what was said', `Error opening ${LINK}`],
   ])('reduces URLs to host and path (%s)', (_, error) => {
-    const { lines, log } = setUp();
+    const { lines, log } = setUp('json');
     log.error('It failed', { error });
     expect(lines[0]).toContain('https://media.example/watch');
     expect(lines[0]).not.toMatch(/hush|user|pass/);
   });
 });
 
-describe('createProcessLog on a terminal', () => {
+describe('createProcessLog', () => {
   it('writes plain lines without info messages and secrets', () => {
-    const { lines, log } = setUp(true);
+    const { lines, log } = setUp();
     log.info('It went well');
     log.warn('It failed', { tool: 'yt-dlp', reason: `No answer from ${LINK}`, names: ['a', 'b'] });
     log.warn('It failed', { error: new Error('It broke', { cause: new TypeError('odd') }) });
@@ -70,7 +71,7 @@ describe('createProcessLog on a terminal', () => {
   });
 
   it('writes the stack of an error below its line', () => {
-    const { lines, log } = setUp(true);
+    const { lines, log } = setUp();
     log.error('Service failed', { error: new Error('It broke'), pid: 7 });
     expect(lines.join('')).toMatch(
       /^Error: Service failed \(pid: 7\)\nError: It broke\n\s+at .*process-log\.unit\.test\.ts/,
@@ -78,7 +79,7 @@ describe('createProcessLog on a terminal', () => {
   });
 
   it('passes on no sequence that controls the terminal', () => {
-    const { lines, log } = setUp(true);
+    const { lines, log } = setUp();
     log.error('It failed', { reason: '\u001b[2Jone\ntwo', error: '\u001b]0;title\u0007' });
     expect(lines.join('')).toBe('Error: It failed (reason:  [2Jone two)\n ]0;title \n');
   });

@@ -56,7 +56,11 @@ class Supervised {
   readonly pids: number[] = [];
 
   constructor(command: string, args: readonly string[]) {
-    this.process = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process = spawn(command, args, {
+      env: { ...process.env, LOG_FORMAT: 'json' },
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.ended = once(this.process, 'exit');
     const { stdout, stderr } = this.process;
     if (!stdout || !stderr) throw new Error('No output');

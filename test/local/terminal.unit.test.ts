@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTerminal } from '../../local/process/terminal.ts';
+import { createTerminal, type LogFormat } from '../../local/process/terminal.ts';
 
 const ERASE = '\r\u001b[K';
 
-function setUp(isTTY: boolean) {
+function setUp(isTTY: boolean, format?: LogFormat) {
   let text = '';
   const write = (part: string) => {
     text += part;
     return true;
   };
-  const terminal = createTerminal({ isTTY, write } as never, Date.now);
+  const terminal = createTerminal({ isTTY, write } as never, format, Date.now);
   const take = () => {
     const taken = text;
     text = '';
@@ -65,5 +65,17 @@ describe('progress elsewhere', () => {
       'Listening',
       '',
     ]);
+  });
+
+  it.each([false, true])('is one JSON object per line in that format (on a terminal: %s)', (isTTY) => {
+    vi.setSystemTime('2026-11-20');
+    const { terminal, take } = setUp(isTTY, 'json');
+    terminal.progress(fetching());
+    terminal.say('Listening');
+    expect(take()).toBe(
+      ['Fetching yt-dlp', 'Listening']
+        .map((msg) => `${JSON.stringify({ level: 30, time: '2026-11-20T00:00:00.000Z', msg })}\n`)
+        .join(''),
+    );
   });
 });

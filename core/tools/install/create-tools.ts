@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { type Log, silentLog } from '../../log/index.ts';
+import type { Download } from '../download.ts';
 import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
 import type {
   Activity,
@@ -13,14 +14,7 @@ import type {
   YtDlp,
   YtDlpMode,
 } from '../tools.ts';
-import {
-  type Download,
-  ytDlpAtPath,
-  ytDlpFromPypi,
-  ytDlpInFolder,
-  ytDlpOfSystem,
-  ytDlpRelease,
-} from '../yt-dlp/index.ts';
+import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
 import { createInstaller } from './installer.ts';
 import { withLock } from './lock.ts';
 import { createVersionStore, type InstalledVersion } from './version-store.ts';
@@ -54,6 +48,8 @@ export interface ToolsOptions {
   readonly record: (inPlace: ToolsInPlace) => Promise<void>;
   /** Called with one line when an update failed; the current version stays in use. */
   readonly onFailure?: (reason: string) => void;
+  /** Called with one line when a tool does not come from its first provider. */
+  readonly onNotice?: ((line: string) => void) | undefined;
   /** How often to check what other processes have installed in `dir`. @default never */
   readonly reloadIntervalMs?: number;
   readonly log?: Log;
@@ -144,7 +140,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
 /** The installers of both tools. */
 function createInstallers(options: ToolsOptions & { readonly log: Log; readonly signal: AbortSignal }) {
   const { dir, channel, download, smokeTest, providers, ytDlpDir, log, signal } = options;
-  const { onActivity, onFailure = () => undefined } = options;
+  const { onActivity, onFailure = () => undefined, onNotice = () => undefined } = options;
   // Absolute: programs are started in other working directories.
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
@@ -171,7 +167,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
     providers: selectYtDlp(),
     isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-    ...{ check, checkUpdate: options.checkUpdate, onActivity, onFailure, log, signal },
+    ...{ check, checkUpdate: options.checkUpdate, onActivity, onFailure, onNotice, log, signal },
   });
   // Without a check: each provider of FFmpeg has encoded and muxed with it.
   const ffmpeg = createInstaller<Ffmpeg>({
@@ -179,9 +175,9 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     store: createVersionStore(join(dir, 'ffmpeg'), ({ path }) => [path]),
     providers: ffmpegPath
       ? [ffmpegAtPath(ffmpegPath)]
-      : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
+      : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm({ download }), ffmpegFromPypi()]),
     isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
-    ...{ onActivity, onFailure, log, signal },
+    ...{ onActivity, onFailure, onNotice, log, signal },
   });
   return { ytDlp, ffmpeg };
 }
@@ -192,7 +188,7 @@ const VERIFIED_BY: Readonly<Record<ToolSource, string>> = {
   release: 'signature',
   pypi: 'registry',
   system: 'system',
-  npm: 'registry',
+  npm: 'checksum',
 };
 
 /** The record of both tools; undefined while one is missing. */

@@ -1,5 +1,12 @@
 import type { Log } from '../../log/index.ts';
-import { type Activity, type FetchOptions, type ToolProvider, type ToolSource, ToolUnavailable } from '../tools.ts';
+import {
+  type Activity,
+  type FetchOptions,
+  type ToolProvider,
+  ToolRefused,
+  type ToolSource,
+  ToolUnavailable,
+} from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
@@ -23,6 +30,8 @@ export interface InstallerOptions<Tool> {
   readonly onActivity: (activity: Activity) => void;
   /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
+  /** Called with one line when the tool does not come from its first provider. */
+  readonly onNotice: (line: string) => void;
   readonly log: Log;
   /** Ends what is under way. */
   readonly signal: AbortSignal;
@@ -62,7 +71,8 @@ const MAX_PREVIOUS_VERSIONS = 2;
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, store, providers, isAllowed, check, checkUpdate, onActivity, onFailure, log, signal } = options;
+  const { name, store, providers, isAllowed, check, checkUpdate, onActivity, onFailure, onNotice, log, signal } =
+    options;
   let current: InstalledVersion<Tool> | undefined;
 
   /** Stages a version, checks it, and makes it current. */
@@ -83,7 +93,9 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
       throw new Error(`the download is version ${candidate.version}`);
     if (check) onActivity({ name: `Checking ${name}`, tool: name, step: 'check' });
-    const facts = await check?.(candidate);
+    const facts = await check?.(candidate).catch((cause) => {
+      throw new ToolRefused(reasonOf(cause), { cause });
+    });
     if (newerThan !== undefined) await checkUpdate?.(candidate, signal);
     signal.throwIfAborted();
     const installed = await store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
@@ -130,7 +142,9 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       } catch (error) {
         signal.throwIfAborted();
         failures.push(`${provider.label} (${reasonOf(error)})`);
-        log.warn('Tool provider failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
+        // That it cannot be reached or has nothing for this machine is no problem while another one has the tool.
+        if (error instanceof ToolRefused)
+          log.warn('Tool was refused', { tool: name, provider: provider.label, reason: reasonOf(error) });
       }
     }
     return undefined;
@@ -158,6 +172,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       (await rollBack()) ??
       (await tryProviders(failures, async (provider) => {
         const installed = await fetch(provider, `Downloading ${name}`);
+        if (failures.length > 0) onNotice(`Took ${name} from ${provider.label}; not from ${failures.join(', ')}`);
         await warnOfSkipped(provider, installed.tool.version);
         return installed;
       }));

@@ -1,4 +1,3 @@
-export { type Download, downloadFile } from './download.ts';
 export { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from './layered-yt-dlp.ts';
 export { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from './providers.ts';
 export { listImpersonateTargets, offersTarget, readYtDlpVersion } from './query-yt-dlp.ts';

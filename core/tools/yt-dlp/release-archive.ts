@@ -3,7 +3,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
-import type { YtDlp } from '../tools.ts';
+import { ToolRefused, type YtDlp } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 import { readYtDlpVersion } from './query-yt-dlp.ts';
 
@@ -60,7 +60,7 @@ export async function unpackYtDlp(options: UnpackYtDlpOptions): Promise<(place: 
   const program = await unpackRelease(archive, asset, folder);
   const version = await readYtDlpVersion({ command: [join(folder, program)] }, { home: folder, signal });
   if (compareVersions(version, tag) !== 0)
-    throw new Error(`the release ${tag} reports version ${version.slice(0, 40)}`);
+    throw new ToolRefused(`the release ${tag} reports version ${version.slice(0, 40)}`);
   return (place) => ({ version, command: [join(place, program)], source: 'release' });
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { FetchOptions } from '../tools.ts';
+import { type Download, downloadBytes, downloadFile, resolveUrl } from '../download.ts';
+import { type FetchOptions, ToolRefused } from '../tools.ts';
 import { isReleaseTag } from '../versions.ts';
-import { type Download, downloadBytes, downloadFile, resolveUrl } from './download.ts';
 import { RELEASE_KEY } from './release-key.ts';
 
 export interface ReleasesOptions {
@@ -61,13 +61,13 @@ export function createReleases(options: ReleasesOptions): Releases {
       const list = await downloadBytes(download, at('SHA2-256SUMS'), boundMetadata(signal));
       const signature = await downloadBytes(download, at('SHA2-256SUMS.sig'), boundMetadata(signal));
       await checkSignature(list, signature, key).catch((cause) => {
-        throw new Error('its checksums are not signed by the pinned key', { cause });
+        throw new ToolRefused('its checksums are not signed by the pinned key', { cause });
       });
       const expected = digestOf(list.toString(), asset);
 
       const bounds = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT_MS, signal, onBytes };
       const sha256 = await downloadFile(download, at(asset), path, bounds);
-      if (sha256 !== expected) throw new Error(`${asset} does not match its checksum`);
+      if (sha256 !== expected) throw new ToolRefused(`${asset} does not match its checksum`);
       return { sha256, bytes: (await stat(path)).size };
     },
   };

@@ -27,6 +27,7 @@ describe('readSettings', () => {
 
   it.each([
     ['PORT', '0', { port: 0 }],
+    ['LOG_FORMAT', 'JSON', { logFormat: 'json' }],
     ['REELAY_ENVIRONMENT', 'development', { environment: 'Development' }],
     [
       'CORS_ALLOWED_ORIGINS',
@@ -59,6 +60,7 @@ describe('readSettings', () => {
 
   it.each([
     ['PORT', '70000'],
+    ['LOG_FORMAT', 'xml'],
     ['PORT', '80a'],
     ['PORT', '-1'],
     ['DATA_MAX_BYTES', '1048575'],

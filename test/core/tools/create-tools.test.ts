@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
 import type { ToolsOptions } from '../../../core/tools/install/create-tools.ts';
 import { withLock } from '../../../core/tools/install/lock.ts';
 import { type ToolProvider, ToolUnavailable, type YtDlp } from '../../../core/tools/tools.ts';
@@ -56,17 +57,21 @@ describe('ensure', () => {
     expect(fakes.records).toHaveLength(1);
   });
 
-  it('tries the next provider when one fails or its tool fails the smoke test', async () => {
+  it('tries the next provider when one fails or its tool fails the smoke test, and warns of the latter', async () => {
     fakes.broken.add('1.0');
-    const tools = fakes.open([
-      fakes.ytDlpFrom('A', new Error('unreachable')),
-      fakes.ytDlpFrom('B', '1.0'),
-      fakes.ytDlpFrom('C', '2.0'),
-    ]);
+    const [warn, onNotice] = [vi.fn(), vi.fn()];
+    const tools = fakes.open(
+      [fakes.ytDlpFrom('A', new Error('unreachable')), fakes.ytDlpFrom('B', '1.0'), fakes.ytDlpFrom('C', '2.0')],
+      { onNotice, log: { ...silentLog, warn } },
+    );
     await tools.ensure();
     expect(fakes.events).toEqual(['FFmpeg', 'A', 'B', 'C']);
     expect(tools.ytDlp()?.version).toBe('2.0');
     expect(await fakes.storedVersions()).toEqual(['2.0', 'current']);
+    expect(onNotice.mock.calls).toEqual([['Took yt-dlp from C; not from A (unreachable), B (it does not work)']]);
+    expect(warn.mock.calls).toEqual([
+      ['Tool was refused', { tool: 'yt-dlp', provider: 'B', reason: 'it does not work' }],
+    ]);
   });
 
   it('throws one line with the reason of each provider when all fail', async () => {

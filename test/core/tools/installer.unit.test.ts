@@ -20,7 +20,7 @@ function createFixture(isAllowed = true) {
     providers: [],
     isAllowed: () => isAllowed,
     check: async () => undefined,
-    ...{ onActivity: nothing, onFailure: nothing, log: silentLog },
+    ...{ onActivity: nothing, onFailure: nothing, onNotice: nothing, log: silentLog },
     signal: new AbortController().signal,
   });
   return { store, installer, version: () => installer.current()?.tool.version };

@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Download } from '../../../core/tools/download.ts';
 import { inspectFfmpeg } from '../../../core/tools/ffmpeg/ffmpeg-check.ts';
-import { ffmpegAtPath, ffmpegOfSystem } from '../../../core/tools/ffmpeg/ffmpeg-providers.ts';
+import { ffmpegAtPath, ffmpegFromNpm, ffmpegOfSystem } from '../../../core/tools/ffmpeg/ffmpeg-providers.ts';
 import { findOnPath, run } from '../../../core/tools/process/program.ts';
 import { findPython } from '../../../core/tools/process/python.ts';
+import { ToolRefused } from '../../../core/tools/tools.ts';
 import { ytDlpAtPath, ytDlpOfSystem } from '../../../core/tools/yt-dlp/providers.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -158,6 +163,36 @@ describe('yt-dlp of the system', () => {
   it('is skipped when there is none', async () => {
     vi.stubEnv('PATH', '/nonexistent');
     await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
+  });
+});
+
+describe('FFmpeg of ffmpeg-static', () => {
+  const archive = gzipSync(`#!/bin/sh\nexec ${ffmpeg.path} "$@"\n`);
+  const build = `${process.platform}-${process.arch}`;
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const urls: string[] = [];
+  const download: Download = async (url) => {
+    urls.push(url);
+    return { status: 200, headers: {}, url, body: Readable.from([archive]) };
+  };
+
+  it('is unpacked when its archive has the pinned checksum', async () => {
+    const folder = await temporaryFolder();
+    const locate = await ffmpegFromNpm({ download, builds: { [build]: sha256 } }).fetch(folder, options);
+    expect(locate('/place')).toMatchObject({ version: ffmpeg.version, source: 'npm', path: '/place/ffmpeg' });
+    expect(await readdir(folder)).toEqual(['ffmpeg']);
+    expect(urls).toEqual([`https://github.com/eugeneware/ffmpeg-static/releases/download/b6.1.1/ffmpeg-${build}.gz`]);
+  });
+
+  it('is refused when its archive has another checksum', async () => {
+    const { fetch } = ffmpegFromNpm({ download, builds: { [build]: 'ab' } });
+    await expect(fetch(await temporaryFolder(), options)).rejects.toThrow(ToolRefused);
+  });
+
+  it('is not requested where it has no build that works', async () => {
+    const count = urls.length;
+    await expect(ffmpegFromNpm({ download, builds: {} }).fetch('', options)).rejects.toThrow(/no build/);
+    expect(urls).toHaveLength(count);
   });
 });
 
