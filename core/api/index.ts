@@ -9,6 +9,7 @@ export {
 export { framedBy } from './framed-by.ts';
 export { type LinkUrlOptions, linkUrl } from './link-url.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
+export { renderOperationTables } from './operation-tables.ts';
 export {
   type FunctionOperationId,
   getOperation,

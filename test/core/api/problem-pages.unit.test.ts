@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../core/api/openapi.ts';
+import { renderOperationTables } from '../../../core/api/operation-tables.ts';
 import { problems } from '../../../core/api/problem.ts';
 import { problemPages, renderProblemReference } from '../../../core/api/problem-pages.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../../../core/api/problem-types.ts';
@@ -10,8 +11,13 @@ import { settingVariables } from '../../../core/config/settings.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const pages = new Map(problemPages().map(({ path, html }) => [path, html]));
 
-it('docs/problems.md matches the table; otherwise run npm run docs:problems', () =>
+it('docs/problems.md matches the table; otherwise run npm run docs:api', () =>
   expect(readFileSync(join(ROOT, 'docs/problems.md'), 'utf8')).toBe(renderProblemReference()));
+
+it('the tables of docs/api.md match the operations; otherwise run npm run docs:api', () => {
+  const api = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
+  expect(api).toBe(renderOperationTables(api));
+});
 
 describe('pages of problems', () => {
   it('exist for the type of every problem', () => {

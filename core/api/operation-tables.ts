@@ -1,0 +1,36 @@
+import { operations } from './operations.ts';
+
+const endpoints = (): string[][] =>
+  operations.map(({ path, methods, summary }) => [`\`${path}\``, methods.join(', '), summary]);
+
+/** A row for each description of a parameter, with the operations that have it. */
+function parameters(): string[][] {
+  const rows = new Map<string, { name: string; description: string; ids: string[] }>();
+  for (const { operationId, parameters } of operations)
+    for (const { name, in: place, description } of parameters) {
+      if (place === 'path') continue;
+      const row = rows.get(name + description) ?? { name, description, ids: [] };
+      row.ids.push(operationId);
+      rows.set(name + description, row);
+    }
+  const names = [...new Set([...rows.values()].map(({ name }) => name))];
+  return [...rows.values()]
+    .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+    .map(({ name, description, ids }) => [`\`${name}\``, ids.join(', '), description]);
+}
+
+const TABLES = {
+  endpoints: { head: ['endpoint', 'methods', 'what it does'], rows: endpoints },
+  parameters: { head: ['parameter', 'operations', 'meaning'], rows: parameters },
+};
+
+/** `docs/api.md` with its tables of endpoints and parameters, each between two markers, written anew. */
+export function renderOperationTables(document: string): string {
+  return Object.entries(TABLES).reduce((text, [name, { head, rows }]) => {
+    const table = [head, head.map(() => '---'), ...rows()].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+    const [before, after] = [`<!-- ${name}: npm run docs:api -->`, `<!-- end of ${name} -->`];
+    const [start, end] = [text.indexOf(before), text.indexOf(after)];
+    if (start < 0 || end < start) throw new Error(`docs/api.md lacks the markers of its table of ${name}.`);
+    return `${text.slice(0, start)}${before}\n${table}\n${text.slice(end)}`;
+  }, document);
+}
