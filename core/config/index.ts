@@ -8,6 +8,7 @@ export { createSecretRenewal, readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export {
+  hostMatcher,
   type ImpersonationRule,
   matchesSite,
   type ProxyRule,

@@ -99,8 +99,8 @@ export const sharedSettings = inScope('both', {
     parse: hostNames,
     default: PARTIAL_HOSTS,
     description:
-      'Hosts (subdomains too) whose files may stop after the first minute: a stream reads some bytes past it before it starts. `off`: none',
-    passedTo: ['stream-task'],
+      'Hosts (subdomains too) whose files may stop after the first minute: some bytes past it are read before a format is offered, and before a stream starts. `off`: none',
+    passedTo: ['resolver', 'stream-task'],
   },
   ytDlpExtractorArgs: {
     variable: 'YT_DLP_EXTRACTOR_ARGS',

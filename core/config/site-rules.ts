@@ -82,6 +82,12 @@ export const impersonate = defineParser(IMPERSONATE, (name, text): string[] => {
   return rules;
 });
 
+/** Returns what tells whether the host of a URL is one of these, or a subdomain of one. @param hosts names of hosts */
+export function hostMatcher(hosts: readonly string[]): (url: string) => boolean {
+  const sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
+  return (url) => sites.some((site) => matchesSite(site, url));
+}
+
 /** Second-level labels under which countries register names: `co.uk`, `com.br`. */
 const SHARED_LABEL = /^(?:ac|co|com|edu|gov|gob|go|mil|ne|net|nom|or|org)$/;
 

@@ -82,6 +82,7 @@ type ResolverSettings = Pick<
   | 'impersonate'
   | 'maxResolvesPerClient'
   | 'playlistLimit'
+  | 'probedHosts'
   | 'search'
   | 'ytDlpExtractorArgs'
   | 'ytDlpPlugins'
@@ -123,7 +124,7 @@ const AS_BROWSER = '#reelay-subtitle';
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
   const shares = memoryShares();
-  const { egress, search = false, playlistLimit = 200, queueLimit = 256, log = silentLog } = options;
+  const { egress, search = false, playlistLimit = 200, probedHosts = [], queueLimit = 256, log = silentLog } = options;
   const { concurrency = shares.forks, maxResolvesPerClient = 8, ytDlpPlugins, pluginDirs = [] } = options;
   const cache = createCachedState(options.state);
   const extractor = createExtractor({
@@ -139,7 +140,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const extract = createAddressedExtractor(extractor, egress);
   const links = createLinkResolver({
-    ...{ cache, extract, egress, search, playlistLimit, log },
+    ...{ cache, extract, egress, search, playlistLimit, probedHosts, log },
     entriesAtOnce: options.entriesAtOnce ?? Math.min(4, concurrency),
     resolveEntry: options.resolveEntry,
     limits: createResolveLimits({

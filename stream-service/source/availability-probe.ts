@@ -1,8 +1,9 @@
 import { createCache } from '../../core/concurrency/index.ts';
-import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
+import { hostMatcher } from '../../core/config/index.ts';
 import { discardResponse } from '../../core/egress/client/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
+import { offsetAfterFirstMinute } from '../../core/media/timeline/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import { Attempts, probeLimits } from './attempts.ts';
 import { RangeRefused } from './classify-response.ts';
@@ -15,12 +16,6 @@ import {
   type UpstreamTarget,
 } from './upstream-request.ts';
 
-/** Seconds of media from which on such sources have stopped: they serve 60 to 65 of a file. */
-export const OFFSET_SECONDS = 75;
-/** Shorter media are served whole. */
-export const MIN_DURATION_SECONDS = 60;
-/** The start of a file that is served whatever its bitrate. */
-const MIN_OFFSET_BYTES = 1024 * 1024;
 const PROBE_BYTES = 1024;
 const MAX_CACHED_URLS = 10_000;
 /** Results are kept until the URL expires, at most for the lifetime of YouTube's URLs. */
@@ -46,7 +41,8 @@ interface ProbeResult {
  * (YouTube without a PO token): without the check a stream would be answered with 200, and break after a minute.
  */
 export class AvailabilityProbes {
-  readonly #sites: readonly NonNullable<ReturnType<typeof parseSitePattern>>[];
+  /** Whether the host of a URL is one that is known to stop. */
+  readonly isProbed: (url: string) => boolean;
   readonly #now: () => number;
   readonly #results;
 
@@ -55,14 +51,9 @@ export class AvailabilityProbes {
    * @param now epoch milliseconds
    */
   constructor(hosts: readonly string[], now: () => number) {
-    this.#sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
+    this.isProbed = hostMatcher(hosts);
     this.#now = now;
     this.#results = createCache<string, ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
-  }
-
-  /** Whether the host of a URL is one that is known to stop. */
-  isProbed(url: string): boolean {
-    return this.#sites.some((site) => matchesSite(site, url));
   }
 
   /**
@@ -108,11 +99,8 @@ export function probeOffset(
   resource: Pick<Resource, 'durationSeconds' | 'isLive'>,
   sizeBytes: number | undefined,
 ): number | undefined {
-  if (resource.isLive || sizeBytes === undefined || sizeBytes <= MIN_OFFSET_BYTES) return undefined;
-  const seconds = track.durationSeconds ?? resource.durationSeconds;
-  if (seconds !== undefined && seconds <= MIN_DURATION_SECONDS) return undefined;
-  const offset = seconds === undefined ? sizeBytes / 2 : (sizeBytes / seconds) * OFFSET_SECONDS;
-  return Math.min(Math.max(Math.ceil(offset), MIN_OFFSET_BYTES), sizeBytes - 1);
+  if (resource.isLive) return undefined;
+  return offsetAfterFirstMinute(sizeBytes, track.durationSeconds ?? resource.durationSeconds);
 }
 
 /** Returns whether bytes arrive; the refusal where the source answers so, or ends the response before its first byte. */

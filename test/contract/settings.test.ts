@@ -87,6 +87,25 @@ describe.skipIf(isRemote)('limits', () => {
       expectOneFreshResolve(resolves(), side);
     });
 
+    it('offers what the source refuses after the first minute behind what is whole, and Get and archives choose that', async () => {
+      const link = '/site/limited-best/one';
+      const { resource } = await target.resolve(link);
+      const { video, audio } = resource.mediaItems[0] ?? expect.fail('No item');
+      const NOTE = /only the first minute is served/;
+      for (const side of [video, audio]) {
+        const [first, ...others] = side?.renditions.filter(({ convertTo }) => convertTo === null) ?? [];
+        expect(first?.description).not.toMatch(NOTE);
+        expect(others.map(({ description }) => description)).toEqual([expect.stringMatching(NOTE)]);
+      }
+      const get = async (query: string) => {
+        const { headers } = await target.get(`/api/Get?url=${encodeURIComponent(target.origin.url(link))}&${query}`);
+        const { status, body } = await target.get(headers.location ?? expect.fail('No redirect'));
+        return [status, body.length > 2_000_000];
+      };
+      for (const query of ['quality=best', 'quality=audio', 'format=zip'])
+        expect([query, ...(await get(query))]).toEqual([query, 200, true]);
+    });
+
     it('502 for a pair of known layout whose sound is refused later', async () => {
       const { path } = await openItem('limited-later', 'video');
       expect((await target.get(path)).status).toBe(200);

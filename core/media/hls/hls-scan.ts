@@ -1,4 +1,4 @@
-import type { ManifestFacts } from '../timeline/index.ts';
+import { type ManifestFacts, segmentAfterFirstMinute } from '../timeline/index.ts';
 import { duration } from '../values.ts';
 import { type HlsKey, readHlsEntries } from './hls-reader.ts';
 import { hasWholeSeconds, isHlsPlaylist, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
@@ -16,14 +16,18 @@ export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): Manif
   );
   const segment = (segments.find(({ isGap }) => !isGap) ?? segments[0] ?? variants[0])?.uri;
   if (!segment) return undefined;
-  const seconds = isComplete ? segments.map((each) => each.seconds ?? targetDuration ?? Number.NaN) : [];
+  const timed = isComplete
+    ? segments.map((each) => ({ ...each, seconds: each.seconds ?? targetDuration ?? Number.NaN }))
+    : [];
+  const later = segmentAfterFirstMinute(timed);
   return {
-    durationSeconds: duration(sumOf(seconds)),
+    durationSeconds: duration(sumOf(timed.map(({ seconds }) => seconds))),
     ...(isComplete && hasWholeSeconds(text) && { isRounded: true as const }),
     segment,
     initialization: firstMap?.uri,
     key: firstKey?.uri,
     iv: ivOf(firstKey, mediaSequence),
+    ...(later && { later: { uri: later.uri, offset: later.range?.first ?? 0 } }),
   };
 }
 

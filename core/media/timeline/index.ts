@@ -1,3 +1,4 @@
+export { offsetAfterFirstMinute, segmentAfterFirstMinute } from './first-minute.ts';
 export { type Cipher, type MediaSection, RelativeSection } from './media-section.ts';
 export {
   durationOf,

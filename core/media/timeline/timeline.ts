@@ -39,7 +39,10 @@ const isMedia = ({ isGap }: Pick<Segment, 'isGap'>): boolean => !isGap;
  * The segment that contains a time: its index and the seconds before it. Past the end: the last segment. In a gap: the
  * segment before the gap.
  */
-export function findSegment(segments: readonly Segment[], seconds: number): { index: number; startSeconds: number } {
+export function findSegment(
+  segments: readonly Pick<Segment, 'seconds' | 'isGap'>[],
+  seconds: number,
+): { index: number; startSeconds: number } {
   let found = { index: 0, startSeconds: 0 };
   let startSeconds = 0;
   for (const [index, segment] of segments.entries()) {
@@ -116,4 +119,6 @@ export interface ManifestFacts {
   readonly key?: string;
   /** AES-128 initialization vector of the first segment, 16 bytes; absent: not encrypted, or by another method. */
   readonly iv?: Buffer;
+  /** A segment behind the first minute, where there is one: URI as written, and offset of its first byte. */
+  readonly later?: { readonly uri: string; readonly offset: number };
 }

@@ -103,6 +103,8 @@ export interface SaveOptions {
   readonly cache: CachedState;
   readonly egress: Pick<Egress, 'request'>;
   readonly log: Log;
+  /** Hosts whose files may stop after the first minute. */
+  readonly probedHosts: readonly string[];
 }
 
 /**
@@ -112,14 +114,15 @@ export interface SaveOptions {
 export async function saveItem(
   { info, identity, ...extraction }: AddressedExtraction,
   origin: ResourceOrigin,
-  { cache, egress, log, deadline }: SaveOptions & { readonly deadline: Deadline },
+  { cache, egress, log, probedHosts, deadline }: SaveOptions & { readonly deadline: Deadline },
 ): Promise<Resource> {
   // Entries of a list are saved at once: each takes some milliseconds.
   await ownTurn();
   const probing = { ...deadline, egress, identity, signal: deadlineSignal(deadline), link: origin.url };
+  const hosts = isLive(info) ? [] : probedHosts;
   const [stored, { result: selection, failure }] = await Promise.all([
     cache.getResource(resourceId(origin)),
-    inspectTracks(readTracks(info, epochSeconds()), probing),
+    inspectTracks(readTracks(info, epochSeconds()), { ...probing, probedHosts: hosts }),
   ]);
   const isIncomplete = extraction.isIncomplete || failure !== undefined;
   if (isIncomplete)

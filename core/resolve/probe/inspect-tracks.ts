@@ -11,6 +11,7 @@ import {
 } from '../../state/index.ts';
 import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
 import { type Candidate, isFinal } from '../yt-dlp/index.ts';
+import { type FirstMinuteOptions, markPartial } from './first-minute.ts';
 import {
   createTrackProbe,
   DRM_PROTECTED,
@@ -38,13 +39,14 @@ function needsProbe({ isBareLink, isGeneric, isUntested, track }: Candidate): bo
   );
 }
 
-export interface InspectOptions extends TrackProbeOptions {
+export interface InspectOptions extends TrackProbeOptions, FirstMinuteOptions {
   /** Epoch milliseconds until which tracks may be waited for. @default they are not */
   readonly deadline?: number;
 }
 
 /**
- * Selects the renditions of an item. Before, it probes the tracks whose description is incomplete; after, the one that
+ * Selects the renditions of an item. Before, it probes the tracks whose description is incomplete, and those that their hosts may
+ * stop early; after, the one that
  * conversions read, for its exact duration. Tracks that are not media, or that the egress guard refuses, are omitted. A probe
  * that runs out of time, or fails for another reason that may pass, makes the result incomplete.
  * @throws NotFound, NotDeliverable or UpstreamError when no track is left
@@ -86,7 +88,8 @@ export async function inspectTracks(
     .filter(({ track }) => !capabilitiesOf(track).isFile || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
   const described = new Set(candidates.filter((one) => !needsProbe(one)).map(({ track }) => track.formatId));
-  const exact = await withExactDuration(selectRenditions(usable), described, probeTrack);
+  const selection = selectRenditions(await markPartial(usable, options));
+  const exact = await withExactDuration(selection, described, probeTrack);
   return { ...exact, failure: exact.failure ?? inspected.find(({ failure }) => failure !== undefined)?.failure };
 }
 

@@ -12,6 +12,7 @@ import {
   isOpus,
   losslessRank,
   shorterSide,
+  stopsEarly,
   USUAL_FPS,
   type VideoCandidate,
 } from './traits.ts';
@@ -51,6 +52,13 @@ type CandidateCriterion = Criterion<Candidate>;
 const ALTERNATE_SOURCE_PREFERENCE = -2;
 /** Opus sounds as good as AAC at a 20 % higher bitrate. */
 const OPUS_BITRATE_WEIGHT = 1.2;
+
+const whole: CandidateCriterion & Criterion<VideoCandidate> = {
+  name: 'Not refused after its first minute',
+  reason:
+    'Some hosts (`PROBED_HOSTS`) serve the first minute alone to those that they do not trust. The audio of a pair counts as well.',
+  compare: lastIf(stopsEarly),
+};
 
 const readable: CandidateCriterion = {
   name: 'Not possibly DRM protected',
@@ -102,7 +110,7 @@ const file: CandidateCriterion = {
 };
 
 /** Whether a format can be expected to play at all. */
-export const soundCriteria: readonly CandidateCriterion[] = [readable, forAnyClient, undamaged];
+export const soundCriteria: readonly CandidateCriterion[] = [whole, readable, forAnyClient, undamaged];
 
 /** The order of formats with video. */
 export const videoCriteria: readonly Criterion<VideoCandidate>[] = [

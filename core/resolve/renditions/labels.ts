@@ -14,6 +14,7 @@ const VERSION_NAMES: Readonly<Record<AudioVersion, string>> = {
 };
 /** As the criteria order them: the most serious first. */
 export const FLAWS = [
+  'partial',
   'protected',
   'browsers',
   'damaged',
@@ -27,6 +28,7 @@ export const FLAWS = [
  * track itself.
  */
 const FLAW_NAMES: Readonly<Partial<Record<Flaw, readonly [name: string, said: RegExp]>>> = {
+  partial: ['only the first minute is served', /\bfirst minute\b/i],
   protected: ['possibly DRM protected', /\bdrm\b/i],
   browsers: ['for browsers only', /\bbrowsers\b/i],
   damaged: ['damaged or unplayable', /\bdamaged\b|\bunplayable\b/i],
@@ -119,6 +121,7 @@ function flawsOf(candidate: Candidate, original: Candidate | undefined): readonl
   const hasAudio = track.audio !== null;
   const isDub = track.video ? hasForeignAudio(candidate) : original !== undefined && isDubOf(candidate, original);
   const found: Readonly<Record<Flaw, boolean>> = {
+    partial: candidate.stopsEarly === true,
     protected: candidate.mayHaveDrm,
     browsers: candidate.needsImpersonation,
     damaged: isDamaged(candidate),
@@ -139,6 +142,9 @@ function isDubOf(candidate: Candidate, original: Candidate): boolean {
 /** What an earlier version has stored has the words of the source alone. */
 export const flawsSaid = ({ description }: Pick<Rendition, 'description'>): readonly Flaw[] =>
   FLAWS.filter((flaw) => FLAW_NAMES[flaw]?.[1].test(description ?? ''));
+
+/** Whether its source serves all of it, as far as is known. */
+export const isWhole = ({ flaws = [] }: Pick<Rendition, 'flaws'>): boolean => !flaws.includes('partial');
 
 /** Appends what a text does not contain. */
 function withFacts(text: string, facts: readonly (string | false | undefined)[]): string | null {

@@ -1,6 +1,6 @@
 import type { ConversionName } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
-import { FLAWS, flawsSaid } from './labels.ts';
+import { FLAWS, flawsSaid, isWhole } from './labels.ts';
 import { playsEverywhere, shorterSide } from './traits.ts';
 
 /** The best, the worst, the best up to a height in pixels, or audio alone. */
@@ -29,8 +29,11 @@ type Offer = Pick<Resource, 'renditions' | 'tracks' | 'mp3'>;
 export function selectQuality(resource: Offer, { quality, codec }: QualityRequest): SelectedRendition | undefined {
   if (quality === 'mp3') return selectMp3(resource);
   const audio = resource.renditions.filter(({ side, isAlternate }) => side === 'audio' && !isAlternate);
-  // A video alone would be sent where only audio is wanted.
-  if (quality === 'audio' && audio.length === 0) return selectMp3(resource);
+  // A video alone would be sent where only audio is wanted, or the first minute of what a conversion has whole.
+  if (quality === 'audio' && !audio.some(isWhole)) {
+    const converted = selectMp3(resource);
+    if (audio.length === 0 || (converted && isWhole(converted.rendition))) return converted;
+  }
   const video = resource.renditions.filter(({ side }) => side === 'video');
   const all = withoutInferior(quality === 'audio' || video.length === 0 ? audio : video);
   const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));

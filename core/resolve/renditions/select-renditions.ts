@@ -11,7 +11,15 @@ import {
 import type { Candidate } from '../yt-dlp/index.ts';
 import { findAlternates, readAudioFacts } from './audio-versions.ts';
 import { audioCriteria, best, partnerCriteria, rank, videoCriteria } from './criteria.ts';
-import { audioLabel, nameAudio, videoDescription, videoLabel, withDistinctDescriptions, withFlaws } from './labels.ts';
+import {
+  audioLabel,
+  isWhole,
+  nameAudio,
+  videoDescription,
+  videoLabel,
+  withDistinctDescriptions,
+  withFlaws,
+} from './labels.ts';
 import { audioBitrate, outputType, type VideoCandidate } from './traits.ts';
 
 /** What of an item is offered to clients. */
@@ -148,7 +156,9 @@ function offerConversions(
   const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
   // The first track of a pair has no audio: pairs are never converted.
   const audible = renditions.filter((rendition) => trackOf(rendition)?.audio);
-  const best = audible.find(({ side }) => side === 'audio') ?? audible[0];
+  const whole = audible.filter(isWhole);
+  const usable = whole.length > 0 ? whole : audible;
+  const best = usable.find(({ side }) => side === 'audio') ?? usable[0];
   const track = best && trackOf(best);
   if (!track) return { conversions: {} };
   const names = conversionNames.filter((name) => conversions[name].isOffered?.(track));

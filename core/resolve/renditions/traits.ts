@@ -81,6 +81,10 @@ export function compatibleHighFps({ track, partner, isHdr }: VideoCandidate): nu
   return playsEverywhere(tracks, fileExtension, shorterSide(track)) ? fps : 0;
 }
 
+/** Of a pair, either of its tracks. */
+export const stopsEarly = (candidate: VideoCandidate): boolean =>
+  [candidate, candidate.partner].some((each) => each?.stopsEarly);
+
 export const isDamaged = ({ preference }: Candidate): boolean => preference <= DAMAGED_PREFERENCE;
 
 /** Of a format whose audio cannot be replaced. */

@@ -49,6 +49,8 @@ export interface Candidate extends RankingFacts {
   readonly isGeneric?: boolean;
   /** Its extractor knows that it often cannot be downloaded: yt-dlp tries it before it selects it. */
   readonly isUntested?: boolean;
+  /** Its host has refused what comes after the first minute. */
+  readonly stopsEarly?: boolean;
   /** The multivariant playlist or manifest that lists the format. */
   readonly manifestUrl?: string;
 }

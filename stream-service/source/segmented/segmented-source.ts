@@ -6,11 +6,11 @@ import {
   hasDiscontinuity,
   isSameMedia,
   longestGapSeconds,
+  segmentAfterFirstMinute,
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
-import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
 import { AdaptiveParallelism } from '../read-ahead-limits.ts';
 import { firstBytes, ReadAheadStream } from '../read-ahead-stream.ts';
 import type { OpenRequest, SegmentedSource, SegmentRun } from '../source.ts';
@@ -133,9 +133,8 @@ async function checkLaterSegment(
   locator: TrackLocator<Timeline>,
   { segments, isComplete }: Timeline,
 ): Promise<void> {
-  if (!probes || !isComplete || durationOf(segments) <= MIN_DURATION_SECONDS) return;
-  const segment = segments[findSegment(segments, OFFSET_SECONDS).index];
-  if (!segment || !probes.isProbed(segment.content.url)) return;
+  const segment = isComplete ? segmentAfterFirstMinute(segments) : undefined;
+  if (!probes || !segment || !probes.isProbed(segment.content.url)) return;
   await probes.check({
     ...request,
     offset: segment.content.range?.first ?? 0,

@@ -41,6 +41,11 @@ const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>>
   clip: { file: 'clip.mp4', height: 180, width: 320, vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2' },
   'long-video': { file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
   'long-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 },
+  'low-video': {
+    ...{ file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
+    preference: -1,
+  },
+  'low-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000, preference: -1 },
 };
 
 /** A dub of a higher bitrate than the original. */
@@ -121,6 +126,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   limited: { formats: ['long-video', 'long-audio'], seconds: SECONDS.long, rule: 'first-minute' },
   'limited-once': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
   'limited-later': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
+  /** The better files end with 403 after a minute. */
+  'limited-best': { formats: ['low-video', 'low-audio', 'long-video', 'long-audio'], seconds: SECONDS.long },
   'partly-drm': { formats: ['both-360'] },
   'all-drm': { formats: ['both-360', 'both-720'], format: { has_drm: true } },
   upcoming: { formats: [], info: { live_status: 'is_upcoming' } },

@@ -10,6 +10,7 @@ const FIRST_MINUTE_BYTES = 1024 * 1024;
 export function ruleOf(kind: string, rule: string, formatId: string, isFirstResolve: boolean): string {
   if (kind === 'limited-once' && isFirstResolve) return 'first-minute';
   if (kind === 'limited-later' && !isFirstResolve && formatId === 'long-audio') return 'first-minute';
+  if (kind === 'limited-best' && formatId.startsWith('long-')) return 'first-minute';
   return rule;
 }
 

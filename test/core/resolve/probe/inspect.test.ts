@@ -82,6 +82,17 @@ describe('inspectTracks', () => {
           if (request.headers.range) sendRange(gzipSync(file), request.headers.range, response);
           else response.end(gzipSync(file));
         },
+        '/later/': async ({ path, request, response }) => {
+          const [status, name = ''] = path.split('/');
+          const { range } = request.headers;
+          const segments = [0, 1, 2, 3].map((index) => `#EXTINF:30.5,\n${index}.m4s\n`).join('');
+          const isLater = name === '2.m4s' || Number(/^bytes=(\d+)/.exec(range ?? '')?.[1]) >= 2 ** 20;
+          if (name === 'index.m3u8') response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:31\n${segments}#EXT-X-ENDLIST\n`);
+          else if (name === 'manifest.mpd') response.end('<MPD></MPD>');
+          else if (!isLater) sendRange(await readFile(join(await ensureMedia(), 'tone.m4a')), range, response);
+          else if (status === '0') response.destroy();
+          else response.writeHead(Number(status)).end();
+        },
         '/once/': async ({ path, response }) => {
           const [, status, name = ''] = /^(\d+)\/(.*)$/.exec(path) ?? [];
           const isFirst = !asked.has(path);
@@ -120,6 +131,41 @@ describe('inspectTracks', () => {
       signal,
     });
   const { signal } = new AbortController();
+
+  describe('of a host that may stop after the first minute', () => {
+    const BIG = 4_000_000;
+    const described = { vcodec: 'none', acodec: 'mp4a.40.2', duration: 300, filesize: BIG };
+    const inspectLater = async (formats: Record<string, unknown>[], probedHosts = ['127.0.0.1']) => {
+      const { result, failure } = await inspectTracks(tracksOf({ formats }), {
+        ...{ egress, identity: 'direct', link: origin.url('/'), signal, probedHosts },
+      });
+      expect(failure).toBeUndefined();
+      return result.renditions.map(({ flaws = [] }) => flaws.join());
+    };
+    const fragments = [0, 1, 2, 3].map((index) => ({ path: `${index}.m4s`, duration: 30 }));
+    const listed = { ...described, filesize: undefined };
+
+    it.each([
+      ['a file', { url: '/later/403/a.m4a', ...described }],
+      ['a file that is not there', { url: '/later/404/a.m4a', ...described }],
+      ['HLS', { url: '/later/403/index.m3u8', protocol: 'm3u8_native', ...listed }],
+      ['DASH', { url: '/later/403/manifest.mpd', protocol: 'http_dash_segments', fragments, ...listed }],
+    ])('marks %s that is refused there', async (_, { url, ...more }) => {
+      const one = format(url, { ...more, fragment_base_url: origin.url('/later/403/') });
+      expect(await inspectLater([one])).toEqual(['partial']);
+      expect(await inspectLater([one], ['other.example'])).toEqual(['']);
+    });
+
+    it.each([
+      ['is served', { url: '/later/206/a.m4a' }],
+      ['reports overload', { url: '/later/503/a.m4a' }],
+      ['does not answer', { url: '/later/0/a.m4a' }],
+      ['is shorter', { url: '/later/403/a.m4a', duration: 59 }],
+      ['is not served yet', { url: '/later/403/a.m4a', ...later(30) }],
+    ])('marks no file that %s', async (_, { url, ...more }) =>
+      expect(await inspectLater([format(url, { ...described, ...more })])).toEqual(['']),
+    );
+  });
 
   it('waits for an undescribed file that its site serves from a moment on', async () => {
     const moment = later(0.5);

@@ -14,9 +14,10 @@ type Candidate = ReturnType<typeof tracksOf>[number];
 type Contrast = readonly [better: Format, worse: Format];
 
 const HLS = { protocol: 'm3u8_native' };
-const candidateOf = (format: Format): Candidate => {
+/** `stopsEarly` is no field of yt-dlp: it is measured. */
+const candidateOf = ({ stopsEarly, ...format }: Format): Candidate => {
   const [candidate] = tracksOf({ formats: [{ url: 'https://cdn.example/1', protocol: 'https', ...format }] }, 0);
-  return candidate ?? expect.fail('Not readable');
+  return candidate ? { ...candidate, stopsEarly: stopsEarly === true } : expect.fail('Not readable');
 };
 
 const PICTURE = {
@@ -28,6 +29,7 @@ const PICTURE = {
   language_preference: 5,
 };
 const videoContrasts: readonly Contrast[] = [
+  [{ stopsEarly: false }, { stopsEarly: true }],
   [{ has_drm: false }, { has_drm: 'maybe' }],
   [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],
@@ -53,6 +55,7 @@ const videoContrasts: readonly Contrast[] = [
 
 const SOUND = { ext: 'm4a', vcodec: 'none', acodec: 'mp4a.40.2', abr: 128 };
 const versionContrasts: readonly Contrast[] = [
+  [{ stopsEarly: false }, { stopsEarly: true }],
   [{ has_drm: false }, { has_drm: 'maybe' }],
   [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],

@@ -12,7 +12,15 @@ const WISHES: readonly QualityRequest[] = (['compatible', 'any'] as const).flatM
     codec,
   })),
 );
-const SERIOUS_FIRST: readonly Flaw[] = ['protected', 'browsers', 'damaged', 'watermarked', 'description', 'dub'];
+const SERIOUS_FIRST: readonly Flaw[] = [
+  'partial',
+  'protected',
+  'browsers',
+  'damaged',
+  'watermarked',
+  'description',
+  'dub',
+];
 
 const severity = ({ flaws = [], versions = [] }: Rendition) =>
   [...SERIOUS_FIRST.map((flaw) => flaws.includes(flaw)), versions.includes('drc')].map(Number).join('');

@@ -13,7 +13,7 @@ first, the middle (\`[floor(n/2)]\`) and the last of the list. Video that would 
 of the item has audio.
 
 Get, feeds and archives choose from the same list: the first that satisfies the wish (\`quality\`, \`codec\`). A wish is a filter.
-It never selects what is possibly protected, for browsers only, damaged or unplayable, watermarked, an audio description, a
+It never selects what is refused after its first minute, possibly protected, for browsers only, damaged or unplayable, watermarked, an audio description, a
 dub, or compressed in its dynamic range (DRC) where a rendition without that flaw ranks above it: then it is given up
 instead, the height last. These flaws are stored with the renditions, and descriptions name them for clients that choose
 by themselves, such as the page.

@@ -127,6 +127,52 @@ describe('a wish', () => {
   });
 });
 
+describe('what its host stops after the first minute', () => {
+  const partly = (formats: readonly Format[], ...stopping: readonly string[]) => {
+    const candidates = tracksOf({ formats: [...formats] }).map((candidate) => ({
+      ...candidate,
+      stopsEarly: stopping.includes(candidate.track.formatId),
+    }));
+    const offer = selectRenditions(candidates);
+    const { conversions, renditions } = offer;
+    const choose = (quality: Quality) => {
+      const selected = selectQuality({ ...offer, ...conversions }, { quality, codec: 'any' });
+      return [selected?.rendition.formatIds.join('+'), selected?.format].filter(Boolean).join(' as ');
+    };
+    return { choose, listed: renditions.map(({ formatIds }) => formatIds.join('+')), renditions };
+  };
+
+  it('ranks behind what can be had whole, and is never chosen beside it', () => {
+    const { choose, listed, renditions } = partly([...LADDER], 'av1-2160', 'vp9-1080', 'opus');
+    expect(listed.slice(0, 2)).toEqual(['avc-1080+aac', 'avc-720+aac']);
+    expect(listed.slice(3)).toEqual(['av1-2160+aac', 'vp9-1080+aac', 'aac', 'opus']);
+    expect(['best', { maxHeight: 2160 }, 'worst', 'audio'].map((wish) => choose(wish as Quality))).toEqual([
+      'avc-1080+aac',
+      'avc-1080+aac',
+      'old-360',
+      'aac',
+    ]);
+    const said = renditions.filter(({ description }) => description?.includes('only the first minute is served'));
+    expect(said.map(({ formatIds }) => formatIds[0])).toEqual(['av1-2160', 'vp9-1080', 'opus']);
+  });
+
+  it('makes a pair of it, which then ranks behind one file with both tracks', () => {
+    const { choose, listed } = partly([...LADDER], 'aac', 'opus');
+    expect(listed[0]).toBe('old-360');
+    expect(choose('best')).toBe('old-360');
+  });
+
+  it('is not converted where something else has the sound whole', () => {
+    const { choose } = partly([both('old-360', 360), audio('aac', 129)], 'aac');
+    expect([choose('audio'), choose('mp3')]).toEqual(['old-360 as mp3', 'old-360 as mp3']);
+  });
+
+  it('is offered and chosen where there is nothing else', () => {
+    const { choose } = partly([both('only', 360), audio('aac', 129)], 'only', 'aac');
+    expect([choose('best'), choose('audio'), choose('mp3')]).toEqual(['only', 'aac', 'aac as mp3']);
+  });
+});
+
 describe('selectQuality of listed renditions', () => {
   const rendition = (id: string, more: Partial<Rendition> = {}): Rendition => ({
     ...{ id, side: 'video', urlType: 'Media', formatIds: [id], label: id, description: null },

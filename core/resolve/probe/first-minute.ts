@@ -1,0 +1,101 @@
+import pLimit from 'p-limit';
+import { hostMatcher } from '../../config/index.ts';
+import { discardResponse } from '../../egress/client/index.ts';
+import type { GuardedResponse } from '../../egress/index.ts';
+import { formatRange, requestHeaders } from '../../http/index.ts';
+import { dashTimeline, unpackFragments } from '../../media/dash/index.ts';
+import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '../../media/timeline/index.ts';
+import { availabilityDelayMs, capabilitiesOf, segmentUrl, type Track } from '../../state/index.ts';
+import { type Candidate, webUrl } from '../yt-dlp/index.ts';
+import { manifestKinds } from './probe-manifest.ts';
+import type { TrackProbeOptions } from './probe-track.ts';
+import { collect, requestTwice } from './read-file.ts';
+
+export interface FirstMinuteOptions extends Pick<TrackProbeOptions, 'egress' | 'identity' | 'signal' | 'client'> {
+  /** Hosts, with their subdomains, that are asked. @default none */
+  readonly probedHosts?: readonly string[];
+}
+
+/** Tracks that are asked for, the best ones, and how many of them at once. */
+const MAX_PROBED = 40;
+const CONCURRENCY = 6;
+/** For all tracks together: a source that does not answer in it is taken to serve the whole. */
+const TIMEOUT_MS = 3_000;
+/** Bytes that are requested from behind the first minute. */
+const LATER_BYTES = 1024;
+/** Later bytes are refused, or the source behaves as if they were not there. */
+const REFUSED: readonly number[] = [401, 403, 404, 410, 416];
+
+/** Marks the candidates whose hosts refuse what comes after the first minute. Any other failure says nothing of that. */
+export async function markPartial(
+  candidates: readonly Candidate[],
+  { probedHosts = [], signal, ...options }: FirstMinuteOptions,
+): Promise<Candidate[]> {
+  const isProbed = hostMatcher(probedHosts);
+  const isUncertain = ({ track }: Candidate) =>
+    isProbed(firstUrl(track)) && availabilityDelayMs(track, Date.now()) === 0;
+  const uncertain = candidates.filter(isUncertain).slice(0, MAX_PROBED);
+  if (uncertain.length === 0) return [...candidates];
+  const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const limit = pLimit(CONCURRENCY);
+  const isPartial = ({ track }: Candidate) =>
+    limit(() => isRefusedLater(track, { ...options, isProbed, signal: until }).catch(() => false));
+  const refused = await Promise.all(uncertain.map(isPartial));
+  signal.throwIfAborted();
+  const partial = new Set(uncertain.filter((_, index) => refused[index]));
+  return candidates.map((candidate) => (partial.has(candidate) ? { ...candidate, stopsEarly: true } : candidate));
+}
+
+const firstUrl = ({ url, fragmentBaseUrl }: Track): string => fragmentBaseUrl ?? url;
+
+type Request = Omit<FirstMinuteOptions, 'probedHosts'> & { readonly isProbed: (url: string) => boolean };
+
+async function isRefusedLater(track: Track, request: Request): Promise<boolean> {
+  const part = await partAfterFirstMinute(track, request);
+  if (!part || !request.isProbed(part.url)) return false;
+  const range = formatRange({ first: part.offset, last: part.offset + LATER_BYTES - 1 });
+  const response = await send(track, part.url, request, { range });
+  discardResponse(response);
+  return REFUSED.includes(response.status);
+}
+
+interface Part {
+  readonly url: string;
+  /** Of its first byte. */
+  readonly offset: number;
+}
+
+/** What of a track is behind its first minute; undefined where it is not longer, or that cannot be told. */
+async function partAfterFirstMinute(track: Track, request: Request): Promise<Part | undefined> {
+  const { url, fragments, fragmentBaseUrl, durationSeconds, sizeBytes } = track;
+  if (fragments) {
+    const { segments } = dashTimeline([...unpackFragments(fragments)], { isLive: false, baseUrl: fragmentBaseUrl });
+    const segment = segmentAfterFirstMinute([...segments]);
+    return segment && { url: segmentUrl(track, segment.content.url), offset: segment.content.range?.first ?? 0 };
+  }
+  if (capabilitiesOf(track).isFile) {
+    const offset = offsetAfterFirstMinute(sizeBytes, durationSeconds);
+    return offset === undefined ? undefined : { url, offset };
+  }
+  const response = await send(track, url, request);
+  const kind = manifestKinds[track.delivery];
+  const facts = await kind?.scan(await collect(response, kind.maxBytes), request);
+  const later = webUrl(facts?.later?.uri, response.url);
+  return later === undefined ? undefined : { url: segmentUrl(track, later), offset: facts?.later?.offset ?? 0 };
+}
+
+function send(
+  track: Track,
+  url: string,
+  { egress, identity, signal }: Request,
+  headers: { readonly range?: string } = {},
+): Promise<GuardedResponse> {
+  const headersFor = requestHeaders(track);
+  const options = {
+    headersFor: (to: URL) => ({ ...headersFor(to), ...headers }),
+    identity,
+    signal,
+    isDecoded: true,
+  };
+  return requestTwice(signal, () => egress.request(url, options));
+}
