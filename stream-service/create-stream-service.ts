@@ -16,7 +16,6 @@ import {
   createMux,
   createOutputs,
   createSizeRecorder,
-  createStoryboards,
 } from './outputs/index.ts';
 import { createSegments } from './segments/index.ts';
 import {
@@ -113,7 +112,6 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
-    storyboards: createStoryboards({ ...options, inputServer, requireFfmpeg, admission }),
     embeddedSubtitles: createEmbeddedSubtitles(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     frameStreams: createFrameStreams({ inputServer, admission, observer, log }),

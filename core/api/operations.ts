@@ -79,8 +79,6 @@ const ITEM_FAILURES = {
 const NO_LINK = failure('The url parameter is missing or malformed');
 
 const GONE = failure('No such key, or its source is gone');
-const NO_PICTURES = failure('The item has no pictures, and none can be made of it; detail says why');
-const UNREADABLE = failure('The source cannot be read');
 const UNREADABLE_PICTURE = failure('The source cannot be read, or is not a picture');
 
 /** A file, and parts of it. */
@@ -359,7 +357,7 @@ const table = [
       KEY,
       inPath(
         'file',
-        'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too',
+        'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
       ),
       inQuery('audio', 'As in the URLs of the master playlist'),
       inQuery('entity', 'The version of the media that the playlist refers to, as in its URLs'),
@@ -393,33 +391,6 @@ const table = [
     responses: {
       ...ranged('picture', ['image/*']),
       404: failure('No such key, the item has no cover, or its source is gone'),
-      502: UNREADABLE_PICTURE,
-    },
-  },
-  {
-    operationId: 'Storyboard',
-    ...STREAM,
-    path: '/api/Stream/Storyboard/{key}',
-    summary:
-      'The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it',
-    parameters: [ITEM_KEY],
-    responses: {
-      ...ranged('list', ['text/vtt']),
-      404: GONE,
-      415: NO_PICTURES,
-      502: UNREADABLE,
-    },
-  },
-  {
-    operationId: 'StoryboardSheet',
-    ...STREAM,
-    path: '/api/Stream/Storyboard/{key}/{file}',
-    summary: 'A sheet of pictures that the storyboard of an item refers to',
-    parameters: [KEY, inPath('file', 'As in the storyboard: 0.jpg')],
-    responses: {
-      ...ranged('picture', ['image/*']),
-      404: failure('No such key or sheet, or its source is gone'),
-      415: NO_PICTURES,
       502: UNREADABLE_PICTURE,
     },
   },

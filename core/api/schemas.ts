@@ -132,11 +132,6 @@ const MediaDetails = object({
   thumbnails: arrayOf('Thumbnail', Thumbnail),
   audio: arrayOf('AudioVersion', AudioVersion),
   subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
-  storyboardKey: Type.Optional(
-    nullable(
-      Type.String({ description: 'A key for Storyboard; null where the item can have no pictures for seeking' }),
-    ),
-  ),
   segmentsKey: Type.Optional(
     nullable(Type.String({ description: 'A key for Segments; null where the instance can know none of the item' })),
   ),
@@ -185,7 +180,6 @@ const StreamedItem = object({
   durationSeconds: nullable(Type.Number({ format: 'double' })),
   isLive: Type.Boolean(),
   hasCover: Type.Boolean({ description: 'Whether Cover has a picture' }),
-  hasStoryboard: Type.Boolean({ description: 'Whether Storyboard may have pictures' }),
   mimeType: Type.String(),
   subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
 });

@@ -5,14 +5,7 @@ import {
   measureFragment,
   UnsupportedMp4,
 } from '../media/isobmff/index.ts';
-import {
-  type ClipOptions,
-  type ClipSource,
-  findKeyframes,
-  type KeyframeLimits,
-  type Keyframes,
-  layOutClipSources,
-} from '../media/mp4-clip/index.ts';
+import { type ClipOptions, type ClipSource, layOutClipSources } from '../media/mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
 import type { ClipTimes, Span } from '../media/skipping/index.ts';
 import { TextTooLarge } from '../media/timed-text/index.ts';
@@ -71,15 +64,6 @@ export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } 
 /** A short `moof` may declare a million samples. */
 const weighClip = (sources: readonly ClipSource[]): number =>
   sources.some(({ fragments }) => fragments) ? Number.POSITIVE_INFINITY : weigh(sources.map(({ header }) => header));
-
-/** Keyframes of a video. */
-export const FIND_KEYFRAMES: ParsingTask<{ readonly source: ClipSource; readonly limits: KeyframeLimits }, Keyframes> =
-  {
-    name: 'find keyframes',
-    run: ({ source, limits }) => findKeyframes(source, limits),
-    weigh: ({ source }) => weighClip([source]),
-    ...thrown,
-  };
 
 export interface HlsInput {
   readonly sources: readonly PackedSource[];

@@ -26,7 +26,6 @@ export type {
   Details,
   Flaw,
   Link,
-  PictureGrid,
   PlaylistEntry,
   PlaylistLink,
   PromisedConversions,
@@ -35,7 +34,6 @@ export type {
   ResourceOrigin,
   SegmentOverrides,
   StalledLink,
-  Storyboard,
   Subtitle,
   Thumbnail,
   Track,
@@ -49,7 +47,6 @@ export {
   type ToolsRecord,
 } from './state.ts';
 export type { StateStorage } from './storage.ts';
-export { keyframeTrack, mayHaveStoryboard, partOf, siteStoryboard } from './storyboard.ts';
 export {
   availabilityDelayMs,
   capabilitiesOf,

@@ -37,8 +37,6 @@ export interface Resource extends PromisedConversions {
   readonly exactSizes?: Readonly<Record<string, number>>;
   /** Files of `tracks` with the subtitles, best first. Absent: none. */
   readonly subtitles?: readonly Subtitle[];
-  /** Pictures for seeking as the site has them. Absent: none. */
-  readonly storyboard?: Storyboard;
   /** What only GetDetails answers. */
   readonly details?: Details;
   /** The outgoing identity that resolved it last: many sources bind URLs to the client address. */
@@ -78,12 +76,10 @@ export interface Track {
   readonly url: string;
   /** The outgoing identity that resolved the URL. Absent: that of the resource. */
   readonly egress?: string;
-  /** Of DASH, and the sheets of a storyboard. Absent if the list was too large to store: resolving again restores it. */
+  /** The segments of DASH. Absent if the list was too large to store: resolving again restores it. */
   readonly fragments?: FragmentList;
   /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
   readonly fragmentBaseUrl?: string;
-  /** Place in `fragments` of the whole file that `url` is, while it is read. Absent: the track is read. */
-  readonly part?: number;
   /** Request headers for this track. */
   readonly headers: Readonly<Record<string, string>>;
   /** Sent to the hosts and paths that each belongs to. */
@@ -209,23 +205,6 @@ export interface Subtitle {
   readonly name?: string;
   /** Made by speech recognition. */
   readonly isAutomatic: boolean;
-}
-
-/** Small pictures of an item in rows and columns of sheets, at equal intervals. The sheets are `fragments` of a track. */
-export interface Storyboard extends PictureGrid {
-  readonly formatId: string;
-  readonly intervalSeconds: number;
-  /** Pictures of all sheets. */
-  readonly count: number;
-}
-
-/** How pictures of one size are placed on a sheet: by rows, from the top left. */
-export interface PictureGrid {
-  /** Pixels of a picture. */
-  readonly width: number;
-  readonly height: number;
-  readonly rows: number;
-  readonly columns: number;
 }
 
 /** Metadata besides title, author and cover. All texts and lists are bounded. */

@@ -80,11 +80,10 @@ export interface State {
 }
 
 /**
- * The cover of tags (JPEG; empty: none), the pictures for seeking that were made (their places, and a JPEG; empty: none),
- * subtitles by the id of their file (compressed cues), and segments that can be skipped by the hour in which they were read, since
+ * The cover of tags (JPEG; empty: none), subtitles by the id of their file (compressed cues), and segments that can be skipped by the hour in which they were read, since
  * the epoch (JSON).
  */
-export type AttachmentName = 'cover' | 'storyboard' | `subtitle-${string}` | `segments-${number}`;
+export type AttachmentName = 'cover' | `subtitle-${string}` | `segments-${number}`;
 
 /** What an item of the table can hold, with its other attributes. */
 export const MAX_ATTACHMENT_BYTES = 350 * 1024;

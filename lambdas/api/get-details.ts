@@ -1,13 +1,6 @@
 import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import {
-  availabilityDelayMs,
-  keyOf,
-  mayHaveStoryboard,
-  type Rendition,
-  type Resource,
-  youtubeIdOf,
-} from '../../core/state/index.ts';
+import { availabilityDelayMs, keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
@@ -90,7 +83,6 @@ export function toMediaDetails(
       name: subtitle.name ?? null,
       isAutomatic: subtitle.isAutomatic,
     })),
-    storyboardKey: mayHaveStoryboard(resource) ? itemKey : null,
     segmentsKey: hasSegments && youtubeIdOf(resource) ? itemKey : null,
   };
 }

@@ -267,16 +267,6 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       return (found) => planSubtitle(found, format);
     }),
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
-    Storyboard: route(
-      find.rendition,
-      () => (found, sign) => planOutput(found, { route: 'Storyboard', path: sign.key(found.key) }),
-    ),
-    StoryboardSheet: route(
-      find.rendition,
-      (_, { file = '' }) =>
-        (found) =>
-          planOutput(found, { route: 'StoryboardSheet', file }),
-    ),
     ArchiveProgress: (operationId) =>
       archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Item: (operationId) => itemRoute(app, routePath(operationId), find, toItem),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { schema } from '../../core/api/index.ts';
 import { accessHeaderOf, mergeVary, renderJson, type SignKey, signerFor } from '../../core/http/index.ts';
 import type { Segment } from '../../core/media/skipping/index.ts';
-import { type KeyedRendition, type KeyLookup, keyOf, mayHaveStoryboard } from '../../core/state/index.ts';
+import { type KeyedRendition, type KeyLookup, keyOf } from '../../core/state/index.ts';
 
 interface ItemRequest {
   Params: { key: string };
@@ -39,7 +39,6 @@ export const toItem = ({ resource, rendition }: KeyedRendition, signKey: SignKey
   durationSeconds: resource.durationSeconds ?? null,
   isLive: resource.isLive,
   hasCover: resource.coverUrl !== null,
-  hasStoryboard: mayHaveStoryboard(resource),
   mimeType: rendition.mimeType,
   subtitles: (resource.subtitles ?? []).map(({ id, language, name = null, isAutomatic }) => {
     return { key: signKey(keyOf(resource.id, id)), language, name, isAutomatic };

@@ -16,5 +16,4 @@ export { createOutputs, createSizeRecorder, type OutputPlan } from './open.ts';
 export { createCovers } from './picture/index.ts';
 export { planOutput } from './plan.ts';
 export { type Outputs, type Representation, type RepresentationHead, toReadError } from './representation.ts';
-export { createStoryboards } from './storyboard/index.ts';
 export { createEmbeddedSubtitles, planSubtitle } from './text/index.ts';

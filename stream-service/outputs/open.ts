@@ -12,7 +12,6 @@ import { openPicture, type PictureDependencies } from './picture/index.ts';
 import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
 import { openRemux, type RemuxDependencies } from './remux/index.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
-import { openStoryboard, type StoryboardDependencies } from './storyboard/index.ts';
 import { openText, type TextPlan } from './text/index.ts';
 import { openLive, openWindow, type WindowDependencies } from './window/index.ts';
 
@@ -29,7 +28,6 @@ export interface OutputDependencies
     PictureDependencies,
     RemuxDependencies,
     WindowDependencies,
-    StoryboardDependencies,
     Omit<ArchivesDependencies, 'outputs'> {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. @default HEAD is answered without opening a source */
@@ -70,8 +68,6 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
         const { recordedAtMs } = opened.tracks[0].window ?? {};
         return { ...(await openKind(planOutput(opened, plan.query), opening)), recordedAtMs };
       }
-      case 'storyboard':
-        return openStoryboard(plan, opening, dependencies);
       case 'archive':
         return archives.open(plan, opening);
     }

@@ -20,13 +20,11 @@ import {
   planFromKeyframe,
   planPair,
   planPresentation,
-  STORYBOARD_NAME,
 } from './layout/index.ts';
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
-import { isOfStoryboard, planStoryboard, type StoryboardPlan } from './storyboard/index.ts';
 import { followFrom, type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
@@ -38,8 +36,7 @@ export type RenditionPlan =
   | EncodePlan
   | RemuxPlan
   | MuxPlan
-  | PicturePlan
-  | StoryboardPlan;
+  | PicturePlan;
 
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
@@ -49,10 +46,7 @@ export type RenditionQuery =
       'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip' | 'mark' | 'hasTags' | 'hasMarks'
     >)
   | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<MediaQuery, 'audio'>)
-  | { readonly route: 'Cover' }
-  /** The storyboard, with the addresses of its sheets below a path; or one of them. */
-  | { readonly route: 'Storyboard'; readonly path: string }
-  | { readonly route: 'StoryboardSheet'; readonly file: string };
+  | { readonly route: 'Cover' };
 
 type MediaRequest = { readonly route: 'Media' } & MediaQuery;
 
@@ -100,8 +94,6 @@ const DECISIONS = {
  */
 export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Cover') return planPicture(found);
-  if (query.route === 'Storyboard') return planStoryboard(found, STORYBOARD_NAME, `${query.path}/`);
-  if (query.route === 'StoryboardSheet') return planStoryboard(found, query.file);
   if (query.route === 'Hls') return planHls(found, query);
   const { audio, ...rest } = query;
   if (audio === undefined) return planStream(found, rest);
@@ -113,7 +105,6 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery): Rendit
 
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
 function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery, { route: 'Hls' }>): RenditionPlan {
-  if (isOfStoryboard(file.name)) return planStoryboard(found, file.name);
   if (found.resource.isLive) {
     if (audio !== undefined) throw new UnsupportedRendition('The audio of a live presentation cannot be chosen.');
     return planLive(found, file.name);

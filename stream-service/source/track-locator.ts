@@ -1,6 +1,6 @@
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { NotFound, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
-import { partOf, type Resource, type Track } from '../../core/state/index.ts';
+import type { Resource, Track } from '../../core/state/index.ts';
 import { Renewals } from './attempts.ts';
 import { unknownEntity } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
@@ -138,10 +138,8 @@ export class TrackLocator<Value> {
   }
 }
 
-/** A track, or the part of it, as a later resolve has it. */
-export function findTrack({ tracks }: Pick<Resource, 'tracks'>, { formatId, part }: Track): Track | undefined {
-  const found = tracks.find((track) => track.formatId === formatId);
-  return found && part !== undefined ? partOf(found, part) : found;
-}
+/** A track as a later resolve has it. */
+export const findTrack = ({ tracks }: Pick<Resource, 'tracks'>, { formatId }: Track): Track | undefined =>
+  tracks.find((track) => track.formatId === formatId);
 
 const isPast = ({ urlExpiresAt }: Track, now: number) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;

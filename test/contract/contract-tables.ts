@@ -188,7 +188,6 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
 const RESOLVE_FAILURES = { 400: PROBLEM, 404: PROBLEM, 415: PROBLEM, 502: PROBLEM, 503: PROBLEM };
 const STREAM_RESPONSES = { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
 const HLS_RESPONSES = { ...STREAM_RESPONSES, 400: PROBLEM };
-const STORYBOARD_RESPONSES = { ...STREAM_RESPONSES, 502: PROBLEM };
 
 /** Operations that the contract does not have. */
 export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
@@ -229,16 +228,6 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Cover',
     parameters: ['path key string required'],
     responses: { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
-  },
-  'GET /api/Stream/Storyboard/{key}': {
-    operationId: 'Storyboard',
-    parameters: ['path key string required'],
-    responses: STORYBOARD_RESPONSES,
-  },
-  'GET /api/Stream/Storyboard/{key}/{file}': {
-    operationId: 'StoryboardSheet',
-    parameters: ['path key string required', 'path file string required'],
-    responses: STORYBOARD_RESPONSES,
   },
   'GET /api/Stream/Item/{key}': {
     operationId: 'Item',

@@ -101,7 +101,6 @@ describe('GET /api/Stream/Item/{key}', () => {
     expect(target.api.expectAnswer('GET', '/api/Stream/Item/{key}', answer)).toEqual({
       ...{ title, author, durationSeconds, isLive, subtitles },
       hasCover: true,
-      hasStoryboard: true,
       mimeType: video?.bestQualityMimeType,
     });
   });

@@ -42,8 +42,6 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['HlsFile', () => firstPlaylist('/files/clip.mp4'), /mpegurl$/],
   ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
-  ['Storyboard', async () => `/api/Stream/Storyboard/${await keyOf('/files/clip.mp4')}`, /^text\/vtt/],
-  ['StoryboardSheet', async () => `/api/Stream/Storyboard/${await keyOf('/files/clip.mp4')}/0.jpg`, /^image\/jpeg/],
   ['Item', async () => `/api/Stream/Item/${await keyOf('/site/detailed/operations')}`, /^application\/json/],
   ['Segments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
   ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],

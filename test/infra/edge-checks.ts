@@ -46,13 +46,10 @@ export function checkEdge(): void {
       expect(DefaultCacheBehavior).toMatchObject({ TargetOriginId: 'page' });
     });
 
-    it('routes every path of the stream service in any case to its behaviour, pictures for seeking included', () => {
+    it('routes every path of the stream service in any case to its behaviour', () => {
       const { CacheBehaviors } = distribution(of);
       const streams = operations.filter(({ servedBy }) => servedBy === 'stream-service');
       const paths = streams.map(({ path }) => path.replaceAll(/\{\w+\}/g, KEY));
-      expect(paths).toEqual(
-        expect.arrayContaining([`/api/Stream/Storyboard/${KEY}`, `/api/Stream/Storyboard/${KEY}/${KEY}`]),
-      );
       for (const path of paths.flatMap((each) => [each, each.toLowerCase()])) {
         const first = CacheBehaviors.find(({ PathPattern }) => matches(PathPattern ?? '', path));
         expect([path, first?.PathPattern]).toEqual([path, '/???/??????/*']);

@@ -28,7 +28,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     ['/api/unknown', bearer, '/api/unknown'],
     [`/api/stream/media/${signed}`, {}, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Hls/${signed}/video.m3u8`, {}, `/api/Stream/Hls/${KEY}/video.m3u8`],
-    [`/api/stream/storyboard/${signed}/0.jpg`, {}, `/api/Stream/Storyboard/${KEY}/0.jpg`],
     [`/api/Stream/segments/${signed}`, {}, `/api/Stream/Segments/${KEY}`],
     [`/api/Stream/Media/${signed}`, { authorization: 'Basic dXNlcjpwYXNz' }, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${signed}x`, bearer, `/api/Stream/Media/${KEY}`],

@@ -54,14 +54,6 @@ export interface paths {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
   };
-  "/api/Stream/Storyboard/{key}": {
-    /** The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it */
-    get: operations["Storyboard"];
-  };
-  "/api/Stream/Storyboard/{key}/{file}": {
-    /** A sheet of pictures that the storyboard of an item refers to */
-    get: operations["StoryboardSheet"];
-  };
   "/api/Stream/Item/{key}": {
     /** The item that a rendition belongs to, for players that know the key alone */
     get: operations["Item"];
@@ -152,8 +144,6 @@ export interface components {
       thumbnails: components["schemas"]["Thumbnail"][];
       audio: components["schemas"]["AudioVersion"][];
       subtitles: components["schemas"]["SubtitleInformation"][];
-      /** @description A key for Storyboard; null where the item can have no pictures for seeking */
-      storyboardKey?: string | null;
       /** @description A key for Segments; null where the instance can know none of the item */
       segmentsKey?: string | null;
     };
@@ -281,8 +271,6 @@ export interface components {
       isLive: boolean;
       /** @description Whether Cover has a picture */
       hasCover: boolean;
-      /** @description Whether Storyboard may have pictures */
-      hasStoryboard: boolean;
       mimeType: string;
       subtitles: components["schemas"]["SubtitleInformation"][];
     };
@@ -620,7 +608,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json, or storyboard.vtt and its sheets; of a live stream held.m3u8 and its segments too */
+        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too */
         file: string;
       };
     };
@@ -698,64 +686,6 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-      };
-    };
-    responses: {
-      /** @description The picture, whole */
-      200: {
-        content: {
-          "image/*": string;
-        };
-      };
-      /** @description The requested part of the picture */
-      206: {
-        content: {
-          "image/*": string;
-        };
-      };
-      /** @description If-None-Match has the ETag */
-      304: {
-        content: {
-        };
-      };
-    };
-  };
-  /** The pictures of an item for seeking, as WebVTT: each cue has the address of a sheet and the place of a picture on it */
-  Storyboard: {
-    parameters: {
-      path: {
-        /** @description The key of any rendition of the item */
-        key: string;
-      };
-    };
-    responses: {
-      /** @description The list, whole */
-      200: {
-        content: {
-          "text/vtt": string;
-        };
-      };
-      /** @description The requested part of the list */
-      206: {
-        content: {
-          "text/vtt": string;
-        };
-      };
-      /** @description If-None-Match has the ETag */
-      304: {
-        content: {
-        };
-      };
-    };
-  };
-  /** A sheet of pictures that the storyboard of an item refers to */
-  StoryboardSheet: {
-    parameters: {
-      path: {
-        /** @description A key taken from a resolve response */
-        key: string;
-        /** @description As in the storyboard: 0.jpg */
-        file: string;
       };
     };
     responses: {

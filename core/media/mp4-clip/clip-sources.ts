@@ -135,7 +135,7 @@ export function layOutClipSources(
 }
 
 /** The tracks of a file with their samples. @throws UnsupportedMp4 */
-export function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
+function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
   const file = { source, fileBytes: header.fileBytes };
   const { video, audio } = parseFileTracks(unpackSource(header), kinds);
   const fragments = packed && unpackFragments(packed);
@@ -177,5 +177,5 @@ export function selectFragments(
   return wanted;
 }
 
-export const startsWithAccessPoint = (fragment: FragmentEntry | undefined): boolean =>
+const startsWithAccessPoint = (fragment: FragmentEntry | undefined): boolean =>
   fragment !== undefined && fragment.accessPoint >= STARTS_WITH_SAP;

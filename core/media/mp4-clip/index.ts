@@ -11,10 +11,3 @@ export {
   type TrackKind,
 } from './clip-sources.ts';
 export type { ClipTrack } from './clip-window.ts';
-export {
-  findKeyframes,
-  type Keyframe,
-  type KeyframeLimits,
-  type Keyframes,
-  selectKeyframeFragments,
-} from './keyframes.ts';

@@ -7,8 +7,6 @@ export interface HlsUris {
   /** The file that all byte ranges count in. */
   readonly file: string;
   readonly playlist: (stream: HlsStream) => string;
-  /** Pictures for seeking. Absent: none. */
-  readonly storyboard?: string;
   /** What `writeHlsChapters` writes. Absent: there are none. */
   readonly chapters?: string | undefined;
 }
@@ -19,8 +17,6 @@ export interface HlsUris {
  */
 const VERSION = 7;
 const AUDIO_GROUP = 'audio';
-/** Of session data (§4.3.4.4) with the address of a storyboard. As a value: a URI would have to lead to JSON. */
-const STORYBOARD_ID = 'reelay.storyboard';
 
 /**
  * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with each audio as a rendition where it is a stream
@@ -60,7 +56,6 @@ export function writeMasterPlaylist({ streams }: Pick<HlsLayout, 'streams'>, uri
     '#EXTM3U',
     `#EXT-X-VERSION:${VERSION}`,
     ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
-    ...(uris.storyboard ? [`#EXT-X-SESSION-DATA:DATA-ID="${STORYBOARD_ID}",VALUE="${uris.storyboard}"`] : []),
     ...(uris.chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${uris.chapters}"`] : []),
     ...media.map((line) => `#EXT-X-MEDIA:${line.join(',')}`),
     `#EXT-X-STREAM-INF:${attributes.join(',')}`,

@@ -21,7 +21,7 @@ const FORMAT_FIELDS = [
   ...['format_id', 'format', 'format_note', 'ext', 'protocol', 'vcodec', 'acodec', 'resolution', 'dynamic_range'],
   ...['language', 'language_preference', 'preference', 'source_preference', 'quality', 'has_drm', 'duration', 'fps'],
   ...['height', 'width', 'tbr', 'vbr', 'abr', 'asr', 'filesize', 'filesize_approx', 'available_at'],
-  ...['rows', 'columns', '__needs_testing'],
+  '__needs_testing',
 ];
 const ITEM_FIELDS = [
   ...['_type', '_has_drm', 'id', 'extractor_key', 'ie_key', 'title', 'fulltitle', 'description', 'uploader'],
@@ -66,7 +66,7 @@ type Read = (value: unknown) => unknown;
 
 /**
  * What the service reads of yt-dlp's JSON, within bounds: pages determine how many values it has, and how long they are.
- * Fragments of DASH formats and storyboards are a `FragmentList`.
+ * Fragments of DASH formats are a `FragmentList`.
  */
 function reduceInfo(info: Info): Info {
   let left = MAX_VALUES;

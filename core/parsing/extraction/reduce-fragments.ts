@@ -2,11 +2,8 @@ import { type DashFragment, type FragmentList, packFragments } from '../../media
 import { duration } from '../../media/index.ts';
 import { type Info, infoList, text, webUrl } from './info.ts';
 
-/**
- * DASH fragments of all formats of an item together: a day of one format, or some hours of many. And sheets of all its
- * storyboards.
- */
-const MAX_FRAGMENTS = { video: 150_000, audio: 50_000, pictures: 5000 };
+/** DASH fragments of all formats of an item together: a day of one format, or some hours of many. */
+const MAX_FRAGMENTS = { video: 150_000, audio: 50_000 };
 /** Characters of the URLs of all these fragments, each as written. */
 const MAX_FRAGMENT_CHARS = 8 * 1024 * 1024;
 /** Characters of one URL: longer ones are not requested. */
@@ -14,19 +11,18 @@ const MAX_URL_CHARS = 8_192;
 
 /**
  * Returns what reads the fragments of the formats of one item, best first, up to the bounds: a short manifest may expand to
- * millions. Undefined for a format that is neither DASH nor a storyboard, or beyond the bounds, or with a fragment without
- * an http or https URL.
+ * millions. Undefined for a format that is not DASH, or beyond the bounds, or with a fragment without an http or https
+ * URL.
  */
 export function createFragmentReader(): (format: Info) => FragmentList | undefined {
   const remaining = { ...MAX_FRAGMENTS };
   let remainingChars = MAX_FRAGMENT_CHARS;
   return (format) => {
     const { fragments, protocol, url } = format;
-    const hasPictures = protocol === 'mhtml';
-    const isRead = hasPictures || (protocol === 'http_dash_segments' && isJoinable(format));
-    if (!isRead || !Array.isArray(fragments)) return undefined;
+    const isRead = protocol === 'http_dash_segments' && Array.isArray(fragments) && isJoinable(format);
+    if (!isRead) return undefined;
     const isAudio = format.vcodec === 'none' || format.resolution === 'audio only';
-    const kind = hasPictures ? 'pictures' : isAudio ? 'audio' : 'video';
+    const kind = isAudio ? 'audio' : 'video';
     const written = text(format.fragment_base_url) ?? '';
     const base = webUrl(written, webUrl(url));
     if (!base || Math.max(base.length, written.length) > MAX_URL_CHARS) return undefined;

@@ -12,7 +12,6 @@ import {
   readAlbum,
   readDetails,
   readMetadata,
-  readStoryboard,
   readSubtitleTracks,
   readTracks,
 } from '../yt-dlp/index.ts';
@@ -54,7 +53,6 @@ export function assembleResource(
   if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
   const subtitles = readSubtitleTracks(info, now);
-  const pictures = readStoryboard(info, now);
   const live = isLive(info);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const converted = tracks.find((track) => track.formatId === formatId);
@@ -69,10 +67,9 @@ export function assembleResource(
     ...readAlbum(info),
     ...(durationSeconds && { durationSeconds }),
     isLive: live,
-    tracks: [...tracks, ...subtitles.map(({ track }) => track), ...(pictures ? [pictures.track] : [])],
+    tracks: [...tracks, ...subtitles.map(({ track }) => track)],
     renditions,
     ...(subtitles.length > 0 && { subtitles: subtitles.map(({ subtitle }) => subtitle) }),
-    ...(pictures && { storyboard: pictures.storyboard }),
     ...(details && { details }),
     ...promiseConversions(conversions, durationSeconds, tagText(metadata)),
     egress,

@@ -5,7 +5,7 @@ import { NotFound, StorageFull } from '../../errors/index.ts';
 import { withoutAbsent } from '../../media/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
 import { readEntries } from '../playlists/index.ts';
-import { type Info, isList, readStoryboard, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
+import { type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
 import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './assemble-resource.ts';
 import { type CachedState, MAX_CACHED_BYTES, memoryOf } from './cached-state.ts';
 import type { AddressedExtraction, createAddressedExtractor } from './outgoing-addresses.ts';
@@ -109,7 +109,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
  * @throws NotFound when none of its formats is left
  */
 function withNewUrls(resource: Resource, { info, isIncomplete, identity }: AddressedExtraction, now: number): Resource {
-  const all = [...readTracks(info, now), ...readSubtitleTracks(info, now), ...[readStoryboard(info, now) ?? []].flat()];
+  const all = [...readTracks(info, now), ...readSubtitleTracks(info, now)];
   const found = new Map(all.map(({ track }) => [track.formatId, track]));
   const tracks = resource.tracks.flatMap((known): Track[] => {
     const track = found.get(known.formatId);

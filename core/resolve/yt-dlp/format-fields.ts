@@ -9,7 +9,7 @@ type Rows = Readonly<Record<string, Row>>;
 
 const SIZE_NOTE = 'Size and bitrate of renditions.';
 const RTMP: Row = ['ignored', 'Of RTMP, which is refused.'];
-const STORYBOARD: Row = ['used', 'The places of pictures on the sheets of a storyboard.'];
+const PICTURES: Row = ['ignored', 'Of sheets of pictures, which are not offered.'];
 const NICONICO: Row = ['ignored', 'Of the protocol `niconico_live`, which is refused.'];
 const DERIVED = 'Follows from other fields.';
 
@@ -48,7 +48,7 @@ export const FORMAT_FIELDS: Rows = {
   player_url: RTMP,
   protocol: ['used', 'How the media is read: see the protocols below.'],
   fragment_base_url: ['used', 'The base of the paths of DASH fragments.'],
-  fragments: ['used', 'The segments of DASH, the sheets of a storyboard.'],
+  fragments: ['used', 'The segments of DASH.'],
   'fragments.url': ['used', 'The segment.'],
   'fragments.path': ['used', 'The segment, relative to `fragment_base_url`.'],
   'fragments.duration': ['used', 'The times of segments.'],
@@ -87,8 +87,8 @@ export const FORMAT_FIELDS: Rows = {
   'downloader_options.max_quality': NICONICO,
   is_dash_periods: ['ignored', 'Periods are joined by their timestamps.'],
   cookies: ['used', 'Sent to the hosts and paths that each belongs to.'],
-  rows: STORYBOARD,
-  columns: STORYBOARD,
+  rows: PICTURES,
+  columns: PICTURES,
   page_url: RTMP,
   app: RTMP,
   play_path: RTMP,
@@ -126,7 +126,7 @@ const OTHER_PROTOCOLS: Rows = {
   f4m: ['refused', 'Flash HDS, which sites have given up.'],
   http_dash_segments_generator: ['refused', 'Segments from the start of a live stream, made by a running yt-dlp.'],
   ism: ['refused', 'Smooth Streaming: its fragments have no initialization section.'],
-  mhtml: ['used', 'As the storyboard of the item, where rows, columns and times are known; no rendition.'],
+  mhtml: ['refused', 'Sheets of pictures: no media.'],
   niconico_live: LIVE,
   fc2_live: LIVE,
   websocket_frag: LIVE,

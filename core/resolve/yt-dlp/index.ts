@@ -8,7 +8,6 @@ export {
   readAlbum,
   readDetails,
   readMetadata,
-  readStoryboard,
   readSubtitleTracks,
 } from './metadata.ts';
 export { normalizeLink } from './requests.ts';

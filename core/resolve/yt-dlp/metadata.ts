@@ -12,7 +12,6 @@ import {
   type Track,
 } from '../../state/index.ts';
 import { type CookieReader, createCookieReader, readHeaders, urlExpiresAt } from './requests.ts';
-import { readStoryboardFormat, type StoryboardTrack } from './storyboard.ts';
 
 /** UTF-16 code units of a title or an author. */
 const MAX_TEXT_LENGTH = 500;
@@ -251,18 +250,3 @@ function readSubtitle(
 /** One file, and not the segments of a playlist. */
 const isFile = ({ protocol }: Info): boolean =>
   protocol === undefined || protocol === null || /^https?$/.test(String(protocol));
-
-/** Pixels of a picture for seeking, which is shown beside a position. */
-const WANTED_WIDTH = 160;
-
-/**
- * Of the storyboards of an item the one whose width is nearest to the wanted one; undefined when it has none.
- * @param now epoch seconds
- */
-export function readStoryboard(info: Info, now: number): StoryboardTrack | undefined {
-  if (info.is_live === true) return undefined;
-  const distance = ({ storyboard }: StoryboardTrack) => Math.abs(storyboard.width - WANTED_WIDTH);
-  return infoList(info.formats)
-    .flatMap((format) => (format.protocol === 'mhtml' ? (readStoryboardFormat(format, now) ?? []) : []))
-    .toSorted((a, b) => distance(a) - distance(b))[0];
-}

@@ -8,7 +8,7 @@ const ERROR = /^ERROR: /m;
 /** The beginning of the message of an `ExtractorError`: `[Site] id: message`. */
 const EXTRACTOR = /^\[([^\]\s]+)\] (?:[^\s:]+: )?/;
 const CAUSE = / \(caused by .*$/s;
-/** yt-dlp says this of a video that has storyboards alone. */
+/** yt-dlp says this of a video that has images alone. */
 const IMAGES_ALONE = /^Requested format is not available/;
 const BUG_REPORT = /[;.]? please report this issue on .*$/is;
 /** A frame of a Python traceback. */

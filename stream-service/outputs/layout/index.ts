@@ -10,7 +10,4 @@ export {
   planFromKeyframe,
   planPair,
   planPresentation,
-  STORYBOARD_NAME,
 } from './plan.ts';
-export { type OpenFile, readHeaders } from './read-layout.ts';
-export { readMovieFragments } from './read-movie-fragments.ts';

@@ -12,18 +12,9 @@ import {
   writeMasterPlaylist,
   writeMediaPlaylist,
 } from '../../../core/media/mp4-hls/index.ts';
-import { mayHaveStoryboard } from '../../../core/state/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import { type LayoutCaches, loadLayout, type PresentationRequest, type Wanted } from './layout-caches.ts';
-import {
-  CHAPTERS_NAME,
-  MASTER_NAME,
-  mediaName,
-  NoSuchFile,
-  type PresentationPlan,
-  playlistName,
-  STORYBOARD_NAME,
-} from './plan.ts';
+import { CHAPTERS_NAME, MASTER_NAME, mediaName, NoSuchFile, type PresentationPlan, playlistName } from './plan.ts';
 
 export type WantedPresentation = Wanted<PresentationRequest, HlsLayout>;
 type Presentations = LayoutCaches['presentations'];
@@ -49,7 +40,6 @@ export async function openPlaylist(
   const uris: HlsUris = {
     file: `${mediaName(place)}?${toQuery({ audio, entity: withoutQuotes(etag) })}`,
     playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${toQuery({ audio })}`),
-    storyboard: mayHaveStoryboard(plan.found.resource) ? STORYBOARD_NAME : undefined,
     chapters: chapters && CHAPTERS_NAME,
   };
   const streams = streamsOf(plan, layout);

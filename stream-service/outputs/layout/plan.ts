@@ -142,8 +142,6 @@ export interface PresentationFile {
 }
 
 export const MASTER_NAME = 'master.m3u8';
-/** Its sheets are beside it. */
-export const STORYBOARD_NAME = 'storyboard.vtt';
 export const CHAPTERS_NAME = 'chapters.json';
 const ofPlace = (place = 1): string => (place > 1 ? `-${place}` : '');
 /** `both.m3u8` where the segments have both; `audio-2.m3u8` for the second language. */

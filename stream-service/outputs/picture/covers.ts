@@ -123,7 +123,7 @@ const FORMATS: readonly (readonly [mimeType: string, fileExtension: string, isIt
 ];
 
 /** Names the format of a picture. @throws UpstreamError for other files */
-export function recognizePicture(bytes: Buffer): Picture {
+function recognizePicture(bytes: Buffer): Picture {
   const head = bytes.toString('latin1', 0, 12);
   const [mimeType, fileExtension] = FORMATS.find(([, , isIt]) => isIt(head)) ?? [];
   if (!mimeType || !fileExtension) throw new UpstreamError('The file is not a picture');
@@ -134,7 +134,7 @@ export function recognizePicture(bytes: Buffer): Picture {
  * Reads a picture of a resource from its source.
  * @throws UpstreamError for a longer file, and what opening and reading throws
  */
-export async function readPicture(
+async function readPicture(
   resource: Resource,
   track: Track,
   { client, signal }: Pick<StreamSession, 'client' | 'signal'>,

@@ -1,3 +1,3 @@
-export { type Covers, createCovers, type Picture, readPicture, recognizePicture } from './covers.ts';
+export { type Covers, createCovers } from './covers.ts';
 export { openPicture, type PictureDependencies } from './open.ts';
 export { type PicturePlan, planPicture } from './plan.ts';

@@ -49,7 +49,7 @@ describe('readFailure', () => {
       { kind: 'no_formats' },
     ],
     [
-      'storyboards without formats',
+      'images without formats',
       report('[Site] 1: Requested format is not available. Use --list-formats for a list of available formats'),
       { kind: 'no_formats' },
     ],

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
-import { packFragments } from '../../../core/media/dash/dash-timeline.ts';
 import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { encodedSound } from '../../stream-service/outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../../stream-service/outputs/encode/mp3/fixture.ts';
@@ -10,7 +9,6 @@ import { type NginxCache, startNginxCache } from '../../support/nginx-cache.ts';
 import { sendRequest } from '../../support/request.ts';
 
 const SECONDS = 20;
-const SHEET = Buffer.from('ffd8ffe000104a464946', 'hex');
 const PAGE = 'https://page.example';
 
 /** The viewer-request function and the cache in front of the stream service, in the place of CloudFront. */
@@ -32,19 +30,12 @@ describe('the edge cache', () => {
       return { ...source, read };
     };
     const tracks = ['sound', 'unsized'].map((id) => trackOf(id, { video: null, container: 'm4a' }));
-    const sheets = packFragments([{ url: 'https://site.example/0.jpg', seconds: SECONDS }]);
-    const storyboard = { width: 160, height: 90, rows: 1, columns: 1, intervalSeconds: SECONDS, count: 1 };
-    const resource = resourceOf([...tracks, trackOf('sheets', { video: null, audio: null, fragments: sheets })], {
-      durationSeconds: SECONDS,
-      storyboard: { formatId: 'sheets', ...storyboard },
-      renditions: resourceOf(tracks).renditions,
-    });
+    const resource = resourceOf(tracks, { durationSeconds: SECONDS });
     service = await startService(
       resource,
       {
         sound: counted(fileSource(sound)),
         unsized: counted(fileSource(sound, { sized: false })),
-        sheets: counted(fileSource(SHEET)),
       },
       {
         state: {
@@ -119,19 +110,6 @@ describe('the edge cache', () => {
       expect([status, headers['access-control-allow-origin']]).toEqual(['MISS', origin]);
     }
     expect((await view(conversion(''), { origin: PAGE })).headers['access-control-allow-origin']).toBe(PAGE);
-  });
-
-  it('keeps pictures for seeking, and their list, as other exact streams', async () => {
-    const list = `Storyboard/${mediaKey('sound')}`;
-    for (const path of [list, `${list}/0.jpg`]) {
-      const first = await view(path);
-      expect([first.status, first.cache]).toEqual([200, 'MISS']);
-      const before = { ...calls };
-      const second = await view(`${path}?x=1`, { range: 'bytes=2-5' });
-      expect([second.status, second.cache, second.body.equals(first.body.subarray(2, 6))]).toEqual([206, 'HIT', true]);
-      expect(calls).toEqual(before);
-    }
-    expect(calls.sources).toBe(1);
   });
 
   it('keeps nothing of unknown length', async () => {

@@ -43,7 +43,7 @@ export function playerResponse(call: PlayerCall): object {
         ...{ availableCountries: ['DE', 'US'], publishDate: '2026-01-02', category: 'Music' },
       },
     },
-    ...(!video.playability && { streamingData: streamingData(call), storyboards: storyboardsOf(call) }),
+    ...(!video.playability && { streamingData: streamingData(call) }),
     ...(video.hasCaptions && { captions: captionsOf(id) }),
     ...(video.preRollMs !== undefined && { adPlacements: [preRoll(video.preRollMs)] }),
   };
@@ -153,17 +153,6 @@ const combined = (call: PlayerCall, file: MediaName): Format => ({
   ...picture(call, 18, file, 360),
   ...{ mimeType: 'video/mp4; codecs="avc1.42001E, mp4a.40.2"', audioChannels: 2, audioSampleRate: '44100' },
   audioQuality: 'AUDIO_QUALITY_LOW',
-});
-
-/** Two sizes: one sheet of a hundred pictures, and two sheets of nine at most, which are twelve. */
-const storyboardsOf = ({ id, call }: PlayerCall) => ({
-  playerStoryboardSpecRenderer: {
-    spec: [
-      `https://i.ytimg.com/sb/${id}/storyboard3_L$L/$N.jpg?sqp=example`,
-      `48#27#100#10#10#0#default#${call}`,
-      `160#90#12#3#3#500#M$M#${call}`,
-    ].join('|'),
-  },
 });
 
 const captionsOf = (id: string) => ({

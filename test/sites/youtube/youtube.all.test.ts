@@ -102,23 +102,6 @@ it('continues with new URLs when those of a resolve have expired', async () => {
   expect(playerCalls('expiresoon1')).toHaveLength(2 * calls);
 });
 
-it('lists the pictures of the site for seeking, and finds their sheets again when those have expired', async () => {
-  const { body } = await youtube.resolve(watchUrl('plainplain1'));
-  const address = `/api/Stream/Storyboard/${body.mediaItems[0]?.audio?.bestQualityKey}`;
-  const list = await youtube.get(address);
-  const cues = list.body.toString().split('\n\n').slice(1, -1);
-  expect(cues).toHaveLength(12);
-  expect(cues[10]).toMatch(/^00:00:05\.000 --> 00:00:05\.500\n\S+\/1\.jpg#xywh=160,0,160,90$/);
-  site.expireUrls();
-  const sheet = await youtube.get(`${address}/1.jpg`);
-  expect([sheet.status, sheet.headers['content-type']]).toEqual([200, 'image/jpeg']);
-  expect(sha256(sheet.body)).toBe(sha256(await readFile(join(await makeMedia(), 'thumbnail.jpg'))));
-  const requested = youtube.serviceRequests().filter(({ url }) => url.pathname.startsWith('/sb/plainplain1'));
-  expect(new Set(requested.map(({ url }) => url.pathname))).toEqual(new Set(['/sb/plainplain1/storyboard3_L1/M1.jpg']));
-  const statuses = requested.map(({ status }) => status);
-  expect([statuses[0], statuses.at(-1)]).toEqual([403, 200]);
-});
-
 it('offers the captions that yt-dlp downloads', async () => {
   const alone = await youtube.download([watchUrl('captionscc1')], ['--skip-download']);
   const [english] = alone.get(watchUrl('captionscc1'))?.subtitles ?? [];

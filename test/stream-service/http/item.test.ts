@@ -18,7 +18,6 @@ const ITEM = {
   durationSeconds: 61.5,
   isLive: false,
   hasCover: true,
-  hasStoryboard: true,
   mimeType: 'video/mp4',
   subtitles: [{ key: subtitleKey, language: 'fr', name: null, isAutomatic: false }],
 };

@@ -56,27 +56,26 @@ const QUERIES = {
   'combined, start': { route: 'Combined', startSeconds: 2 },
   hls: { route: 'Hls', file: { name: 'master.m3u8' } },
   cover: { route: 'Cover' },
-  storyboard: { route: 'Storyboard', path: 'key' },
 } as const satisfies Readonly<Record<string, RenditionQuery>>;
 /** `layout/mux`: muxed where the files have no layout. 400: InvalidParameter, 415: UnsupportedRendition. */
 const TABLE = `
-                    | media      | tags       | clip   | text         | mp3    | wav    | m4a          | m4a, clip | opus  | combined   | combined, text | combined, start | hls    | cover   | storyboard
-MP4 of known size   | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture | storyboard
-MP4 of unknown size | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture | storyboard
-M4A                 | copy       | copy       | layout | 415          | encode | encode | copy         | layout    | 415   | copy       | 415            | layout          | layout | picture | 415
-WebM                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | remux          | 400             | 415    | picture | 415
-WebM of VP8         | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | copy       | 415            | 400             | 415    | picture | 415
-Opus                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | copy  | remux      | 415            | 400             | 415    | picture | 415
-MP3                 | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | 415   | remux      | 415            | 400             | 415    | picture | 415
-TS                  | copy       | copy       | 400    | 415          | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture | 415
-HLS                 | remux      | remux      | 400    | remux        | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture | 415
-DASH of VP8         | remux      | remux      | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | 415            | 400             | 415    | picture | 415
-a live HLS          | remux      | remux      | 400    | 415          | encode | 400    | 400          | 400       | 400   | remux      | 415            | 400             | live   | picture | 415
-silent MP4          | copy       | copy       | layout | layout/remux | copy   | copy   | copy         | layout    | copy  | copy       | layout/remux   | layout          | layout | picture | storyboard
-a pair of MP4       | layout/mux | layout/mux | layout | layout/mux   | encode | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture | storyboard
-a pair of WebM      | mux        | mux        | 400    | mux          | encode | encode | 415          | 415       | remux | mux        | mux            | 400             | 415    | picture | 415
-a pair of HLS       | mux        | mux        | 400    | mux          | encode | encode | remux        | 400       | 415   | mux        | mux            | 400             | 415    | picture | 415
-a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture | 415
+                    | media      | tags       | clip   | text         | mp3    | wav    | m4a          | m4a, clip | opus  | combined   | combined, text | combined, start | hls    | cover
+MP4 of known size   | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
+MP4 of unknown size | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
+M4A                 | copy       | copy       | layout | 415          | encode | encode | copy         | layout    | 415   | copy       | 415            | layout          | layout | picture
+WebM                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | remux          | 400             | 415    | picture
+WebM of VP8         | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | copy       | 415            | 400             | 415    | picture
+Opus                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | copy  | remux      | 415            | 400             | 415    | picture
+MP3                 | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | 415   | remux      | 415            | 400             | 415    | picture
+TS                  | copy       | copy       | 400    | 415          | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
+HLS                 | remux      | remux      | 400    | remux        | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
+DASH of VP8         | remux      | remux      | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | 415            | 400             | 415    | picture
+a live HLS          | remux      | remux      | 400    | 415          | encode | 400    | 400          | 400       | 400   | remux      | 415            | 400             | live   | picture
+silent MP4          | copy       | copy       | layout | layout/remux | copy   | copy   | copy         | layout    | copy  | copy       | layout/remux   | layout          | layout | picture
+a pair of MP4       | layout/mux | layout/mux | layout | layout/mux   | encode | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture
+a pair of WebM      | mux        | mux        | 400    | mux          | encode | encode | 415          | 415       | remux | mux        | mux            | 400             | 415    | picture
+a pair of HLS       | mux        | mux        | 400    | mux          | encode | encode | remux        | 400       | 415   | mux        | mux            | 400             | 415    | picture
+a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture
 `;
 
 const cellsOf = (table: string): readonly (readonly string[])[] =>

@@ -125,33 +125,6 @@ describe('a player in a page of an allowed site', () => {
     }
   });
 
-  it('shows pictures at its seek bar, within a narrow frame, and seeks by keyboard', async () => {
-    const viewport = { width: 390, height: 300 };
-    const { page, requests } = await open(await playerOf('/site/detailed/pictures'), { viewport });
-    const bar = page.getByRole('slider', { name: 'Position' });
-    const { x = 0, y = 0, width = 0 } = (await bar.boundingBox()) ?? {};
-    const loads = () => requests.filter((request) => request.url().includes('/api/Stream/Storyboard/')).length;
-    expect(loads()).toBe(0);
-    const picture = page.locator('.seek span');
-    for (const place of [0, 0.5, 1]) {
-      await page.mouse.move(x + place * (width - 1), y + 10);
-      await picture.waitFor();
-      const box = (await picture.boundingBox()) ?? expect.fail('No picture');
-      expect(box.x).toBeGreaterThanOrEqual(0);
-      expect(box.x + box.width).toBeLessThanOrEqual(viewport.width);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
-    }
-    await page.mouse.move(x, 5);
-    await picture.waitFor({ state: 'hidden' });
-    await bar.focus();
-    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('ArrowRight');
-    await eventually(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)).toBe(3);
-    expect(await bar.getAttribute('aria-valuetext')).toBe('00:03');
-    // The list and its sheets, each once.
-    const addresses = requests.map((request) => request.url()).filter((address) => address.includes('/Storyboard/'));
-    expect(new Set(addresses).size).toBe(addresses.length);
-  });
-
   itInFirefox('plays in Firefox', async () => {
     const { page } = await firefox.open(framing(allowed, await playerOf('/site/detailed/firefox')));
     const frame = page.frames()[1] ?? expect.fail('No frame');
@@ -162,25 +135,6 @@ describe('a player in a page of an allowed site', () => {
       return video.play();
     });
     await eventually(() => frame.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(5);
-  });
-
-  itInFirefox('shows pictures within a narrow window in Firefox', async () => {
-    const { page } = await firefox.open(await playerOf('/site/detailed/narrow'));
-    await page.setViewport({ width: 390, height: 844 });
-    const bar = (await (await page.waitForSelector('.seek input'))?.boundingBox()) ?? expect.fail('No seek bar');
-    for (const place of [0.01, 0.5, 0.99]) {
-      await page.mouse.move(bar.x + place * bar.width, bar.y + bar.height / 2);
-      const box =
-        (await (await page.waitForSelector('.seek span:not([hidden])'))?.boundingBox()) ?? expect.fail('No picture');
-      expect(box.x).toBeGreaterThanOrEqual(0);
-      // A scroll bar takes some of the window.
-      const [scrollWidth, clientWidth] = await page.$eval(
-        'html',
-        (root) => [root.scrollWidth, root.clientWidth] as const,
-      );
-      expect(box.x + box.width).toBeLessThanOrEqual(clientWidth);
-      expect(scrollWidth).toBe(clientWidth);
-    }
   });
 });
 

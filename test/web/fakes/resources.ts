@@ -158,7 +158,6 @@ export const DETAILS: MediaDetails = {
     { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
   ],
-  storyboardKey: null,
   segmentsKey: 'segments',
 };
 

@@ -1,2 +1,1 @@
 export { languageName } from './language-name.ts';
-export { loadPictures, type Picture, pictureStyle, pointedSeconds } from './storyboard.ts';

@@ -29,7 +29,7 @@ def tag_reports():
     _tag(YoutubeDL, 'raise_no_formats', _kind_without_formats)
     _note_messages('report_warning')
     _note_messages('write_debug')
-    _set_images_aside()
+    _drop_images()
 
 
 def _kind_without_formats(ydl, info, *_):
@@ -72,25 +72,16 @@ def _note_messages(name):
     setattr(InfoExtractor, name, noting)
 
 
-# Of one storyboard: a short description of a page may name millions.
-MAX_SHEETS = 1000
-
-
-def _set_images_aside():
-    """Adds storyboards after the media: of a video with nothing else, yt-dlp says that the requested format is not available."""
+def _drop_images():
+    """Drops images, which are no media: of a video with nothing else, yt-dlp says that the requested format is not available."""
     process = YoutubeDL.process_video_result
 
     @functools.wraps(process)
     def process_media(self, info_dict, *args, **kwargs):
-        formats = info_dict.get('formats') or ()
-        images = [each for each in formats if each.get('protocol') == 'mhtml']
-        if images:
+        formats = info_dict.get('formats')
+        if formats:
             info_dict['formats'] = [each for each in formats if each.get('protocol') != 'mhtml']
-        processed = process(self, info_dict, *args, **kwargs)
-        if images and processed.get('formats'):
-            kept = [each for each in images if len(each.get('fragments') or ()) <= MAX_SHEETS]
-            processed['formats'] = [*kept, *processed['formats']]
-        return processed
+        return process(self, info_dict, *args, **kwargs)
 
     YoutubeDL.process_video_result = process_media
 
