@@ -25,7 +25,7 @@ import { type StalledClients, sendBody } from './send-body.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
-/** For responses with a name that the client has chosen, signed links or without segments: none is in the key of shared caches. */
+/** For responses with a name that the client has chosen, or without segments: neither is in the key of shared caches. */
 const CACHEABLE_BY_CLIENT = CACHEABLE.replace('public', 'private');
 
 /** Metadata that names a response. */
@@ -53,10 +53,10 @@ export function responseHeaders(
   signKey: SignKey = (key) => key,
 ): Record<string, string> {
   const { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation } = head;
-  const { isInline, isPrivate, startSeconds } = head;
+  const { isInline, startSeconds } = head;
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
-  const isForAll = fileName === undefined && !hasSkips && !isPrivate;
+  const isForAll = fileName === undefined && !hasSkips;
   const naming =
     fileName === undefined
       ? namingOf({ title, author }, { partTitle, version }, head)

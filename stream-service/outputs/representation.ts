@@ -34,8 +34,6 @@ export interface RepresentationHead {
   readonly estimatedBytes?: number;
   /** Part of a presentation, which only players request: it is not offered as a download. @default false */
   readonly isInline?: boolean;
-  /** It has links that are signed for this client: only the client may keep it. @default false */
-  readonly isPrivate?: boolean;
   /** The part that it is, which names the file. Absent: the whole. */
   readonly clip?: ClipTimes;
   /** When it was recorded, which names the file, epoch milliseconds. Absent: not known, or not a part of a live stream. */

@@ -67,27 +67,12 @@ const PAIR = 2;
  * Makes a layout from the headers of its sources.
  * @throws UnsupportedMp4 when the files have no layout, and what opening and reading throws
  */
-export const readLayout = <Request extends LayoutRequest, L extends Layout>(
+export async function readLayout<Request extends LayoutRequest, L extends Layout>(
   request: Request,
   { open, layOut }: { readonly open: OpenTrack; readonly layOut: LayOut<Request, L> },
-  reader: LayoutReader,
-): Promise<KnownLayout<L>> =>
-  readHeaders(request.sources, open, reader, async (files, shared) => {
-    const entities = files.map(({ file: { size, validator } }) => ({ size, validator }));
-    return describeLayout(await layOut(files, request, shared), request, entities);
-  });
-
-/**
- * Opens files, reads their headers, and closes them once they have been used.
- * @param use gets a signal that also ends with the failure of another file
- * @throws UnsupportedMp4, and what opening, reading and using them throws
- */
-export async function readHeaders<Result>(
-  sources: readonly SourceIndex[],
-  open: OpenTrack,
   { client = '', signal }: LayoutReader,
-  use: (files: readonly OpenFile[], reader: LayoutReader) => Promise<Result>,
-): Promise<Result> {
+): Promise<KnownLayout<L>> {
+  const { sources } = request;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   const readOne = async (index: SourceIndex): Promise<OpenFile> => {
@@ -112,7 +97,13 @@ export async function readHeaders<Result>(
   try {
     if (sources.length > PAIR) many = MANY_FILES.acquire(client, either);
     await many;
-    return await use(await Promise.all(sources.map(readOne)), { client, signal: either });
+    const files = await Promise.all(sources.map(readOne));
+    const layout = await layOut(files, request, { client, signal: either });
+    return describeLayout(
+      layout,
+      request,
+      files.map(({ file: { size, validator } }) => ({ size, validator })),
+    );
   } finally {
     // Closes the files, and ends reading the other one when one has failed.
     ended.abort(new Error('The headers have been read'));

@@ -57,7 +57,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const picture = await readPicture(
         resource,
-        coverTrack(resource.coverUrl),
+        resource.coverUrl,
         { client, signal: until },
         dependencies.openSource,
       );
@@ -90,17 +90,10 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       ),
     async original(resource, session) {
       if (!resource.coverUrl) throw new NotFound('The item has no cover');
-      return recognizePicture(
-        await readPicture(resource, coverTrack(resource.coverUrl), session, dependencies.openSource),
-      );
+      return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
     },
   };
 }
-
-const coverTrack = (url: string): Track => ({
-  ...{ formatId: 'cover', delivery: 'direct', url, headers: {}, cookies: [], container: 'jpg' },
-  ...{ video: null, audio: null, sizeIsExact: false },
-});
 
 /** A picture in a format that every browser shows. */
 export interface Picture {
@@ -136,10 +129,21 @@ function recognizePicture(bytes: Buffer): Picture {
  */
 async function readPicture(
   resource: Resource,
-  track: Track,
+  url: string,
   { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
   openSource: OpenSource,
 ): Promise<Buffer> {
+  const track: Track = {
+    formatId: 'cover',
+    delivery: 'direct',
+    url,
+    headers: {},
+    cookies: [],
+    container: 'jpg',
+    video: null,
+    audio: null,
+    sizeIsExact: false,
+  };
   const source = await openSource(resource, track, { signal, client, maxBytes: MAX_PICTURE_BYTES });
   try {
     return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
