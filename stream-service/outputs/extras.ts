@@ -52,9 +52,6 @@ export interface LoadedExtras extends LayoutExtras {
   readonly id: string;
   /** For Ogg: `NAME=value`. */
   readonly comments?: readonly string[];
-  /** What HEAD cannot know yet: the first request of all hosts chooses cover and text. Tags have a fixed length. */
-  readonly areTagsUnknown: boolean;
-  readonly isTextUnknown: boolean;
 }
 
 export interface ExtrasDependencies {
@@ -62,18 +59,17 @@ export interface ExtrasDependencies {
   readonly embeddedSubtitles: EmbeddedSubtitles;
 }
 
-/** Fetches the cover and the text; for HEAD only what is stored. @throws what its dependencies throw */
+/** Fetches the cover and the text, for HEAD too: its ETag and its length depend on them. @throws what its dependencies throw */
 export async function loadExtras(
   resource: Resource,
   planned: PlannedExtras,
-  { session, isForHead }: Pick<Opening, 'session' | 'isForHead'>,
+  opening: Pick<Opening, 'session' | 'openSource' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
   const { hasTags, subtitle, sounds } = planned;
   const [cover, text] = await Promise.all([
-    hasTags && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
-    subtitle &&
-      (isForHead ? embeddedSubtitles.stored(resource, subtitle) : embeddedSubtitles.find(resource, subtitle, session)),
+    hasTags && covers.find(resource, opening.session),
+    subtitle && embeddedSubtitles.find(resource, subtitle, opening),
   ]);
   const { tags, comments, chapters } = makeTags(resource, planned, cover || undefined);
   const parts = { tags: tags && digestOf(tags), chapters: chapters && digestOf(chapters), text: text?.id };
@@ -81,16 +77,7 @@ export async function loadExtras(
   const id = Object.entries(named)
     .map(([name, part]) => (part ? ` ${name}=${part}` : ''))
     .join('');
-  return {
-    tags,
-    text,
-    sounds,
-    chapters,
-    comments,
-    id,
-    areTagsUnknown: Boolean(hasTags && !cover),
-    isTextUnknown: Boolean(subtitle && !text),
-  };
+  return { tags, text, sounds, chapters, comments, id };
 }
 
 function makeTags(

@@ -79,7 +79,7 @@ export interface Opening {
   readonly session: StreamSession;
   /** What will probably be read: a file is opened with a request for it. */
   readonly range: PredictedRange;
-  /** HEAD: nothing is resolved again, encoded, or fetched for the first time, and the body is not read. */
+  /** HEAD: nothing is resolved again, no media is encoded, and the body is not read. */
   readonly isForHead: boolean;
   /** Opens sources for this purpose. */
   readonly openSource: OpenSource;

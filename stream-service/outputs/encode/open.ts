@@ -35,7 +35,7 @@ export async function openEncode(
   const isOpened = !isForHead || !needsRemux(track);
   const [source, cover] = await Promise.all([
     isOpened ? openTrack(openSource, found, track, session, { range: OPENING_RANGE }) : undefined,
-    fullTag && (isForHead ? covers.stored(resource) : covers.find(resource, session)),
+    fullTag && covers.find(resource, session),
   ]);
   const input = { resource, track, source, ffmpeg, client: session.client };
   return encode(format, input, { ...choice, fullTag: fullTag && { ...fullTag, cover } }, frameStreams);
@@ -58,13 +58,12 @@ export function encode(
   frameStreams: Pick<FrameStreams, 'ranged' | 'sequential'>,
 ): Representation {
   const { resource, track, ffmpeg } = input;
-  const { clip, fullTag } = choice;
+  const { clip } = choice;
   const format: EncodedFormat = encodedFormats[name];
   const frames = (source?.isSeekable ?? true) ? format.layOut(resource, track, choice) : undefined;
   if (frames) {
     const { layout, tag } = frames;
-    const isKnown = !fullTag || fullTag.cover !== undefined;
-    const entity = isKnown ? audioEntity(resource, track, source ?? { needsRemux: true }, ffmpeg) : undefined;
+    const entity = audioEntity(resource, track, source ?? { needsRemux: true }, ffmpeg);
     const read = source ? frameStreams.ranged({ ...input, source }, layout, tag) : unread;
     return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
   }

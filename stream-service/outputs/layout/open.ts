@@ -51,17 +51,12 @@ export async function openLayout(
   }
 
   const sources = found.tracks.map((_, index) => index);
-  const { isForHead } = opening;
   const extras = await loadExtras(found.resource, plan.extras, opening, dependencies);
-  if (isForHead && extras.isTextUnknown) return { ...plan.head, read: unread };
   const request = { id: id + extras.id, sources, extras };
   const wanted = { found, opening, request };
-  const opened =
-    plan.of === 'pair'
-      ? await openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
-      : await openMedia(plan, { ...wanted, request: { ...plan, ...request }, cache: layouts.parts }, dependencies);
-  // Tags have the same length with any cover, but not the same bytes.
-  return 'read' in opened && isForHead && extras.areTagsUnknown ? { ...opened, etag: undefined } : opened;
+  return plan.of === 'pair'
+    ? openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
+    : openMedia(plan, { ...wanted, request: { ...plan, ...request }, cache: layouts.parts }, dependencies);
 }
 
 async function openMedia<Request extends LayoutRequest, L extends Layout>(

@@ -8,8 +8,7 @@ import type { TimedText } from '../../../core/media/timed-text/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';
 import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
-import type { OpenSource } from '../../source/index.ts';
-import { toReadError } from '../representation.ts';
+import { type Opening, toReadError } from '../representation.ts';
 import { readSubtitleFile } from './open.ts';
 import type { SelectedSubtitle } from './plan.ts';
 
@@ -21,19 +20,16 @@ export interface EmbeddedText extends TimedText {
 
 /** Subtitles of resources. The first request of all hosts reads and stores them, so that every range of a file fits. */
 export interface EmbeddedSubtitles {
-  /** If they are stored; undefined: not yet. @throws StateUnavailable */
-  stored(resource: Resource, selected: SelectedSubtitle): Promise<EmbeddedText | undefined>;
   /** @throws StateUnavailable, UnsupportedRendition when they are too large, and what reading the file throws */
   find(
     resource: Resource,
     selected: SelectedSubtitle,
-    session: Pick<StreamSession, 'client' | 'signal'>,
+    opening: Pick<Opening, 'session' | 'openSource' | 'isForHead'>,
   ): Promise<EmbeddedText>;
 }
 
 export interface EmbeddedSubtitlesDependencies {
   readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
-  readonly openSource: OpenSource;
 }
 
 interface CachedText {
@@ -55,7 +51,7 @@ const decompress = promisify(brotliDecompress);
 /** Quality 11 would occupy a thread for ten seconds, which all files and compressions of the process share. */
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitlesDependencies): EmbeddedSubtitles {
+export function createEmbeddedSubtitles({ state }: EmbeddedSubtitlesDependencies): EmbeddedSubtitles {
   const cache = createCache<string, CachedText>({
     maxEntries: MAX_CACHED,
     maxWeight: CACHE_BYTES,
@@ -74,14 +70,19 @@ export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitles
     return text;
   };
 
-  const stored: EmbeddedSubtitles['stored'] = async (resource, selected) => {
+  const readStored = async (resource: Resource, selected: SelectedSubtitle): Promise<EmbeddedText | undefined> => {
     const cached = cache.get(keyOf(resource, selected));
     if (cached) return cached.text;
     const bytes = await state.getAttachment(resource.id, `subtitle-${selected.subtitle.id}`);
     return bytes && unpack(resource, selected, bytes);
   };
 
-  const read = async (resource: Resource, { track }: SelectedSubtitle, client: string, signal: AbortSignal) => {
+  const read = async (
+    resource: Resource,
+    { track }: SelectedSubtitle,
+    openSource: Opening['openSource'],
+    { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
+  ) => {
     const source = await openSource(resource, track, { signal, client, maxBytes: MAX_SUBTITLE_BYTES });
     try {
       return await readSubtitleFile(source, (bytes) => parse(READ_CUES, bytes, { client, signal }));
@@ -93,14 +94,17 @@ export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitles
   };
 
   return {
-    stored,
-    find: (resource, selected, { client, signal }) =>
+    find: (resource, selected, { session: { client, signal }, openSource, isForHead }) =>
       flights(
-        keyOf(resource, selected),
+        // HEAD does not resolve again, so it may fail where GET does not.
+        `${keyOf(resource, selected)} ${isForHead}`,
         async (shared) => {
-          const known = await stored(resource, selected);
+          const known = await readStored(resource, selected);
           if (known) return known;
-          const bytes = await compress(await read(resource, selected, client, shared), COMPRESSION);
+          const bytes = await compress(
+            await read(resource, selected, openSource, { client, signal: shared }),
+            COMPRESSION,
+          );
           if (bytes.length > MAX_ATTACHMENT_BYTES)
             throw new UnsupportedRendition('The subtitles are too large to embed.');
           const name = `subtitle-${selected.subtitle.id}` as const;

@@ -48,8 +48,10 @@ export function planLive(found: KeyedRendition, name: string): LivePlan {
           : { kind: 'playlist', track, isClosed: held !== undefined };
   if (!file) throw new NotFound('No such file');
   const mimeType = MIME_TYPES[extension.toLowerCase()] ?? '';
-  const head = { mimeType, fileExtension: `.${extension}`, isInline: true, size: undefined, acceptRanges: undefined };
-  return { kind: 'live', found, file, head, answersHead: true };
+  const answersHead = file.kind === 'init' || file.kind === 'content';
+  const acceptRanges = answersHead ? 'none' : 'bytes';
+  const head = { mimeType, fileExtension: `.${extension}`, isInline: true, size: undefined, acceptRanges } as const;
+  return { kind: 'live', found, file, head, answersHead };
 }
 
 /** Players load the list every few seconds: it is not one that has to be resolved. */
@@ -85,7 +87,7 @@ export async function openLive(
   const window = { resource, first: sequence, last: sequence, part: file.kind };
   const source = await openTrack(openSource, found, { ...track, window }, session);
   if (!source.needsRemux) throw new TypeError('A segment was opened as a file');
-  return { ...head, acceptRanges: 'none', read: () => source.readFrom(0).stream };
+  return { ...head, read: () => source.readFrom(0).stream };
 }
 
 /** The name of an initialization section, the same with another signature. */

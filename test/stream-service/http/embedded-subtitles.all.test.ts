@@ -1,13 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { itInChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
 import {
   audioTrack,
   combinedKey,
@@ -15,6 +17,7 @@ import {
   renditionOf,
   resourceOf,
   type Service,
+  type ServiceFixtureOptions,
   startService,
   trackOf,
   videoTrack,
@@ -78,10 +81,18 @@ interface EmbeddingOptions {
   readonly text?: Source;
   readonly stored?: Map<string, Buffer>;
   readonly traits?: Partial<Resource>;
+  readonly service?: Pick<ServiceFixtureOptions, 'sponsorblockUrl' | 'request'>;
 }
 
 /** A service with subtitles in German, made by people and automatic, and in Portuguese. */
-function startWithSubtitles({ tracks, files, text, stored = new Map(), traits }: EmbeddingOptions): Promise<Service> {
+function startWithSubtitles({
+  tracks,
+  files,
+  text,
+  stored = new Map(),
+  traits,
+  service,
+}: EmbeddingOptions): Promise<Service> {
   const languages = [subtitle('de', true), subtitle('de'), subtitle('pt-BR')];
   const base = resourceOf(tracks, { durationSeconds: SECONDS, subtitles: languages, ...traits });
   const resource: Resource = {
@@ -100,6 +111,7 @@ function startWithSubtitles({ tracks, files, text, stored = new Map(), traits }:
       openSource: async (_, { formatId }) => sourceOf(formatId),
       peekSource: async (_, { formatId }) => sourceOf(formatId),
       attachments: stored,
+      ...service,
     },
   );
 }
@@ -147,8 +159,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
   }, 120_000);
 
   it('has a length, and the same bytes for any range', async () => {
-    const before = await sendRequest(url, { method: 'HEAD' });
-    expect([before.status, before.headers['content-length'], before.headers.etag]).toEqual([200, undefined, undefined]);
     whole = (await expectSeekable(url)).body;
   });
 
@@ -303,6 +313,7 @@ describe('?subtitles= of other renditions', () => {
       'unindexed-sound.mp4': ['-vn', ...aac, ...UNINDEXED],
       'unindexed-video.mp4': ['-an', ...H264, ...keyframes, ...UNINDEXED],
       'webm-video.webm': ['-an', ...vp9],
+      'cover.png': ['-an', '-frames:v', '1'],
     };
     const folder = await encodedSounds(SECONDS, outputs, PICTURE);
     for (const name of Object.keys(outputs))
@@ -402,6 +413,55 @@ describe('?subtitles= of other renditions', () => {
   ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
     const { status, body } = await get(key, 'subtitles=de', endpoint);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
+  });
+
+  it.each<[string | readonly [string, string], query: string, endpoint?: 'Media' | 'Combined' | 'Hls']>([
+    ['file', ''],
+    ['file', 'tags=true'],
+    ['file', 'subtitles=de'],
+    ['file', 'subtitles=de&tags=true&mark=sponsor'],
+    ['file', 'mark=sponsor'],
+    ['file', 'skip=sponsor&tags=true'],
+    ['file', 'start=3&end=9&tags=true&subtitles=de'],
+    ['file', 'chapter=2&tags=true'],
+    ['file', 'format=m4a&tags=true'],
+    ['file', 'format=mp3'],
+    ['file', 'format=mp3&tags=true'],
+    ['file', 'format=mp3&mark=sponsor'],
+    ['file', 'format=wav&start=3&end=9'],
+    ['fragmented-file', 'subtitles=de&tags=true'],
+    ['unindexed-file', 'subtitles=de&tags=true'],
+    ['mkv-file', 'format=mp3&tags=true'],
+    ['file', 'subtitles=de', 'Combined'],
+    ['file', 'start=5&tags=true', 'Combined'],
+    ['mkv-file', 'subtitles=de', 'Combined'],
+    [pairs[0], 'subtitles=de&tags=true'],
+    [pairs[1], 'subtitles=de&tags=true'],
+    [['file', 'sound'], 'tags=true'],
+    [['file', 'sound'], 'subtitles=de&mark=sponsor'],
+    [['file', 'sound'], 'subtitles=de', 'Combined'],
+    [['file', 'sound'], '', 'Hls'],
+  ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (name, query, endpoint = 'Media') => {
+    const segments = await startSegmentsService(answerSegments(segmentOf(5, 7)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
+    const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
+    const { url } = await start({
+      traits: {
+        ...{ origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
+        ...{ coverUrl: 'https://site.example/cover.png', details: { chapters } },
+        renditions: [...renditions, renditionOf(['file', 'sound'])],
+      },
+      service: { sponsorblockUrl: segments.url, request: egress.request },
+    });
+    const key = typeof name === 'string' ? mediaKey(name) : combinedKey(...name);
+    const address = `${url}/api/Stream/${endpoint}/${key}${endpoint === 'Hls' ? '/master.m3u8' : ''}?${query}`;
+    const head = await sendRequest(address, { method: 'HEAD' });
+    const { status, headers } = await sendRequest(address);
+    expect(status).toBe(200);
+    // Of the body, and of the moment.
+    const { 'transfer-encoding': _, date, ...expected } = headers;
+    expect(head.headers).toEqual({ ...expected, date: expect.any(String) });
   });
 
   it('is 415 with a reason for a live stream', async () => {

@@ -649,6 +649,11 @@ describe('the HLS presentation of a live stream', () => {
       ...['video/mp4', undefined, 'no-store'],
     ]);
     expect(body.equals(file('both2.m4s'))).toBe(true);
+    for (const name of ['master.m3u8', 'both.m3u8', init, 'both-102.m4s']) {
+      const head = await sendRequest(`${base}/${name}`, { method: 'HEAD' });
+      const { 'transfer-encoding': _, ...expected } = (await sendRequest(`${base}/${name}`)).headers;
+      expect(head.headers).toEqual({ ...expected, date: expect.any(String) });
+    }
     expect(await textOf('held.m3u8')).toMatch(/\nboth-held\.m3u8\n$/);
     expect(await textOf('both-held.m3u8')).toBe(`${first}#EXT-X-ENDLIST\n`);
     Object.assign(state, { from: 3, to: 6, isEnded: true });

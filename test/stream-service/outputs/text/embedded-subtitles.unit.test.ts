@@ -1,7 +1,13 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../../core/state/resource.ts';
+import type { Opening } from '../../../../stream-service/outputs/representation.ts';
 import { createEmbeddedSubtitles } from '../../../../stream-service/outputs/text/embedded-subtitles.ts';
+
+const opening = {
+  session: { client: 'client', signal: new AbortController().signal },
+  openSource: () => Promise.reject(new Error('It is stored already')),
+} as unknown as Opening;
 
 const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } };
 
@@ -17,11 +23,10 @@ function createFixture(textBytes: number) {
       },
       putAttachment: () => Promise.reject(new Error('It is stored already')),
     },
-    openSource: () => Promise.reject(new Error('It is stored already')),
   });
   const stored = (language: string) => {
     const subtitle: Subtitle = { id: language, formatId: language, language, isAutomatic: false };
-    return subtitles.stored({ id: 'resource' } as Resource, { subtitle, track: {} as Track });
+    return subtitles.find({ id: 'resource' } as Resource, { subtitle, track: {} as Track }, opening);
   };
   return { read, stored };
 }
@@ -29,7 +34,7 @@ function createFixture(textBytes: number) {
 describe('the cache of embedded subtitles', () => {
   it('reads those of a film once, and what takes more memory than a cache may have each time', async () => {
     const film = createFixture(200_000);
-    for (const _ of [1, 2]) expect((await film.stored('en'))?.cues[0]?.text).toHaveLength(200_000);
+    for (const _ of [1, 2]) expect((await film.stored('en')).cues[0]?.text).toHaveLength(200_000);
     expect(film.read).toEqual(['subtitle-en']);
     const large = createFixture(9_000_000);
     for (const _ of [1, 2]) await large.stored('en');
