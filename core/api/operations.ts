@@ -244,7 +244,7 @@ const table = [
       inQuery('codec', 'any selects the best of all codecs instead of the best that plays everywhere'),
       inQuery(
         'format',
-        `${conversionNames.join(', ')} converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres`,
+        `${conversionNames.join(', ')} converts the audio of the selection; zip or tar redirects to an archive of all entries of a list`,
       ),
       ...OF_A_FILE,
       ...SKIP_AND_TAG,
@@ -453,7 +453,7 @@ const table = [
     parameters: [
       inPath('key', 'The key in the location that Get answers for a list with format=zip or tar'),
       ...ofEntries('As for Get, of each entry'),
-      inQuery('format', 'zip (default) or tar; strm with the key that Get answers for it'),
+      inQuery('format', 'zip (default) or tar'),
       inQuery('from', 'Number of the first entry, from 1: continues an interrupted archive'),
       JOB,
     ],

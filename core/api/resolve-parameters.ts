@@ -110,7 +110,7 @@ export function parseGetParameters(rawQuery: string): GetParameters {
   const archive = findArchiveFormat(words.format) && parseArchiveParameters({ ...query, tags });
   if (archive && (query.start ?? query.end ?? query.chapter) !== undefined)
     throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
-  if (isSplit && (!archive || archive.format === 'strm')) throw problems.badRequest('split needs format=zip or tar');
+  if (isSplit && !archive) throw problems.badRequest('split needs format=zip or tar');
   const dropped = isSplit ? ['subtitles', 'mark'].find((name) => words[name] !== undefined) : undefined;
   if (dropped) throw problems.badRequest(`${dropped} cannot be combined with split=chapters`);
   if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(words.entries), isSplit };
@@ -140,8 +140,8 @@ function parseFormat(text: string | undefined): ConversionName | undefined {
   return format;
 }
 
-/** Formats of an archive; the first one is the default. `strm` is a ZIP of links for media centres. */
-export const ARCHIVE_FORMATS = ['zip', 'tar', 'strm'] as const;
+/** Formats of an archive; the first one is the default. */
+export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 
 const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
@@ -193,7 +193,7 @@ export function parseArchiveParameters(query: Query): ArchiveParameters {
   const from = words.from ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
   const jobId = parseJobId(query.jobId);
-  if (jobId && format === 'tar') throw problems.badRequest('jobId needs format=zip or strm');
+  if (jobId && format === 'tar') throw problems.badRequest('jobId needs format=zip');
   return { ...encoding, format, from: Number(from), jobId };
 }
 

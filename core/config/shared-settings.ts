@@ -27,7 +27,7 @@ export const sharedSettings = inScope('both', {
     parse: webOrigin,
     defaultText: 'by the `Host` of the request; in AWS by `domain`',
     description:
-      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds and libraries and those that assistants get. In AWS without it and `domain`, those links are relative',
+      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds and those that assistants get. In AWS without it and `domain`, those links are relative',
     passedTo: ['resolver'],
   },
   environment: {

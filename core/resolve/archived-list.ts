@@ -16,7 +16,7 @@ const RETENTION_SECONDS = 24 * 3600;
 export function toArchivedList(
   resolved: Resolved,
   link: string,
-  options: Pick<ArchivedList, 'selected' | 'baseUrl'> = {},
+  options: Pick<ArchivedList, 'selected'> = {},
 ): ArchivedList {
   const url = normalizeLink(link.trim());
   const { title, author } = resolved.type === 'Media' ? resolved.resource : resolved;

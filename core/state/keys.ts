@@ -34,21 +34,16 @@ export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' 
   digestOf(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
 
 /**
- * The key by which clients request the archive of a list, or of entries of it, or of links to them. `url` as for `linkId`.
+ * The key by which clients request the archive of a list, or of entries of it. `url` as for `linkId`.
  * @param isSplit whether the entries are the chapters of an item. @default false
  */
 export const archiveKey = (
   url: string,
-  { selected = [], baseUrl }: Pick<ArchivedList, 'selected' | 'baseUrl'> = {},
+  { selected = [] }: Pick<ArchivedList, 'selected'> = {},
   isSplit = false,
 ): string =>
   digestOf(
-    [
-      isSplit ? 'chapters' : 'archive',
-      url,
-      ...selected.flat().map(String),
-      ...(baseUrl === undefined ? [] : [baseUrl]),
-    ],
+    [isSplit ? 'chapters' : 'archive', url, ...selected.flat().map(String)],
     RESOURCE_CHARACTERS + RENDITION_CHARACTERS,
   );
 

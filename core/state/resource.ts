@@ -304,8 +304,6 @@ export interface ArchivedList {
   readonly unavailable?: readonly number[];
   /** What the archive has of them. Absent: all. */
   readonly selected?: EntrySelection;
-  /** By which clients reach the instance, for an archive of links. */
-  readonly baseUrl?: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }

@@ -1,33 +1,25 @@
 import { archiveQuery, getOperation, mediaQuery, parseGetParameters, problems } from '../../core/api/index.ts';
 import { selectQuality, toArchivedList, toChapterList } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
-import { createHandler, type Event, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
+import { createHandler, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
 import { storeArchive } from './archive-list.ts';
-import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
-export interface GetOptions extends ResolveOptions, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {
+export interface GetOptions extends ResolveOptions {
   readonly state: ResolveOptions['state'] & Pick<State, 'putArchivedList'>;
 }
 
 /** GET /api/Get: redirects to the stream of one rendition of a link, or to the archive of a list. */
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  /** Links of a library are read elsewhere: they have to be absolute. */
-  const requireBaseUrl = (event: Event): string => {
-    const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge: options.originSecret !== undefined });
-    if (baseUrl === undefined) throw problems.badRequest('The address of the instance is not known: set PUBLIC_URL');
-    return baseUrl;
-  };
   return createHandler({ ...options, methods: getOperation('Get').methods }, async (event, context) => {
     const parameters = parseGetParameters(event.rawQueryString);
-    const baseUrl = parameters.archive?.format === 'strm' ? requireBaseUrl(event) : undefined;
     const { resolved, sent } = await resolveRequest(event, context);
     if (parameters.archive) {
       const { entries: selected } = parameters;
       const list = parameters.isSplit
         ? toChapterList(singleResource(resolved), sent, selected)
-        : toArchivedList(resolved, sent, { selected, baseUrl });
+        : toArchivedList(resolved, sent, { selected });
       const key = await storeArchive(options.state, list);
       return redirect('Archive', signKeyFor(event)(key), archiveQuery(parameters.archive));
     }

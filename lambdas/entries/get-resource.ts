@@ -125,7 +125,7 @@ export const handler = routeEvent({
     GetResource: createGetResource(options),
     GetDetails: createGetDetails({ ...options, sponsorblockUrl: settings.sponsorblockUrl }),
     GetPlayback: createGetPlayback(options),
-    Get: createGet({ ...options, publicUrl: settings.publicUrl }),
+    Get: createGet(options),
     Feed: createGetFeed(feedOptions),
     ArchiveList: createGetArchiveList(options),
     Mcp: createMcp({

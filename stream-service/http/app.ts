@@ -18,7 +18,6 @@ import {
   ACCESS_VARY,
   accessHeaderOf,
   corsHeaders,
-  linkSignerFor,
   mergeVary,
   ownJobId,
   predictRange,
@@ -155,8 +154,6 @@ interface Route {
 /** What signs links in a response of a private instance, and names jobs of its access keys. */
 interface Signers {
   readonly key: SignKey;
-  /** Absent: the instance is public. */
-  readonly link: SignKey | undefined;
   readonly job: (jobId: string) => string;
 }
 
@@ -197,7 +194,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
         const job = (jobId: string) => ownJobId(jobId, accessHeader);
-        const plan = await planFor(found, { key: signKey, link: linkSignerFor(accessHeader), job });
+        const plan = await planFor(found, { key: signKey, job });
         const { partTitle, version } = plan;
         const hasSkips = (query.skip ?? query.mark) !== undefined;
         const named = { ...found, fileName, partTitle, version, hasSkips };
@@ -274,8 +271,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       itemRoute(app, routePath(operationId), find, async ({ resource }) => toSegments(await segments.list(resource))),
     Archive: route(find.archive, (query) => {
       const { jobId, ...parameters } = parseArchiveParameters(query);
-      return (found, sign) =>
-        planArchive(found, { ...parameters, ...(jobId && { jobId: sign.job(jobId) }) }, sign.link);
+      return (found, sign) => planArchive(found, { ...parameters, ...(jobId && { jobId: sign.job(jobId) }) });
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);

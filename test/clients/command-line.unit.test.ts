@@ -19,6 +19,7 @@ describe('the command line', () => {
         overwrites: true,
         isQuiet: true,
         isUrlOnly: false,
+        isLibrary: false,
         deletes: false,
       },
     });
@@ -43,6 +44,7 @@ describe('the command line', () => {
     [[LINK, '-o'], /argument missing/],
     [[LINK, '--delete'], /^--delete needs --output FOLDER/],
     [[LINK, '--delete', '-o', 'a', '--format', 'zip'], /^--delete needs --output FOLDER/],
+    [[LINK, '--strm', '-o', '-'], /^--strm needs --output FOLDER/],
   ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));
 });
 

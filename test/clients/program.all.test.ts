@@ -74,6 +74,26 @@ describe('the program', () => {
     ]);
   });
 
+  it.each(['clients/reelay-client/README.md', 'docs/api.md'])(
+    'keeps a folder in step by the commands of %s',
+    async (document) => {
+      const text = await readFile(resolve(import.meta.dirname, '../..', document), 'utf8');
+      const commands = text.match(/^reelay \S+\/list -o FOLDER(?: --[\w-]+.*?)?(?=\s*(?:#|&&|$))/gm) ?? [];
+      expect(commands).toContainEqual(expect.stringContaining('--strm'));
+      expect(commands).toContainEqual(expect.not.stringContaining('--strm'));
+      const list = target.origin.url('/site/list/documents?n=2&kind=combined');
+      for (const command of commands) {
+        const folder = await temporaryFolder();
+        const shown = command.replace(/^reelay \S+/, `"$0" "$@" '${list}' --quiet`);
+        const { code, stderr } = await start(['-c', shown, process.execPath, PROGRAM], folder, undefined, 'sh').ended;
+        expect([code, stderr]).toEqual([0, '']);
+        const files = await readdir(join(folder, 'FOLDER'), { recursive: true });
+        const isLibrary = command.includes('--strm');
+        expect(files.filter((file) => file.endsWith(isLibrary ? '.strm' : '.mp4'))).toHaveLength(2);
+      }
+    },
+  );
+
   itWith('rclone')('sends a link to storage by the command in the documents', async () => {
     const api = await readFile(resolve(import.meta.dirname, '../../docs/api.md'), 'utf8');
     const [command = ''] = /^reelay .* \| rclone rcat .*$/m.exec(api) ?? [];

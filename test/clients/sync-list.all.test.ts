@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -134,6 +134,101 @@ describe('a folder', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^The state of the folder was damaged.*\n0 fetched, 2/)]);
     expect([streams, await files()]).toEqual([0, ['One.mp4', 'Two.mp4']]);
     expect((await sync()).stderr).toBe(summary(0, 2));
+  });
+});
+
+describe('a library', () => {
+  const item = (title: string, kind: string) => ({ title, requestedUrl: target.origin.url(`/site/${kind}/${title}`) });
+  /** Files by their endings, of each item by its title. */
+  const library = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        (await files()).map(async (name) => {
+          const endings = (await readdir(join(folder, name))).map((file) => file.replace(name, '')).toSorted();
+          return [name.replace(/^.* - | \[\w{10}\]$/g, ''), endings.join(' ')];
+        }),
+      ),
+    );
+  const pathOf = async (title: string) => {
+    const name = (await files()).find((name) => name.includes(` - ${title} [`)) ?? title;
+    return join(folder, name, name);
+  };
+  const textOf = async (title: string, ending: string) => readFile(`${await pathOf(title)}${ending}`, 'utf8');
+  const ALL = '-poster.jpg .de.srt .en.srt .fr.srt .nfo .strm folder.jpg';
+  const WITHOUT_SUBTITLES = '-poster.jpg .nfo .strm folder.jpg';
+
+  it('has links, metadata, covers and subtitles, and requests nothing again', async () => {
+    items = [item('One', 'small-detailed'), item('<Two>', 'combined')];
+    const first = await sync({ isLibrary: true });
+    expect(first.stderr).toMatch(/^\[1\/2\] One: \d+ B\n\[2\/2\] <Two>: \d+ B\n2 fetched/);
+    const links = [await pathOf('One'), await pathOf('Two')].map((path) => `${path}.strm\n`);
+    expect([first.code, first.stdout]).toEqual([0, links.join('')]);
+    expect(await library()).toEqual({ One: ALL, Two: WITHOUT_SUBTITLES });
+    const [one, two] = items.map(
+      ({ requestedUrl }) => `${target.baseUrl}/api/Get?url=${encodeURIComponent(requestedUrl)}\n`,
+    );
+    expect([await textOf('One', '.strm'), await textOf('Two', '.strm')]).toEqual([one, two]);
+    expect(await textOf('One', '.nfo')).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<movie><title>One<\/title><plot>First line\n&lt;script&gt;alert\(1\)&lt;\/script&gt;\nLast line<\/plot><studio>.+<\/studio><premiered>2026-03-01<\/premiered><runtime>1<\/runtime><uniqueid type="reelay" default="true">\w{10}<\/uniqueid><tag>music<\/tag><tag>live<\/tag><thumb aspect="poster">http.+<\/thumb><lockdata>true<\/lockdata><\/movie>\n$/,
+    );
+    expect(await textOf('Two', '.nfo')).toContain('<title>&lt;Two&gt;</title>');
+    const getDetails = () => expect.fail('Requested again');
+    expect((await sync({ isLibrary: true }, { ...clientOf(), getDetails })).stderr).toBe(summary(0, 2));
+  });
+
+  it('follows its options, what is missing, and after a week the metadata', async () => {
+    items = [item('One', 'small-detailed')];
+    await sync({ isLibrary: true });
+    const path = await pathOf('One');
+    const getDetails = () => expect.fail('Requested again');
+    const changed = await sync({ isLibrary: true, selection: { quality: '360p' } }, { ...clientOf(), getDetails });
+    expect([changed.stdout, await textOf('One', '.strm')]).toEqual([
+      `${path}.strm\n`,
+      expect.stringMatching(/&quality=360p\n$/),
+    ]);
+    items = [{ title: 'Renamed', requestedUrl: items[0]?.requestedUrl ?? '' }];
+    for (const file of [`${path}.strm`, `${path}.en.srt`]) await rm(file);
+    expect((await sync({ isLibrary: true })).stdout).toBe(`${path}.strm\n`);
+    expect(await textOf('One', '.nfo')).toContain('<title>One</title>');
+    const eightDaysAgo = Date.now() / 1000 - 8 * 86_400;
+    await utimes(`${path}.nfo`, eightDaysAgo, eightDaysAgo);
+    expect((await sync({ isLibrary: true })).stdout).toBe(`${path}.strm\n`);
+    expect(await textOf('One', '.nfo')).toContain('<title>Renamed</title>');
+    expect(await library()).toEqual({ One: ALL });
+  });
+
+  it('loses what the list no longer has with --delete, but nothing of others', async () => {
+    items = [item('One', 'small-detailed'), item('Two', 'combined'), item('Three', 'combined')];
+    await sync({ isLibrary: true });
+    const path = await pathOf('Two');
+    await writeFile(join(path, '..', 'own.txt'), 'mine');
+    items = items.slice(2);
+    expect((await sync({ isLibrary: true })).stderr).toBe(summary(0, 1));
+    const { stderr } = await sync({ isLibrary: true, deletes: true });
+    expect(stderr).toMatch(/^Deleted .*One \[\w+\]\nDeleted .*Two \[\w+\]\n0 fetched, 1 there/);
+    expect(await library()).toEqual({ Two: 'own.txt', Three: WITHOUT_SUBTITLES });
+  });
+
+  it('is found again where the state of the folder was lost, and stands beside files', async () => {
+    items = [item('One', 'small-detailed')];
+    await sync({ isLibrary: true });
+    await rm(join(folder, '.reelay.json'));
+    await sync({ isLibrary: true });
+    expect(await library()).toEqual({ One: ALL });
+    expect((await sync()).stdout).toBe(`${join(folder, 'One.mp4')}\n`);
+  });
+
+  it('lacks a cover that cannot be read, and entries that fail', async () => {
+    const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
+    items = [item('One', 'combined'), live, { title: 'Shared', requestedUrl: LINK }];
+    const client = clientOf();
+    const send: Client['send'] = (to, init) =>
+      to.startsWith('/api/Stream/Cover/')
+        ? Promise.reject(new ReelayError('site-error', { status: 502 }))
+        : client.send(to, init);
+    const { code, stderr } = await sync({ isLibrary: true }, { ...client, send });
+    expect([code, await library()]).toEqual([EXIT_CODES.refused, { One: '.nfo .strm' }]);
+    expect(stderr).toMatch(/\n\[2\/3\] Now: It is live.+\n\[3\/3\] Shared: It has no link of its own.*\n1 f/);
   });
 });
 

@@ -85,7 +85,6 @@ describe('GET /api/Get', () => {
     ['/site/combined/split', '&format=zip&split=chapters', 415],
     ['/site/list/album?n=2', '&format=zip&split=chapters', 415],
     ['/site/detailed/split', '&split=chapters', 400],
-    ['/site/detailed/split', '&format=strm&split=chapters', 400],
     ['/site/detailed/split', '&format=zip&split=parts', 400],
     ['/site/detailed/split', '&format=zip&chapter=1', 400],
     ['/site/detailed/split', '&chapter=1&end=1', 400],

@@ -1,36 +1,31 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { syncList } from '../../clients/reelay-client/src/folder/index.ts';
+import { createClient } from '../../clients/reelay-client/src/index.ts';
 import { probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
 
 it.each([
-  ['a pair of files', '/site/tall/library', '&quality=1080p', [], 1080],
-  ['a file with subtitles', '/site/detailed/library', '', ['de', 'en', 'fr'], 360],
+  ['pairs of files', 'kind=tall', { quality: '1080p' }, [], 1080],
+  ['files with subtitles', 'kind=detailed', {}, ['de', 'en', 'fr'], 360],
 ] as const)(
   'a library of %s has links that seek, also after the addresses of the source have expired',
-  async (_, path, more, languages, height) => {
-    const link = `/api/Get?url=${encodeURIComponent(target.origin.url(path))}&format=strm${more}`;
-    const { status, headers } = await target.get(link);
-    expect(status).toBe(302);
-    const { body } = await target.get(headers.location ?? '');
+  async (_, kind, selection, languages, height) => {
+    const link = target.origin.url(`/site/list/links?n=1&${kind}`);
     await withTemporaryFolder(async (folder) => {
-      await writeFile(join(folder, 'library.zip'), body);
-      await mkdir(join(folder, 'out'));
-      const unzipped = await runProgram('unzip', ['-q', join(folder, 'library.zip'), '-d', join(folder, 'out')]);
-      expect(unzipped).toEqual({ code: 0, output: '' });
-      const files = (await readdir(join(folder, 'out'), { recursive: true })).filter((name) => /\.\w+$/.test(name));
-      const name = (ending: string) => join(folder, 'out', files.find((file) => file.endsWith(ending)) ?? ending);
-      expect(files.map((file) => file.replace(/^.*library\]/, '').replace(/^.*\//, '')).toSorted()).toEqual(
-        [
-          ...['.strm', '.nfo', '-poster.jpg', 'folder.jpg', 'index.txt'],
-          ...languages.map((language) => `.${language}.srt`),
-        ].toSorted(),
+      const client = createClient({ instance: target.baseUrl });
+      const { entries } = await syncList(client, { link, folder, selection, isLibrary: true });
+      expect(entries).toMatchObject([{ outcome: { download: { file: expect.stringMatching(/\.strm$/) } } }]);
+      const names = (await readdir(folder, { recursive: true })).filter((name) => /^[^.].*\.\w+$/.test(name));
+      const fileOf = (ending: string) => join(folder, names.find((name) => name.endsWith(ending)) ?? ending);
+      expect(names.map((name) => name.replace(/^.*\/(?:.*\])?/, '')).toSorted()).toEqual(
+        ['.strm', '.nfo', '-poster.jpg', 'folder.jpg', ...languages.map((language) => `.${language}.srt`)].toSorted(),
       );
-      expect(await runProgram('xmllint', ['--noout', name('.nfo')])).toEqual({ code: 0, output: '' });
-      const url = (await readFile(name('.strm'), 'utf8')).trim();
+      expect(await runProgram('xmllint', ['--noout', fileOf('.nfo')])).toEqual({ code: 0, output: '' });
+      const url = (await readFile(fileOf('.strm'), 'utf8')).trim();
       target.origin.expireUrls();
       await expectSeekable(url, height);
     });

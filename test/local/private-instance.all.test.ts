@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { syncList } from '../../clients/reelay-client/src/folder/index.ts';
+import { createClient } from '../../clients/reelay-client/src/index.ts';
 import type { Playback } from '../../core/api/schemas.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
@@ -117,13 +119,21 @@ describe('a private instance', () => {
   });
 
   it('signs the links of a library, which then need no header', async () => {
-    const path = `/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}&format=strm`;
-    expect((await get(path)).status).toBe(401);
-    const library = (await get(path, bearer)).headers.get('location') ?? '';
-    // The data of the ZIP are not compressed.
-    const zip = Buffer.from(await (await get(library)).arrayBuffer()).toString('latin1');
-    const [link = ''] = /http:\S+\/api\/Get\?\S+/.exec(zip) ?? [];
-    expect(new URL(link).origin).toBe(service.baseUrl);
+    const client = createClient({ instance: service.baseUrl, accessKey: KEY });
+    const library = await temporaryFolder();
+    for (const source of ['/files/clip.mp4', '/feeds/one.xml']) {
+      const { entries } = await syncList(client, {
+        link: origin.url(source),
+        folder: library,
+        selection: {},
+        isLibrary: true,
+      });
+      expect(entries.filter(({ outcome }) => !outcome || 'failure' in outcome)).toEqual([]);
+    }
+    const links = (await readdir(library, { recursive: true })).filter((file) => file.endsWith('.strm'));
+    expect(links).toHaveLength(2);
+    const [name = ''] = links.filter((file) => file.includes('clip'));
+    const link = (await readFile(join(library, name), 'utf8')).trim();
     expect((await fetch(link, { redirect: 'manual' })).status).toBe(302);
     const media = await fetch(link, { headers: { range: 'bytes=0-9' } });
     expect([media.status, (await media.arrayBuffer()).byteLength]).toEqual([206, 10]);

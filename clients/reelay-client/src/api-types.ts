@@ -390,7 +390,7 @@ export interface operations {
         quality?: string;
         /** @description any selects the best of all codecs instead of the best that plays everywhere */
         codec?: string;
-        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list, strm to a ZIP of links to them with metadata, for media centres */
+        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
@@ -795,7 +795,7 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description zip (default) or tar; strm with the key that Get answers for it */
+        /** @description zip (default) or tar */
         format?: string;
         /** @description Number of the first entry, from 1: continues an interrupted archive */
         from?: string;

@@ -41,6 +41,8 @@ export interface ResolveOptions extends RetryOptions {
 export interface Client {
   /** As given, without a slash at its end. */
   readonly instance: string;
+  /** Whether it sends an access key. */
+  readonly hasAccessKey: boolean;
   getAppInfo(options?: RetryOptions): Promise<AppInfo>;
   /** Metadata and renditions of a link. */
   resolve(link: string, options?: ResolveOptions): Promise<ResourceInformation>;
@@ -48,6 +50,8 @@ export interface Client {
   getDetails(link: string, options?: RetryOptions): Promise<MediaDetails>;
   /** What a player can play side by side or as one file: every track can be sought in. */
   getPlayback(link: string, options?: RetryOptions): Promise<Playback>;
+  /** A link as a feed, whose links work without the access key for a year. */
+  getFeed(link: string, format: 'rss' | 'm3u8' | 'metalink', options?: RetryOptions): Promise<string>;
   /** The absolute URL of the stream that `/api/Get` redirects to. Not in browsers, which do not show redirects to pages. */
   locate(link: string, selection?: Selection, options?: RetryOptions): Promise<string>;
   /** URL that redirects to the stream, for players and download managers. A private instance requires its key there. */
@@ -119,6 +123,7 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
 
   return {
     instance: base,
+    hasAccessKey: accessKey !== undefined,
     send,
     getAppInfo: (options = {}) => getJson('/api/App', options),
     resolve: (link, { maxEntryWaitSeconds: wait, ...options } = {}) =>
@@ -130,6 +135,10 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
     getDetails: (link, options = {}) => getJson(`/api/Fetch/GetDetails?${new URLSearchParams({ url: link })}`, options),
     getPlayback: (link, options = {}) =>
       getJson(`/api/Fetch/GetPlayback?${new URLSearchParams({ url: link })}`, options),
+    getFeed: (link, format, options = {}) =>
+      request(`/api/Feed?${new URLSearchParams({ url: link, format })}`, options, {}, (response) =>
+        readText(response, MAX_JSON_BYTES),
+      ),
     locate: (link, selection = {}, options = {}) =>
       request(getPath(link, selection), options, { redirect: 'manual' }, async (response) => {
         const location = response.headers.get('location');

@@ -1,7 +1,6 @@
 import type { ArchiveParameters, ClipParameters, EntryEncoding } from '../../../core/api/index.ts';
 import type { ConversionName, ListPlace } from '../../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
-import type { SignKey } from '../../../core/http/index.ts';
 import { type Resolver, selectQuality } from '../../../core/resolve/index.ts';
 import {
   type ArchivedList,
@@ -30,8 +29,6 @@ export type EntryReader = Pick<StreamSession, 'client' | 'signal'>;
 export interface ArchiveRequest {
   readonly contents: ArchiveContents;
   readonly parameters: ArchiveParameters;
-  /** Signs links of a library, where the instance is private. */
-  readonly signLink?: SignKey | undefined;
 }
 
 /** What was requested of an entry. */

@@ -2,8 +2,7 @@ import { type ArchiveParameters, isSelected, toProblem } from '../../../core/api
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import { type ListFileNames, listFileNames } from '../../../core/http/index.ts';
 import { numberEntries } from '../../../core/resolve/index.ts';
-import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/index.ts';
-import { libraryFolder, libraryName } from './library-names.ts';
+import type { ArchivedList, PlaylistEntry } from '../../../core/state/index.ts';
 
 /** The path of an entry within the archive, or the reason why it is missing. */
 export type EntryResult = { readonly number: number } & ({ readonly path: string } | { readonly reason: string });
@@ -21,8 +20,6 @@ export interface ArchiveContents extends Pick<ListFileNames, 'pathOf'> {
   readonly list: ArchivedList;
   /** By their one-based place in the list, in order. */
   readonly entries: ReadonlyMap<number, PlaylistEntry>;
-  /** `List/Name/Name`: the path of the files of an item in a library, without their endings. */
-  libraryPathOf(number: number, resource: Resource): string;
   /** The entries with their links, and the reasons of missing ones. */
   indexFile(results: readonly EntryResult[]): IndexFile;
 }
@@ -34,43 +31,21 @@ export const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
  * Numbers count entries that are not available, too.
  * @throws InvalidParameter when none of the entries has the number `from` or a higher one
  */
-export function listContents(
-  list: ArchivedList,
-  { from, format }: Pick<ArchiveParameters, 'from' | 'format'>,
-): ArchiveContents {
+export function listContents(list: ArchivedList, { from }: Pick<ArchiveParameters, 'from'>): ArchiveContents {
   const all = [...numberEntries(list.entries, list.unavailable)];
   const last = all.at(-1)?.[0] ?? 0;
   const entries = new Map(all.filter(([number]) => number >= from && isSelected(number, list.selected)));
   if (entries.size === 0) throw new InvalidParameter(`The last entry of the list is number ${last}.`);
-  const { pathOf, ...names } = listFileNames(list, last);
-  const folder = format === 'strm' ? libraryFolder(list) : names.folder;
-  const copies = countCopies(all);
+  const { pathOf, folder } = listFileNames(list, last);
   return {
     list,
     entries,
     pathOf,
-    libraryPathOf(number, resource) {
-      const name = libraryName(resource, copies.get(number) ?? 1);
-      return `${folder}/${name}/${name}`;
-    },
     indexFile(results) {
       const text = indexText(list, entries, results);
       return { path: `${folder}/index.txt`, size: Buffer.byteLength(text), modifiedAt: UNKNOWN_DATE, text };
     },
   };
-}
-
-/** How often the list has had an entry up to each place, by number. */
-function countCopies(entries: readonly (readonly [number: number, entry: PlaylistEntry])[]): Map<number, number> {
-  const counts = new Map<string, number>();
-  return new Map(
-    entries.map(([number, { resourceId, url }]) => {
-      const id = resourceId ?? url;
-      const count = (counts.get(id) ?? 0) + 1;
-      counts.set(id, count);
-      return [number, count];
-    }),
-  );
 }
 
 function indexText(

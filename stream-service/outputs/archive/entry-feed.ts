@@ -28,8 +28,6 @@ export interface OpenEntry {
   /** Bytes, exact; undefined: unknown before the end. */
   readonly size: number | undefined;
   readonly body: Readable;
-  /** Small files that follow it. @default none */
-  readonly beside?: readonly { readonly path: string; readonly bytes: Buffer }[];
   /** Destroys the body and closes its sources. */
   close(): void;
 }

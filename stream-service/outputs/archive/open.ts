@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import { firstBytes } from '../../source/index.ts';
 import type { RenditionPlan } from '../plan.ts';
 import { type Opening, type Outputs, type Representation, type RepresentationHead, unread } from '../representation.ts';
-import type { TextPlan } from '../text/index.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
@@ -22,16 +22,13 @@ import {
   type OpenEntry,
 } from './entry-feed.ts';
 import type { ArchiveJob, ArchiveJobs } from './jobs.ts';
-import { type LibraryDependencies, libraryFiles } from './library.ts';
 import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive, type PlannedFile } from './plan.ts';
 import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
 import { zipArchive } from './zip-archive.ts';
 
-export interface ArchivesDependencies
-  extends ChooseEntryDependencies,
-    LibraryDependencies,
-    Pick<EntryFeedOptions, 'wait'> {
-  readonly outputs: Outputs<RenditionPlan | TextPlan>;
+export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
+  readonly outputs: Outputs<RenditionPlan>;
+  readonly log: Log;
   readonly archiveJobs: Pick<ArchiveJobs, 'start'>;
 }
 
@@ -69,12 +66,6 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       const resource =
         (await readStored(entry, dependencies)) ?? (await resolveEntry(entry, list, session, dependencies));
       const { plan, modifiedAt, ...naming } = await chooseRendition(resource, number, request, dependencies);
-      if (request.parameters.format === 'strm') {
-        const [{ path, bytes }, ...beside] = await libraryFiles({ number, resource }, request, dependencies, session);
-        const size = bytes.length;
-        if (planned) requirePlanned(planned, { path, size, beside });
-        return { number, path, modifiedAt, size, body: Readable.from([bytes]), beside, close: session.close };
-      }
       const { size, etag, fileExtension, read } = await outputs.open(plan, session, range);
       const path = pathOf(number, naming, fileExtension);
       if (planned) requirePlanned(planned, { path, size, etag });
@@ -168,14 +159,10 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
 
 function requirePlanned(
   planned: PlannedFile,
-  { path, size, etag, beside = [] }: Pick<OpenEntry, 'path' | 'size' | 'beside'> & Pick<RepresentationHead, 'etag'>,
+  { path, size, etag }: Pick<OpenEntry, 'path' | 'size'> & Pick<RepresentationHead, 'etag'>,
 ): void {
   const isSame =
-    planned.path === path &&
-    planned.size === size &&
-    (planned.etag === undefined || planned.etag === etag) &&
-    beside.length === (planned.beside ?? []).length &&
-    beside.every(({ bytes }, index) => bytes.length === planned.beside?.[index]?.size);
+    planned.path === path && planned.size === size && (planned.etag === undefined || planned.etag === etag);
   if (!isSame) throw new UpstreamError('The file is not as announced');
 }
 

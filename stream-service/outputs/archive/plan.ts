@@ -1,7 +1,6 @@
 import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
-import { InvalidParameter } from '../../../core/errors/index.ts';
-import { digestOf, entityTag, type SignKey } from '../../../core/http/index.ts';
+import { digestOf, entityTag } from '../../../core/http/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
@@ -17,7 +16,6 @@ import {
 } from './choose-entry.ts';
 import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
 import { isFinal } from './entry-feed.ts';
-import { type LibraryDependencies, type LibraryFile, libraryFiles } from './library.ts';
 
 /** The entries of a list as one file. */
 export interface PlannedArchive extends PlannedOutput {
@@ -27,26 +25,17 @@ export interface PlannedArchive extends PlannedOutput {
   readonly jobId?: string;
 }
 
-/**
- * @param signLink of a private instance, for links
- * @throws InvalidParameter when there is no entry of the number `from` or a higher one, and for links of a list that has been
- * stored without the address of the instance
- */
+/** @throws InvalidParameter when there is no entry of the number `from` or a higher one */
 export const planArchive = (
   { list }: { readonly list: ArchivedList },
   { jobId, ...parameters }: ArchiveParameters,
-  signLink?: SignKey,
-): PlannedArchive => {
-  if (parameters.format === 'strm' && list.baseUrl === undefined)
-    throw new InvalidParameter('format=strm needs the key that Get answers for it.');
-  return {
-    kind: 'archive',
-    jobId,
-    request: { contents: listContents(list, parameters), parameters, signLink },
-    head: archiveHead(parameters.format),
-    answersHead: false,
-  };
-};
+): PlannedArchive => ({
+  kind: 'archive',
+  jobId,
+  request: { contents: listContents(list, parameters), parameters },
+  head: archiveHead(parameters.format),
+  answersHead: false,
+});
 
 const ZIP = { mimeType: 'application/zip', fileExtension: '.zip' };
 const TAR = { mimeType: 'application/x-tar', fileExtension: '.tar' };
@@ -71,8 +60,6 @@ export interface PlannedFile {
   readonly modifiedAt: Date;
   /** Absent when it is known only once the source is open. */
   readonly etag?: string;
-  /** What follows it in the archive. Absent: nothing. */
-  readonly beside?: readonly Pick<PlannedFile, 'path' | 'size' | 'modifiedAt'>[];
 }
 
 /** An archive of known length. */
@@ -108,8 +95,8 @@ const MAX_PLANS = 32;
 type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
 type Missing = Extract<EntryResult, { reason: string }>;
 
-export interface ArchivePlansDependencies extends ChooseEntryDependencies, LibraryDependencies {
-  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'> & LibraryDependencies['outputs'];
+export interface ArchivePlansDependencies extends ChooseEntryDependencies {
+  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'>;
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
@@ -135,11 +122,6 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     });
     if ('reason' in chosen) return chosen;
     const { plan, modifiedAt, ...naming } = chosen;
-    if (parameters.format === 'strm') {
-      const [link, ...beside] = await libraryFiles({ number, resource }, request, dependencies);
-      const describe = ({ path, bytes }: LibraryFile) => ({ path, size: bytes.length, modifiedAt });
-      return { number, ...describe(link), beside: beside.map(describe), isRanged: false };
-    }
     const head = await describeExactly(plan, parameters.format, reader, dependencies.outputs);
     const { size, etag, fileExtension, acceptRanges } = head;
     if (size === undefined) throw new Error('An entry has no length');
@@ -203,7 +185,7 @@ function assemblePlan(
   const files = results.filter((result) => 'path' in result);
   if (files.length === 0) return undefined;
   const index = contents.indexFile(results);
-  const all = [...files.flatMap((file) => [file, ...(file.beside ?? [])]), index];
+  const all = [...files, index];
   const size =
     format === 'tar'
       ? all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES)

@@ -6,7 +6,6 @@ import {
   dataDescriptor,
   localHeader,
   type WrittenZipEntry,
-  type ZipEntry,
 } from '../../../core/media/zip/index.ts';
 import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
 import { type EntryFeed, isFailed } from './entry-feed.ts';
@@ -28,17 +27,6 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
   const directory: WrittenZipEntry[] = [];
   const results: EntryResult[] = [];
   let offset = 0;
-  /** The records of a file that is there as a whole. */
-  const writeWhole = (entry: ZipEntry, content: Buffer): Buffer => {
-    const blocks = createStoredBlocks(content.length);
-    const parts = [blocks.write(content), blocks.end()];
-    const written = { entry, size: content.length, compressedSize: blocks.bytes, crc32: crc32(content) };
-    const records = Buffer.concat([localHeader(entry), ...parts, dataDescriptor(written)]);
-    directory.push({ ...written, offset });
-    offset += records.length;
-    return records;
-  };
-
   for await (const next of feed) {
     const { number } = next;
     if (isFailed(next)) {
@@ -46,7 +34,7 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
       results.push({ number, reason: reasonOf(next.error) });
       continue;
     }
-    const { path, size, modifiedAt, beside = [] } = next;
+    const { path, size, modifiedAt } = next;
     const entry = { path, size, modifiedAt };
     const header = localHeader(entry);
     const start = offset;
@@ -81,11 +69,16 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
     } else {
       directory.push({ ...written, offset: start });
       results.push({ number, path });
-      for (const file of beside) yield writeWhole({ path: file.path, size: file.bytes.length, modifiedAt }, file.bytes);
     }
   }
 
   const { text, ...entry } = indexFile(results);
-  yield writeWhole(entry, Buffer.from(text));
-  yield centralDirectory(directory, offset);
+  const content = Buffer.from(text);
+  const blocks = createStoredBlocks(content.length);
+  const data = [blocks.write(content), blocks.end()];
+  const written = { entry, size: content.length, compressedSize: blocks.bytes, crc32: crc32(content) };
+  const records = Buffer.concat([localHeader(entry), ...data, dataDescriptor(written)]);
+  directory.push({ ...written, offset });
+  yield records;
+  yield centralDirectory(directory, offset + records.length);
 }

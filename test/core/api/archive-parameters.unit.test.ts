@@ -25,14 +25,14 @@ describe('parseArchiveParameters', () => {
   ])('reads %j', (query, given) => expect(parseArchiveParameters(query)).toEqual({ ...DEFAULTS, ...given }));
 
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'rar' }, 'format must be zip, tar, strm, or absent'],
+    [{ format: 'rar' }, 'format must be zip, tar, or absent'],
     [{ quality: '8k' }, /^quality must be /],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ bitrate: '320' }, 'bitrate needs quality=mp3'],
     [{ quality: 'mp3', bitrate: '321' }, /^bitrate must be /],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
     [{ jobId: 'a b' }, /^jobId must have at most 64 /],
-    [{ jobId: 'a', format: 'tar' }, 'jobId needs format=zip or strm'],
+    [{ jobId: 'a', format: 'tar' }, 'jobId needs format=zip'],
     ...['0', '-1', '1.5', '1e3', '٣', '9999999', 'x'].map((from): [Record<string, string>, string] => [
       { from },
       'from must be the number of an entry, such as 12',

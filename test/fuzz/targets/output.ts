@@ -1,8 +1,8 @@
+import { libraryName } from '../../../clients/reelay-client/src/folder/library-names.ts';
 import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
 import { tarHeader } from '../../../core/media/tar/index.ts';
 import { localHeader } from '../../../core/media/zip/index.ts';
-import type { Resource } from '../../../core/state/resource.ts';
 import { feedItems, toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
@@ -29,15 +29,13 @@ export const output: FuzzTargets = {
       const [title = '', other = ''] = [input.toString().slice(0, 500), header(input).slice(0, 500)];
       const entry = { url: 'https://a.example/', title: other, author: null, coverUrl: null };
       const list = { id: '', url: 'https://a.example/list', title, author: null, entries: [entry], expiresAt: 0 };
-      const { pathOf, indexFile } = listContents(list, { from: 1, format: 'zip' });
+      const { pathOf, indexFile } = listContents(list, { from: 1 });
       const path = pathOf(1, { title: other, author: null }, '.mp4');
       check(/^[^./\\][^/\\]*\/01 - [^/\\]+\.mp4$/.test(path), 'A path that leaves its folder');
       check(Buffer.byteLength(path) <= 206, 'Too long');
-      const library = listContents(list, { from: 1, format: 'strm' });
-      const origin = { url: entry.url, extractor: title, entryId: other };
-      const item = library.libraryPathOf(1, { id: 'i'.repeat(22), title: other, author: title, origin } as Resource);
-      check(/^[^./\\][^/\\]*\/([^./\\][^/\\]*)\/\1$/.test(item), 'A path that is no item of its folder');
-      check(Buffer.byteLength(item) <= 215 && !/-trailer|[!-._ /]sample[-._ /]/i.test(item), 'Too long, or excluded');
+      const item = libraryName({ title: other, author: title }, entry.url);
+      check(/^[^./\\][^/\\]*$/.test(item), 'A name that leaves the folder of its library');
+      check(Buffer.byteLength(item) <= 72 && !/-trailer|[!-._ /]sample[-._ /]/i.test(item), 'Too long, or excluded');
       const lines = indexFile([{ number: 1, reason: other }]).text.split(/[\r\n\u2028\u2029]/);
       check(lines.length === 8, 'A text that adds lines to the index');
       for (const size of [0, input.length, 2 ** 40]) {

@@ -59,7 +59,7 @@ describe('GET /api/Get', () => {
     [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
-    [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, tar, strm, or absent'],
+    [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, tar, or absent'],
     [
       { skip: 'ads' },
       'skip must be of sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas',
@@ -94,21 +94,6 @@ describe('GET /api/Get', () => {
     expect(list).toMatchObject({ url: LINK, title: 'List', author: 'Someone', entries: [entry] });
     expect(list?.id).toMatch(/^[\w-]{33}$/);
     expect(list?.expiresAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
-  });
-
-  it('redirects format=strm to a library with a key of its own, for the address that was asked', async () => {
-    const headers = (host: string) => ({ headers: { host } });
-    const [first, second] = [headers('reelay.example:8080'), headers('other.example')];
-    const { headers: found } = await ask(fakes, query({ format: 'strm', quality: '720p' }), first);
-    await ask(fakes, query({ format: 'strm' }), second);
-    await ask(fakes, query({ format: 'zip' }), first);
-    expect(found?.location).toBe(`/api/Stream/Archive/${fakes.lists[0]?.id}?quality=720p&format=strm`);
-    expect(new Set(fakes.lists.map(({ id }) => id)).size).toBe(3);
-    expect(fakes.lists.map(({ baseUrl }) => baseUrl)).toEqual([
-      ...['http://reelay.example:8080', 'http://other.example', undefined],
-    ]);
-    const unknown = jsonOf(await ask(fakes, query({ format: 'strm' }), headers('a b')));
-    expect(unknown).toMatchObject({ status: 400, detail: expect.stringContaining('PUBLIC_URL') });
   });
 
   it('redirects to the archive of selected entries, which has a key of its own', async () => {

@@ -14,11 +14,11 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
   -q, --quality QUALITY  best (default), worst, a maximum height such as 1080p, audio, or mp3
   -o, --output FILE      the name of the file, or an existing folder for it; default: the title. The folder of a list;
                          - is standard output
+      --strm             links to the entries of a list, for Jellyfin and Kodi, instead of files
       --delete           remove files of a folder whose entries the list no longer has
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
-      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list;
-                         strm: links to them for Jellyfin and Kodi, as ZIP
+      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
       --subtitles LANG   subtitles in the file
@@ -51,12 +51,14 @@ export interface DownloadCommand {
   readonly isQuiet: boolean;
   /** Print the URL of the stream instead. */
   readonly isUrlOnly: boolean;
+  /** Write links for media centres instead of files. */
+  readonly isLibrary: boolean;
   /** Remove files of entries that the list no longer has. */
   readonly deletes: boolean;
 }
 
 /** Values of `--format` that send a list as one file. */
-export const ARCHIVES: readonly string[] = ['zip', 'tar', 'strm'];
+export const ARCHIVES: readonly string[] = ['zip', 'tar'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -76,6 +78,7 @@ const OPTIONS = {
   tags: FLAG,
   output: { ...TEXT, short: 'o' },
   instance: { ...TEXT, short: 'i' },
+  strm: FLAG,
   delete: FLAG,
   force: { ...FLAG, short: 'f' },
   url: FLAG,
@@ -100,7 +103,9 @@ export function parseCommand(
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
   const isFolder =
     values.output !== undefined && values.output !== '-' && !values.url && !ARCHIVES.includes(values.format ?? '');
-  if (values.delete && !isFolder) throw new UsageError('--delete needs --output FOLDER, without --url and an archive');
+  for (const name of ['delete', 'strm'] as const)
+    if (values[name] && !isFolder)
+      throw new UsageError(`--${name} needs --output FOLDER, without --url and an archive`);
   const chosen = Object.keys(SELECTION).flatMap((name) => {
     const value = values[name as keyof typeof SELECTION];
     return value === undefined ? [] : [[name, value]];
@@ -108,10 +113,16 @@ export function parseCommand(
   return {
     name: 'download',
     options: {
-      ...{ link, instance, accessKey: environment.REELAY_ACCESS_KEY || undefined, output: values.output },
+      link,
+      instance,
+      accessKey: environment.REELAY_ACCESS_KEY || undefined,
+      output: values.output,
       // The instance refuses values that it does not know, and says which there are.
       selection: { ...Object.fromEntries(chosen), ...(values.tags && { tags: 'true' }) } as Selection,
-      ...{ overwrites: values.force ?? false, isQuiet: values.quiet ?? false, isUrlOnly: values.url ?? false },
+      overwrites: values.force ?? false,
+      isQuiet: values.quiet ?? false,
+      isUrlOnly: values.url ?? false,
+      isLibrary: values.strm ?? false,
       deletes: values.delete ?? false,
     },
   };

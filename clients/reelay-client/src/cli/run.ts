@@ -50,7 +50,7 @@ async function fetchLink(
   { stdout, stderr, signal }: Terminal,
   onProgress: (progress: DownloadProgress) => void,
 ): Promise<number> {
-  const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, deletes } = options;
+  const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, isLibrary, deletes } = options;
   const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
   const retry = {
     signal,
@@ -66,12 +66,12 @@ async function fetchLink(
     bar?.update(progress);
   };
   const sync = async (folder: string): Promise<number> => {
-    const syncing = { ...retry, link, folder, selection, deletes, overwrites, onProgress: showProgress };
+    const syncing = { ...retry, link, folder, selection, isLibrary, deletes, overwrites, onProgress: showProgress };
     return reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
   };
   const isPiped = output === '-';
   const folder = isPiped || isUrlOnly || ARCHIVES.includes(selection.format ?? '') ? undefined : output;
-  if (folder !== undefined && (deletes || (await isListFolder(folder)))) return sync(folder);
+  if (folder !== undefined && (deletes || isLibrary || (await isListFolder(folder)))) return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     if (folder === undefined || !(error instanceof ReelayError) || error.status !== 415) throw error;
     const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });

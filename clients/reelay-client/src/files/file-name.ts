@@ -13,8 +13,18 @@ export function safeFileName(name: string): string {
     .replaceAll(FORBIDDEN, '_')
     .replace(/^[.\s]+|[.\s]+$/g, '');
   const [, stem = '', extension = ''] = /^(.*?)(\.[^.\s]{1,10})?$/su.exec(cleaned) ?? [];
-  let short = stem;
-  while (Buffer.byteLength(short + extension) > MAX_BYTES) short = [...short].slice(0, -1).join('');
-  const whole = short + extension;
+  const whole = cutText(stem, MAX_BYTES - Buffer.byteLength(extension)) + extension;
   return DEVICE.test(whole) || whole === '' ? `_${whole}` : whole;
+}
+
+/** The beginning of a text that takes no more bytes in UTF-8, without a part of a character as readers see it. */
+export function cutText(text: string, maxBytes: number): string {
+  let end = 0;
+  let bytes = 0;
+  for (const { segment } of new Intl.Segmenter('en').segment(text)) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > maxBytes) break;
+    end += segment.length;
+  }
+  return text.slice(0, end);
 }

@@ -6,6 +6,6 @@ export {
   pipe,
   type SuggestedFile,
 } from './download.ts';
-export { safeFileName } from './file-name.ts';
+export { cutText, safeFileName } from './file-name.ts';
 export { sizeOf } from './partial-file.ts';
 export { requireWritable } from './require-writable.ts';

@@ -24,6 +24,8 @@ export interface FolderState {
   find(entry: Pick<FolderFile, 'url' | 'selection'>): FolderFile | undefined;
   /** Chooses the name of a new file, and stores it before anything is written. @throws ReelayError `not-writable` */
   add(entry: Omit<FolderFile, 'file'>, suggested: SuggestedFile): Promise<string>;
+  /** Stores a file of this name. @throws ReelayError `not-writable` */
+  adopt(file: FolderFile): Promise<void>;
   /** @throws ReelayError `not-writable` */
   remove(file: FolderFile): Promise<void>;
 }
@@ -35,6 +37,10 @@ export async function openFolderState(folder: string): Promise<FolderState> {
   let files = stored ?? [];
   const save = () => requireWritable(path, replaceFile(path, JSON.stringify({ version: 1, files }, undefined, 1)));
 
+  const adopt: FolderState['adopt'] = async (file) => {
+    files = [...files, file];
+    await save();
+  };
   const find: FolderState['find'] = ({ url, selection }) =>
     files.find((known) => known.url === url && known.selection === selection);
 
@@ -59,10 +65,10 @@ export async function openFolderState(folder: string): Promise<FolderState> {
     find,
     async add(entry, suggested) {
       const file = await chooseName(suggested);
-      files = [...files, { ...entry, file }];
-      await save();
+      await adopt({ ...entry, file });
       return file;
     },
+    adopt,
     async remove(removed) {
       files = files.filter((file) => file !== removed);
       await save();
@@ -92,7 +98,7 @@ function parseState(text: string): readonly FolderFile[] | undefined {
 }
 
 /** Writes a file so that a process which ends at any moment leaves the old one or the new one. */
-async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   const handle = await open(draft, 'w');
   try {

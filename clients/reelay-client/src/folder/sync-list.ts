@@ -6,11 +6,15 @@ import { type Download, type DownloadProgress, download, requireWritable, sizeOf
 import type { RetryOptions } from '../retry.ts';
 import { lockFolder } from './folder-lock.ts';
 import { type FolderFile, type FolderState, openFolderState } from './folder-state.ts';
+import { isDue, isFinal, removeItem, writeItem, writeLink } from './library.ts';
+import { libraryName, titleOf } from './library-names.ts';
 
 export interface SyncOptions extends RetryOptions {
   readonly link: string;
   readonly folder: string;
   readonly selection: Selection;
+  /** Writes links with metadata for media centres instead of files. */
+  readonly isLibrary?: boolean | undefined;
   /** Removes files of entries that the list no longer has. */
   readonly deletes?: boolean | undefined;
   /** Fetches files again that are there. */
@@ -38,9 +42,8 @@ export interface SyncSummary {
   readonly isRebuilt: boolean;
 }
 
-/** Other entries would fail as this one has: what is temporary of these has been waited out. */
-const FINAL_FAILURES = ['not-writable', 'unreachable', 'unauthorized', 'maintenance', 'starting', 'busy', 'too-many'];
-
+/** In the state of a folder, what a library has of an entry: other options change its link. */
+const LIBRARY = 'strm';
 /** An entry whose site fails for longer is left to the next run. */
 const MAX_SITE_WAIT_SECONDS = 15;
 
@@ -51,7 +54,7 @@ const MAX_SITE_WAIT_SECONDS = 15;
  * respond; or the reason of the signal
  */
 export async function syncList(client: Client, options: SyncOptions): Promise<SyncSummary> {
-  const { link, folder, selection, deletes, overwrites, onEntry, onProgress, ...waiting } = options;
+  const { link, folder, selection, isLibrary, deletes, overwrites, onEntry, onProgress, ...waiting } = options;
   const retry = { ...waiting, maxSiteWaitSeconds: MAX_SITE_WAIT_SECONDS };
   await requireWritable(folder, mkdir(folder, { recursive: true }));
   const release = await lockFolder(folder);
@@ -60,24 +63,53 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
     const state = await openFolderState(folder);
     const query = new URLSearchParams(selection).toString();
 
-    const fetchEntry = async ({ requestedUrl, title, author }: MediaInformation): Promise<Download | undefined> => {
+    const urlOf = ({ requestedUrl }: MediaInformation): string => {
       const url = requestedUrl ?? link;
       if (url === link && items.length > 1)
         throw new ReelayError('no-link', { message: 'It has no link of its own; --format zip has it' });
+      return url;
+    };
+    const locate = async (url: string) => {
+      const details = await client.getDetails(url, retry);
+      if (details.isLive) throw new ReelayError('live', { message: 'It is live, and has no end yet' });
+      return { details, stream: await client.locate(url, selection, retry) };
+    };
+
+    const access = isLibrary && client.hasAccessKey ? await readAccess(client, link, waiting) : undefined;
+    const updateItem = async (item: MediaInformation): Promise<Download | undefined> => {
+      const url = urlOf(item);
+      const signature = access?.get(url);
+      if (access && signature === undefined)
+        throw new ReelayError('no-link', { message: 'The instance has no link to it that works without its key' });
+      const strm = client.getUrl(url, selection) + (signature === undefined ? '' : `&access=${signature}`);
+      const entry = { list: link, url, selection: LIBRARY };
+      const known = state.find(entry);
+      const there = known && join(folder, known.file, known.file);
+      if (there !== undefined && !overwrites && !(await isDue(there))) return writeLink(there, strm);
+      const { details, stream } = await locate(url);
+      // As the list names it: at the link itself, an episode may be called as its file.
+      const naming = { title: item.title || details.title, author: item.author || details.author };
+      const file = known?.file ?? libraryName(naming, url);
+      if (!known) await state.adopt({ ...entry, file });
+      return writeItem(client, join(folder, file, file), { url, link: strm, ...naming, details, stream }, retry);
+    };
+
+    const fetchEntry = async (item: MediaInformation): Promise<Download | undefined> => {
+      const url = urlOf(item);
       const entry = { list: link, url, selection: query };
       const known = state.find(entry);
       const file = known && join(folder, known.file);
       if (file !== undefined && !overwrites && (await sizeOf(file)) !== undefined) return undefined;
-      const { isLive } = await client.getDetails(url, retry);
-      if (isLive) throw new ReelayError('live', { message: 'It is live, and has no end yet' });
-      const stream = new URL(await client.locate(url, selection, retry));
-      // As the list names it: at the link itself, an episode may be called as its file.
-      const name = title && author && !title.includes(author) ? `${author} - ${title}` : title;
+      const stream = new URL((await locate(url)).stream);
+      const name = titleOf(item);
       if (name) stream.searchParams.set('name', name);
       const isAdopted = (error: unknown) =>
         state.isRebuilt && error instanceof ReelayError && error.code === 'file-exists';
       return download(client, stream.href, {
-        ...{ ...retry, overwrites, onProgress, file },
+        ...retry,
+        overwrites,
+        onProgress,
+        file,
         chooseFile: async (suggested) => join(folder, await state.add(entry, suggested)),
       }).catch((error) => {
         if (isAdopted(error)) return undefined;
@@ -87,12 +119,12 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
 
     const entries: SyncedEntry[] = [];
     for (const [index, item] of items.entries()) {
-      const outcome = await fetchEntry(item).then(
+      const outcome = await (isLibrary ? updateItem(item) : fetchEntry(item)).then(
         (fetched) => fetched && fetched.bytes > fetched.resumedBytes && { download: fetched },
         (failure: unknown) => {
           retry.signal?.throwIfAborted();
-          if (!(failure instanceof ReelayError) || FINAL_FAILURES.includes(failure.code)) throw failure;
-          return { failure };
+          if (isFinal(failure)) throw failure;
+          return { failure: failure as ReelayError };
         },
       );
       const place = { number: index + 1, count: items.length, title: item.title || (item.requestedUrl ?? '') };
@@ -123,11 +155,20 @@ async function readList(client: Client, link: string, retry: RetryOptions) {
   return { items: mediaItems ?? [], isIncomplete: /\b(?:cut|unavailable)\b/.test(playlist) };
 }
 
+/** What admits each link of a list to a private instance without its key. */
+async function readAccess(client: Client, link: string, retry: RetryOptions): Promise<ReadonlyMap<string, string>> {
+  const lines = (await client.getFeed(link, 'm3u8', retry)).split('\n').filter((line) => /^[^#\s]/.test(line));
+  const queries = lines.map((line) => new URL(line, client.instance).searchParams);
+  return new Map(queries.map((query) => [query.get('url') ?? '', query.get('access') ?? '']));
+}
+
 async function deleteFiles(folder: string, state: FolderState, removed: readonly FolderFile[]): Promise<string[]> {
   for (const entry of removed) {
     const path = join(folder, entry.file);
-    for (const file of [path, `${path}.part`, `${path}.part.json`])
-      await requireWritable(file, rm(file, { force: true }));
+    if (entry.selection === LIBRARY) await removeItem(join(path, entry.file));
+    else
+      for (const file of [path, `${path}.part`, `${path}.part.json`])
+        await requireWritable(file, rm(file, { force: true }));
     await state.remove(entry);
   }
   return removed.map(({ file }) => join(folder, file));
