@@ -41,6 +41,26 @@ describe('documents', () => {
     expect(broken).toEqual([]);
   });
 
+  it('architecture.md names only files that exist, and every folder of code', () => {
+    const text = read('docs/architecture.md');
+    // A name alone is in the folder of the file before it.
+    let folder = '';
+    const missing = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:ts|mjs)|(?:[\w-]+\/)+[\w-]+)`/g)]
+      .map(([, name = '']) => {
+        const path = name.includes('/') ? name : join(folder, name);
+        folder = dirname(path);
+        return path;
+      })
+      .filter((path) => !existsSync(join(ROOT, path)));
+    expect(missing).toEqual([]);
+    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split(/\/?\n/);
+    const folders = globSync(['*', 'core/*'], { cwd: ROOT, withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !ignored.includes(entry.name) && entry.name !== 'core')
+      .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
+    expect(folders).toContain('core/http');
+    expect(folders.filter((path) => !text.includes(`\`${path}\``))).toEqual([]);
+  });
+
   it('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
     const named = documents.flatMap((file) =>
