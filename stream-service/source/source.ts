@@ -60,7 +60,8 @@ export interface SegmentedSource extends SourceCapabilities {
    * were asked for, whatever `seconds` is.
    *
    * The result is one file even across discontinuities: timestamps of MP4 fragments are made continuous, and repeated
-   * initialization sections are dropped. The stream fails where the encoding of a selected track changes.
+   * initialization sections are dropped. The stream fails where the encoding of a selected track changes: of a complete list,
+   * before its first byte.
    */
   readFrom(seconds: number, selection?: TrackSelection): SegmentRun;
 }

@@ -56,6 +56,17 @@ export function rebaseFragment(moof: Buffer, unitsOf: (trackId: number) => numbe
   return rebased;
 }
 
+/** A `moof` whose tracks have other ids. @param ids by those that they have */
+export function renumberFragment(moof: Buffer, ids: ReadonlyMap<number, number>): Buffer {
+  const renumbered = Buffer.from(moof);
+  for (const traf of trackFragments(indexBox(renumbered))) {
+    const tfhd = traf.require('tfhd', 8);
+    const id = trackIdOf(renumbered, tfhd);
+    renumbered.writeUInt32BE(ids.get(id) ?? id, tfhd.content + 4);
+  }
+  return renumbered;
+}
+
 function shiftTrack(traf: IndexedBox, growth: number, unitsOf: (trackId: number) => number): Buffer {
   const moof = traf.bytes;
   const tfhd = traf.find('tfhd');

@@ -34,8 +34,15 @@ export {
   measureFragment,
   parseFragmentSamples,
 } from './fragment-samples.ts';
-export { type FragmentTime, fragmentTimes, rebaseFragment, shiftFragment } from './fragment-times.ts';
-export { descriptorContent, type InitTrack, isSameDescription, parseInitTracks, removeDelays } from './init-segment.ts';
+export { type FragmentTime, fragmentTimes, rebaseFragment, renumberFragment, shiftFragment } from './fragment-times.ts';
+export {
+  counterparts,
+  descriptorContent,
+  type InitTrack,
+  isSameDescription,
+  parseInitTracks,
+  removeDelays,
+} from './init-segment.ts';
 export {
   extendMovie,
   FRAGMENTED_FILE_TYPE,

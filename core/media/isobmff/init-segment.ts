@@ -13,12 +13,14 @@ export interface InitTrack {
   readonly sampleDuration: number;
   /** Seconds of an empty edit ahead of its samples, which are shown so much later than their times say. */
   readonly delaySeconds: number;
-  /** `trex` and `stsd` without bit rates: equal for two tracks whose samples one decoder configuration can decode. */
+  /** `trex` and `stsd` without bit rates, the name of the encoder and the id of the track: equal for two tracks whose samples one decoder configuration can decode. */
   readonly description: Buffer;
 }
 
 /** Bytes of a sample entry before its child boxes (ISO/IEC 14496-12 §12.1.3, §12.2.3). */
 const ENTRY_BYTES: Readonly<Record<string, number>> = { vide: 78, soun: 28 };
+/** `compressorname` in a sample entry of video: it says who encoded, not how to decode (§12.1.3). */
+const ENCODER_NAME = { first: 42, end: 74 };
 /** `bufferSizeDB`, `maxBitrate` and `avgBitrate` of a DecoderConfigDescriptor (ISO/IEC 14496-1 §7.2.6.6). */
 const RATE_BYTES = 11;
 
@@ -82,22 +84,25 @@ export function removeDelays(moov: Buffer): Buffer {
   return patched;
 }
 
-/** Bit rates differ between recordings with the same codec configuration. */
+/** Bit rates, names of encoders and ids differ between recordings with the same codec configuration. */
 function withoutRates(stsd: Buffer, kind: string): Buffer {
   const copy = Buffer.from(stsd);
   const entryBytes = ENTRY_BYTES[kind] ?? copy.length;
   for (const entry of indexBox(copy)?.childrenAfter(8) ?? []) {
+    if (kind === 'vide') copy.fill(0, entry.content + ENCODER_NAME.first, entry.content + ENCODER_NAME.end);
     for (const { type, content, end } of entry.childrenAfter(entryBytes)) {
       if (type === 'btrt') copy.fill(0, content, end);
-      if (type === 'esds') clearRates(copy, content + 4, end);
+      if (type === 'esds') clearIdAndRates(copy, content + 4, end);
     }
   }
   return copy;
 }
 
 /** Expects an ES_Descriptor without optional fields, then a DecoderConfigDescriptor; leaves anything else unchanged. */
-function clearRates(bytes: Buffer, start: number, end: number): void {
+function clearIdAndRates(bytes: Buffer, start: number, end: number): void {
   const stream = descriptorContent(bytes, start, 3);
+  // ES_ID repeats the id of the track.
+  if (stream !== undefined && stream + 2 <= end) bytes.fill(0, stream, stream + 2);
   const decoder = stream !== undefined && bytes[stream + 2] === 0 ? descriptorContent(bytes, stream + 3, 4) : undefined;
   const rates = (decoder ?? end) + 2;
   if (rates + RATE_BYTES <= end) bytes.fill(0, rates, rates + RATE_BYTES);
@@ -111,15 +116,32 @@ export function descriptorContent(bytes: Buffer, start: number, tag: number): nu
   return at + 1;
 }
 
-/** Whether samples after one description can be decoded with the other. Compares the first track of each kind. */
-export function isSameDescription(
+/** Whether samples after one description can be decoded with the other, under the same ids. Compares the first track of each kind. */
+export const isSameDescription = (
   before: readonly InitTrack[],
   after: readonly InitTrack[],
   kinds: readonly string[],
-): boolean {
-  return kinds.every((kind) => {
+): boolean => counterparts(before, after, kinds)?.size === 0;
+
+/**
+ * The ids that tracks had before, by the ids that they have after, where these differ; undefined where samples after one
+ * description cannot be decoded with the other. Compares the first track of each kind.
+ */
+export function counterparts(
+  before: readonly InitTrack[],
+  after: readonly InitTrack[],
+  kinds: readonly string[],
+): ReadonlyMap<number, number> | undefined {
+  const ids = new Map<number, number>();
+  for (const kind of kinds) {
     const [a, b] = [before, after].map((tracks) => tracks.find((track) => track.kind === kind));
-    if (!a || !b) return a === b;
-    return a.id === b.id && a.timescale === b.timescale && a.description.equals(b.description);
-  });
+    if (!a && !b) continue;
+    if (a?.timescale !== b?.timescale || !a || !b?.description.equals(a.description)) return undefined;
+    if (a.id !== b.id) ids.set(b.id, a.id);
+  }
+  // A track of another kind could have one of these ids.
+  const others = after.some(
+    (track) => after.find(({ kind }) => kind === track.kind) !== track || !kinds.includes(track.kind),
+  );
+  return ids.size > 0 && others ? undefined : ids;
 }

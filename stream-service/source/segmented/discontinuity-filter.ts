@@ -1,13 +1,14 @@
 import { appendChunk } from '../../../core/egress/client/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
+  counterparts,
   type FragmentTime,
   fragmentTimes,
   type InitTrack,
   indexContent,
-  isSameDescription,
   parseBoxes,
   parseInitTracks,
+  renumberFragment,
   shiftFragment,
 } from '../../../core/media/isobmff/index.ts';
 import type { Segment } from '../../../core/media/timeline/index.ts';
@@ -31,7 +32,8 @@ export interface DiscontinuityFilter {
 const TOLERANCE_SECONDS = 0.1;
 /** A `moof` lists the samples of a few seconds: this is enough for many hours. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024;
-const KINDS = { all: ['vide', 'soun'], audio: ['soun'] } as const;
+/** The kinds of tracks that a reader uses. */
+export const KINDS = { all: ['vide', 'soun'], audio: ['soun'] } as const;
 const EBML = 0x1a45dfa3;
 const NONE: Buffer = Buffer.alloc(0);
 
@@ -41,6 +43,8 @@ const NONE: Buffer = Buffer.alloc(0);
  */
 export function createDiscontinuityFilter({ onListClock }: { readonly onListClock: boolean }): DiscontinuityFilter {
   let tracks: readonly InitTrack[] | undefined;
+  /** Of tracks that have other ids than in the output. */
+  let ids: ReadonlyMap<number, number> = new Map();
   let isFirst = true;
   let hasMedia = false;
   let origin = onListClock ? 0 : undefined;
@@ -52,14 +56,16 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
 
   const readMoov = (moov: Buffer): Buffer => {
     const found = parseInitTracks(moov);
-    if (tracks ? !isSameDescription(tracks, found, KINDS[filter.selection]) : hasMedia)
-      throw new UpstreamError('Encoding changed at a discontinuity');
+    const renumbered = tracks ? counterparts(tracks, found, KINDS[filter.selection]) : new Map<number, number>();
+    if (!renumbered || (!tracks && hasMedia)) throw new UpstreamError('Encoding changed at a discontinuity');
+    ids = renumbered;
     if (tracks) return NONE;
     tracks = found;
     return moov;
   };
 
-  const readMoof = (moof: Buffer): Buffer => {
+  const readMoof = (read: Buffer): Buffer => {
+    const moof = ids.size === 0 ? read : renumberFragment(read, ids);
     const times = fragmentTimes(moof, tracks ?? []);
     if (pending !== undefined && times.length > 0) {
       const first = Math.min(...times.map(({ start }) => start));
@@ -82,13 +88,12 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
     moov: readMoov,
     moof: readMoof,
     // The times in an index no longer apply; reading from the start needs none.
-    sidx: (index: Buffer) => (pending === undefined && shift === 0 ? index : withType(index, 'free')),
+    sidx: (index: Buffer) => (pending === undefined && shift === 0 && ids.size === 0 ? index : withType(index, 'free')),
   };
 
   const readInit = (bytes: Buffer): Buffer => {
     const isMp4 = indexContent(bytes, 'file').children.some(({ type }) => type === 'moov');
-    const isWebm = bytes.length >= 4 && bytes.readUInt32BE() === EBML;
-    if (isWebm && !isFirst) throw new UpstreamError('Discontinuity in WebM');
+    if (isWebm(bytes) && !isFirst) throw new UpstreamError('Discontinuity in WebM');
     const found = isMp4 ? createBoxFilter(readers).update(bytes) : bytes;
     const isLeftOut = isMp4 && !isFirst;
     isFirst = false;
@@ -114,6 +119,9 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   };
   return filter;
 }
+
+/** Whether the file that begins with these bytes is WebM, whose parts are not joined. */
+export const isWebm = (bytes: Buffer): boolean => bytes.length >= 4 && bytes.readUInt32BE() === EBML;
 
 /** Replaces an initialization section by what `read` returns. */
 export function collectInit(read: (bytes: Buffer) => Buffer): Filter {

@@ -1,25 +1,31 @@
+import { Readable } from 'node:stream';
 import { ownTurn } from '../../../core/concurrency/index.ts';
-import { UpstreamError } from '../../../core/errors/index.ts';
+import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import { counterparts, parseInitTracks } from '../../../core/media/isobmff/index.ts';
 import {
   durationOf,
   findSegment,
   hasDiscontinuity,
   isSameMedia,
+  isSameSection,
   longestGapSeconds,
+  type Segment,
   segmentAfterFirstMinute,
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
+import { fetchBuffer } from '../memory.ts';
 import { AdaptiveParallelism } from '../read-ahead-limits.ts';
 import { firstBytes, ReadAheadStream } from '../read-ahead-stream.ts';
-import type { OpenRequest, SegmentedSource, SegmentRun } from '../source.ts';
-import { TrackLocator } from '../track-locator.ts';
+import type { OpenRequest, SegmentedSource, SegmentRun, TrackSelection } from '../source.ts';
+import { type ResolvedLocation, TrackLocator } from '../track-locator.ts';
 import { ChunkSizer, type RangeRequirement } from '../upstream-request.ts';
-import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
+import { createDiscontinuityFilter, type DiscontinuityFilter, isWebm, KINDS } from './discontinuity-filter.ts';
 import { createFlvParts } from './flv-parts.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
+import { findMoov } from './window-reader.ts';
 
 /** Segments before the newest with which reading a live source starts (RFC 8216 §6.3.3). */
 const LIVE_SEGMENTS = 3;
@@ -75,6 +81,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
   // A failure before the first read must not be an unhandled 'error' event: the reader receives a destroyed stream.
   opening.stream.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
+  let changes: readonly TrackSelection[] = [];
 
   function close(): void {
     clearTimeout(timer);
@@ -85,7 +92,11 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
   const onAbort = () => opening?.stream.destroy(new Error('Opening aborted', { cause: signal.reason }));
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await Promise.all([firstBytes(opening.stream), checkLaterSegment(request, locator, timeline)]);
+    [changes] = await Promise.all([
+      findChanges({ ...request, rangeRequirement }, locator, timeline),
+      firstBytes(opening.stream),
+      checkLaterSegment(request, locator, timeline),
+    ]);
   } catch (error) {
     close();
     throw error;
@@ -105,6 +116,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     gapSeconds,
     hasDiscontinuity: hasDiscontinuity(timeline.segments),
     readFrom(seconds, selection = 'all') {
+      if (changes.includes(selection)) return { stream: failed(new UnsupportedRendition(CHANGES)), startSeconds: 0 };
       const isFromStart = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0;
       const adopted = isFromStart ? opening : undefined;
       if (adopted) opening = undefined;
@@ -125,6 +137,56 @@ function minSecondsOf({ segments }: Timeline, { window }: Track): number | undef
   if (window && segments.every(({ seconds }) => Number.isInteger(seconds))) return undefined;
   const longestSeconds = segments.reduce((longest, { seconds }) => Math.max(longest, seconds), 0);
   return durationOf(segments) * (1 - INEXACT_SHARE) - longestSeconds;
+}
+
+const CHANGES =
+  'The encoding changes in the middle of the media, which one file cannot hold: choose another rendition.';
+
+/** A stream that has ended with an error, before its first byte. */
+function failed(error: Error): Readable {
+  const stream = new Readable({ read: () => undefined });
+  stream.on('error', () => undefined);
+  return stream.destroy(error);
+}
+
+/** Of a list with more initialization sections, none is read ahead. */
+const MAX_INITS = 16;
+const MAX_INIT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Which selections of tracks change their encoding within a complete list. Its initialization sections are read ahead: what
+ * one file cannot hold is refused before its first byte, instead of breaking off midway.
+ */
+async function findChanges(
+  { rangeRequirement, ...request }: OpenRequest & { readonly rangeRequirement: RangeRequirement },
+  locator: TrackLocator<Timeline>,
+  { segments, isComplete }: Timeline,
+): Promise<readonly TrackSelection[]> {
+  const inits = isComplete ? distinctInits(segments) : [];
+  if (inits.length < 2 || inits.length > MAX_INITS || inits.some(({ init }) => init?.cipher)) return [];
+  const read = async ({ sequence, init }: Segment) => {
+    const urlOf = ({ value, track }: ResolvedLocation<Timeline>) =>
+      segmentUrl(track, (segmentAt(value, sequence)?.init ?? init)?.url ?? '');
+    const target = locator.target(urlOf, { rangeRequirement });
+    const { bytes } = await fetchBuffer({ ...request, target }, MAX_INIT_BYTES, request.signal, init?.range);
+    const moov = findMoov(bytes);
+    return isWebm(bytes) ? undefined : moov ? parseInitTracks(moov) : [];
+  };
+  const [first, ...others] = await Promise.all(inits.map(read));
+  if (!first || !others.every((tracks) => tracks !== undefined)) return SELECTIONS;
+  return SELECTIONS.filter((selection) => !others.every((tracks) => counterparts(first, tracks, KINDS[selection])));
+}
+
+const SELECTIONS = Object.keys(KINDS) as TrackSelection[];
+
+/** A segment for each initialization section. */
+function distinctInits(segments: readonly Segment[]): readonly Segment[] {
+  const found: Segment[] = [];
+  for (const segment of segments) {
+    if (segment.isGap || !segment.init || isSameSection(segment.init, found.at(-1)?.init)) continue;
+    if (!found.some(({ init }) => isSameSection(init, segment.init))) found.push(segment);
+  }
+  return found;
 }
 
 /** Checks, while the first bytes arrive, that the source serves what comes after the first minute, where that is in doubt. */
