@@ -162,7 +162,11 @@ export function toProblem(error: unknown): Problem {
       cause: error,
       retryAfterSeconds: error.retryAfterSeconds,
     });
-  if (error instanceof NotFound || error instanceof UpstreamError)
+  if (error instanceof UpstreamError) {
+    const { reason, detail, retryAfterSeconds } = error;
+    return createProblem(reason, { cause: error, detail, retryAfterSeconds });
+  }
+  if (error instanceof NotFound)
     return createProblem(error.reason, { cause: error, retryAfterSeconds: error.retryAfterSeconds });
   // The site refuses URLs that it has just handed out. The contract of streams has no 415.
   if (error instanceof UrlExpired)

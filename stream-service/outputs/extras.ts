@@ -37,8 +37,7 @@ export function planExtras(
   { isMp4, hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
 ): PlannedExtras {
   const { resource, tracks } = found;
-  const isTagged = hasTags && isMp4 && !resource.isLive;
-  const tags = isTagged ? { hasTags, listPlace, clip } : {};
+  const tags = hasTags && isMp4 ? { hasTags, listPlace, clip } : {};
   const extras = sounds ? { ...tags, sounds } : tags;
   if (subtitles === undefined) return extras;
   if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');

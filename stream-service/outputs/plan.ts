@@ -81,7 +81,7 @@ const DECISIONS = {
   copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
   clip: { pair: clip, segments: clip, mp4: clip, file: clip },
   subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
-  media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
+  media: { pair: layOutPair, segments: remux, mp4: copyOrExtend, file: copy },
   combinedWithSubtitles: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
   combinedFromKeyframe: { pair: fromKeyframe, segments: fromKeyframe, mp4: fromKeyframe, file: fromKeyframe },
   combined: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
@@ -199,6 +199,11 @@ function copy(found: KeyedRendition, { subtitles, hasMarks }: MediaQuery) {
   return planCopy(found);
 }
 
+/** A window of a live stream is put together here, so that it has room for tags. A file is sent as it is. */
+function copyOrExtend(found: KeyedRendition, query: MediaQuery) {
+  return query.hasTags && found.tracks[0].window ? extend(found, query) : copy(found, query);
+}
+
 function remux(found: KeyedRendition, query: MediaQuery) {
   const isMp4 = selectRemuxFormat(found.tracks[0]).container === 'mp4';
   return planRemux(found, planExtras(found, { ...query, isMp4 }));
@@ -276,5 +281,5 @@ function planAudioExtras(found: KeyedRendition, query: MediaQuery): PlannedExtra
   const isUnknown = track.audio?.codec === undefined && (container === 'm4a' || isMp4File(track));
   if (!isUnknown && !hasCodec(track, format)) throw new UnsupportedRendition(otherCodec(format));
   const extras = planExtras(found, { ...query, isMp4: true });
-  return container === 'ogg' ? { ...extras, container } : extras;
+  return container === 'ogg' ? { ...extras, container, listPlace: query.listPlace } : extras;
 }

@@ -12,6 +12,8 @@ export interface EncodeChoice {
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** Absent: the short tag of title and artist. */
   readonly fullTag?: FullTag;
+  /** In the short tag. @default that of the item */
+  readonly title?: string;
 }
 
 /** A tag with all that is known of a recording. */

@@ -77,8 +77,11 @@ function gaplessFrame(
   });
 }
 
-const tagOf = (resource: Resource, { fullTag }: EncodeChoice): Buffer =>
-  fullTag ? fullId3Tag(fullTag.text, fullTag.cover) : id3Tag(tagText(resource));
+function tagOf(resource: Resource, { fullTag, title }: EncodeChoice): Buffer {
+  if (fullTag) return fullId3Tag(fullTag.text, fullTag.cover);
+  const text = tagText(resource);
+  return id3Tag({ ...text, title: title ?? text.title });
+}
 
 /**
  * As many frames of sound as the size promised at resolve holds, which includes the short tag and the frame of the length;

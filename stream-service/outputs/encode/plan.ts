@@ -35,7 +35,7 @@ export function planEncode(
   const [track] = tracks;
   const { hasTags: hasRoom, layOut } = encodedFormats[format];
   const fullTag = hasTags && hasRoom ? { text: recordingText(resource, listPlace, clip) } : undefined;
-  const choice: EncodeChoice = { clip, bitrateKbps, fullTag };
+  const choice: EncodeChoice = { clip, bitrateKbps, fullTag, title: listPlace?.chapterTitle };
   const { mimeType, fileExtension } = conversions[format];
   const frames = layOut(resource, track, choice);
   // A file of unknown size may turn out not to be seekable: then the conversion has no size either.

@@ -158,6 +158,14 @@ describe('chapters', () => {
     expect(body.subarray(-framesBytes + 576).equals(clip.body.subarray(-framesBytes + 576))).toBe(true);
     expect(tags).toMatchObject({ title: 'Second / part', artist: 'Someone', album: 'A clip', track: '2' });
     expect(headers['content-disposition']).toContain('filename="Someone - Second part.mp3"');
+    for (const [key, query, extension] of [
+      [mediaKey('audio'), 'format=mp3', '.mp3'],
+      [mediaKey('opus'), 'format=opus', '.opus'],
+    ] as const) {
+      const untagged = await get(key, `${query}&chapter=2`);
+      const { title, TITLE = title, album } = (await chaptersOf(untagged.body, extension)).tags;
+      expect([untagged.status, TITLE, album], query).toEqual([200, 'Second / part', undefined]);
+    }
     const named = await get(combinedKey(), 'chapter=3&name=x', 'HEAD');
     expect([named.status, named.headers['content-disposition']]).toEqual([200, expect.stringContaining('"x.mp4"')]);
     const plain = await get(combinedKey(), 'chapter=3');

@@ -376,6 +376,12 @@ describe('a window of a live stream of fragmented MP4', () => {
       title: 'A clip',
       date: '2026-11-23T20:00:02.000Z',
     });
+    const file = await sendRequest(`${base}?segments=101-102&tags=true`);
+    expect([file.headers['accept-ranges'], file.headers['content-length']]).toEqual([
+      ...['bytes', String(file.body.length)],
+    ]);
+    expect((await inspect(file.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
+    expect(await packetsOf(file.body, 'v')).toEqual(await packetsOf(joined('both', 1, 3), 'v'));
     // The initialization section of the source delays the samples by 1000 s; the window begins at 0.
     const clip = await sendRequest(`${base}?segments=101-104&start=1.3&end=4.7`);
     const { streams, complaints } = await inspect(clip.body, '.mp4');
@@ -398,6 +404,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(await packetsOf(body, 'a')).toEqual(await packetsOf(joined('audio', 1, 4), 'a'));
     const part = await sendRequest(url, { headers: { range: 'bytes=5000-9000' } });
     expect(part.body.equals(body.subarray(5000, 9001))).toBe(true);
+    const tagged = await sendRequest(`${url}&tags=true`);
+    expect((await inspect(tagged.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
   });
 });
 
