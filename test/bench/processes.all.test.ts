@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { freePort, startServer } from '../../bench/processes.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
-import { runProgram } from '../support/media-tools.ts';
+import { processes } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PROCESSES = resolve(import.meta.dirname, '../../bench/processes.ts');
@@ -20,8 +20,8 @@ beforeEach(async () => {
 
 /** One that has ended counts as such before anybody has asked for its exit code. */
 const isRunning = async (pid: number) => {
-  const { output } = await runProgram('ps', ['-o', 'stat=', '-p', String(pid)]);
-  return /^[^Z\s]/.test(output);
+  const row = (await processes()).find((one) => one.pid === pid);
+  return row !== undefined && !row.command.endsWith('<defunct>');
 };
 
 /** A process that starts a server and then does something. Gives it, and the number of its server. */

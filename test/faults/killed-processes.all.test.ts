@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
@@ -61,7 +59,7 @@ const create = (): Resolver =>
   });
 
 /** Ids of the children whose command line contains a text, once every child that has ended is reaped. */
-async function processes(command: string): Promise<number[]> {
+async function processes(command: string): Promise<ProcessRow[]> {
   const rows = await vi.waitFor(
     async () => {
       const all: readonly ProcessRow[] = await descendantsOf(process.pid);
@@ -70,19 +68,12 @@ async function processes(command: string): Promise<number[]> {
     },
     { timeout: 60_000, interval: 20 },
   );
-  return rows
-    .filter((row) => /python|yt_dlp|parsing-worker/.test(row.command) && row.command.includes(command))
-    .map(({ pid }) => pid);
+  return rows.filter((row) => /python|yt_dlp|parsing-worker/.test(row.command) && row.command.includes(command));
 }
-const parentOf = async (pid: number) =>
-  Number((await promisify(execFile)('ps', ['-o', 'ppid=', '-p', String(pid)])).stdout);
 const workers = async () => {
-  const pids = await processes('reelay-worker:');
-  const parents = await Promise.all(pids.map(parentOf));
-  return {
-    worker: pids.find((_, index) => parents[index] === process.pid),
-    forks: pids.filter((_, index) => parents[index] !== process.pid),
-  };
+  const rows = await processes('reelay-worker:');
+  const isWorker = ({ parent }: ProcessRow) => parent === process.pid;
+  return { worker: rows.find(isWorker)?.pid, forks: rows.filter((row) => !isWorker(row)).map(({ pid }) => pid) };
 };
 const resolveLink = (path: string) =>
   resolver.resolve(origin.url(path), { deadline: Date.now() + 100_000, client: 'client' });
@@ -146,7 +137,7 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
 
   it('of the probe, a file keeps its facts', async () => {
     await resolveLink(`/files/clip.mp4?before-${signal}`);
-    const [probe] = await processes('parsing-worker');
+    const [probe] = (await processes('parsing-worker')).map(({ pid }) => pid);
     await signalled(probe, signal);
     expect(await resolveLink(`/files/clip.mp4?after-${signal}`)).toMatchObject(media);
     await hasEnded(probe ?? 0);

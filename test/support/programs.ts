@@ -36,7 +36,6 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   wget: { debian: ['wget'], isForGate: true },
   aria2c: { debian: ['aria2'], isForGate: true },
   mpv: { debian: ['mpv'], isForGate: true },
-  ps: { debian: ['procps'], isForGate: true },
   openssl: { debian: ['openssl'], isForGate: true, files: ['test/sites/**'] },
   unzip: { debian: ['unzip'], isForGate: true },
   xmllint: { debian: ['libxml2-utils'], isForGate: true },

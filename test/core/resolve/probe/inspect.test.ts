@@ -123,6 +123,8 @@ describe('inspectTracks', () => {
       identity: 'direct',
       signal,
       link: origin.url('/'),
+      // The machine may be slow.
+      ...{ trackTimeoutMs: 60_000, totalTimeoutMs: 120_000 },
     });
   const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
   const inspectUntil = (deadline: number, formats: Record<string, unknown>[]) =>
