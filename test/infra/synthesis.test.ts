@@ -1,34 +1,6 @@
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { installPythonPackages } from '../support/python-packages.ts';
-import { regional, regionless } from './deployments.ts';
-import { synthesize, temporaryFolder } from './synth.ts';
+import { synthesize } from './synth.ts';
 
 it('synthesizes one tree to identical stacks', async () => {
   expect(await synthesize('public in us-east-1, again')).toEqual(await synthesize('public in us-east-1'));
-});
-
-/** Looking for garbage less often saves a sixth of its time. */
-const CFN_LINT = 'import gc, sys; gc.set_threshold(200_000); from cfnlint.runner import main; sys.exit(main())';
-
-it('passes cfn-lint', { timeout: 180_000 }, async () => {
-  const python = await installPythonPackages('cfn-lint', 'cfn-lint==1.58.0');
-  const folder = temporaryFolder();
-  const templates = [regionless, regional].flatMap((deployments) =>
-    Object.values(deployments).flatMap(({ templates }) => Object.values(templates)),
-  );
-  const files = templates.map((of, index) => {
-    const file = join(folder, `${index}.json`);
-    writeFileSync(file, JSON.stringify(of));
-    return file;
-  });
-  // W3005: a DependsOn besides a reference, as CDK writes it for construct dependencies.
-  const args = ['-c', CFN_LINT, '--ignore-checks', 'W3005', '--', ...files];
-  const { stdout } = await promisify(execFile)(python, args).catch(({ stdout, stderr }) => ({
-    stdout: stdout + stderr,
-  }));
-  expect(stdout).toBe('');
 });

@@ -82,7 +82,7 @@ describe('npm start', () => {
     service.process.kill('SIGINT');
     expect(await service.ended).toBe(0);
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
-  }, 240_000);
+  }, 600_000);
 
   it('starts without downloads the second time, ends the maintenance of a crashed process and fills NODE_COMPILE_CACHE', async () => {
     await leaveMaintenance(join(folder, 'data'));

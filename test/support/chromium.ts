@@ -1,11 +1,9 @@
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { itWith } from './clients.ts';
-import { findOnPath } from './on-path.ts';
+import { CHROMIUM as CHROMIUM_NAMES, findOnPath } from './on-path.ts';
 
 /** The desktop program; `CHROMIUM_PATH` names one at another place. */
-const CHROMIUM =
-  process.env.CHROMIUM_PATH ??
-  ['chromium', 'chromium-browser', 'google-chrome'].map(findOnPath).find((path) => path !== undefined);
+const CHROMIUM = process.env.CHROMIUM_PATH ?? CHROMIUM_NAMES.map(findOnPath).find((path) => path !== undefined);
 
 /** The same engine without the interface of the desktop program: half the CPU time. */
 const HEADLESS_SHELL = process.env.CHROMIUM_PATH ? undefined : findOnPath('chromium-headless-shell');

