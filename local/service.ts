@@ -135,11 +135,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       log,
     });
     const page = hasPage
-      ? startPage(
-          prebuilt?.pageDir,
-          { log, securityContacts: settings.securityContact, embedOrigins: settings.embedOrigins },
-          shutdown,
-        )
+      ? startPage(prebuilt?.pageDir, { log, securityContacts: settings.securityContact }, shutdown)
       : undefined;
 
     const requestLimit = createRequestLimit(settings);

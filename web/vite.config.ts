@@ -29,7 +29,6 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: page('index'),
-        embed: page('embed'),
         'not-found': page('not-found'),
         early: resolve(WEB, 'src/early.ts'),
       },

@@ -6,7 +6,6 @@ export {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from './archive-progress.ts';
-export { framedBy } from './framed-by.ts';
 export { type LinkUrlOptions, linkUrl } from './link-url.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export { renderOperationTables } from './operation-tables.ts';

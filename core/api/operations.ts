@@ -395,17 +395,6 @@ const table = [
     },
   },
   {
-    operationId: 'Item',
-    ...STREAM,
-    path: '/api/Stream/Item/{key}',
-    summary: 'The item that a rendition belongs to, for players that know the key alone',
-    parameters: [KEY],
-    responses: {
-      200: { description: 'The item', schema: 'StreamedItem' },
-      404: failure('No such key'),
-    },
-  },
-  {
     operationId: 'Segments',
     ...STREAM,
     path: '/api/Stream/Segments/{key}',

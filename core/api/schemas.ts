@@ -173,17 +173,6 @@ const Playback = object({
   subtitles: arrayOf('PlaybackSubtitle', PlaybackSubtitle),
 });
 
-/** An extension of the contract. */
-const StreamedItem = object({
-  title: text,
-  author: text,
-  durationSeconds: nullable(Type.Number({ format: 'double' })),
-  isLive: Type.Boolean(),
-  hasCover: Type.Boolean({ description: 'Whether Cover has a picture' }),
-  mimeType: Type.String(),
-  subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
-});
-
 const Segment = object({
   category: oneOf(SEGMENT_CATEGORIES),
   startSeconds: Type.Number({ format: 'double' }),
@@ -233,7 +222,6 @@ export type MediaDetails = Static<typeof MediaDetails>;
 export type Playback = Static<typeof Playback>;
 export type PlaybackTrack = Static<typeof PlaybackTrack>;
 export type ItemSegments = Static<typeof ItemSegments>;
-export type StreamedItem = Static<typeof StreamedItem>;
 
 /** The schemas by the names that references use. */
 export const schemas = {
@@ -254,7 +242,6 @@ export const schemas = {
   ResourceInformation,
   Segment,
   StreamReference,
-  StreamedItem,
   SubtitleInformation,
   Thumbnail,
   UrlType,

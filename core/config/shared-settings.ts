@@ -51,14 +51,6 @@ export const sharedSettings = inScope('both', {
     default: [],
     description: 'Where to report vulnerabilities of this instance, served at `/.well-known/security.txt`',
   },
-  embedOrigins: {
-    variable: 'EMBED_ORIGINS',
-    parse: origins,
-    default: [],
-    defaultText: 'none',
-    description:
-      'Origins whose pages may frame the player at `/embed/KEY` ([how](sharing.md#on-other-pages)), or `*`; without it that address is answered with 404',
-  },
   toolsChannel: {
     variable: 'TOOLS_CHANNEL',
     parse: oneOf('stable', 'nightly'),

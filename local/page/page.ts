@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { framedBy, problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
+import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
 import { matchesEntityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -21,8 +21,6 @@ export interface PageOptions {
   readonly built: Promise<string>;
   /** URIs at which to report vulnerabilities, for `/.well-known/security.txt`. @default none */
   readonly securityContacts?: readonly string[];
-  /** Origins whose pages may frame the player, or `*`. @default none: it is not served */
-  readonly embedOrigins?: readonly string[];
   readonly log: Log;
 }
 
@@ -31,14 +29,9 @@ type Files = ReadonlyMap<string, PageFile>;
 /** Sent with status 404, never at its own path. */
 const NOT_FOUND = '/not-found';
 const RETRY_SECONDS = 2;
-/** Sent for the paths of players alone. */
-const EMBED = '/embed';
-const UNLISTED = [NOT_FOUND, EMBED];
-const EMBED_PATH = /^\/embed\/[\w.-]+$/;
 
 /** Serves the page from memory when it has been built; until then a notice with 503. */
-export function createPage({ built, securityContacts = [], embedOrigins = [], log }: PageOptions): Page {
-  const embedHeaders = framedBy(headers, embedOrigins);
+export function createPage({ built, securityContacts = [], log }: PageOptions): Page {
   let files: Files | undefined;
   let hasFailed = false;
   const ready = built.then(loadPageFiles).then(
@@ -59,8 +52,7 @@ export function createPage({ built, securityContacts = [], embedOrigins = [], lo
       // No page reads a body: it is discarded.
       request.resume();
       const path = pathOf(request.url ?? '/') ?? '';
-      const isEmbed = embedOrigins.length > 0 && EMBED_PATH.test(path);
-      for (const [name, value] of Object.entries(isEmbed ? embedHeaders : headers)) response.setHeader(name, value);
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.shouldKeepAlive = false;
         return answerProblem({ request, response }, problems.methodNotAllowed('GET, HEAD'));
@@ -68,7 +60,7 @@ export function createPage({ built, securityContacts = [], embedOrigins = [], lo
       if (path === SECURITY_TEXT_PATH && securityContacts.length > 0)
         return sendSecurityText(response, securityContacts);
       if (!files) return sendNotice(response, hasFailed ? FAILED : BUILDING);
-      const found = UNLISTED.includes(path) ? undefined : files.get(isEmbed ? EMBED : path);
+      const found = path === NOT_FOUND ? undefined : files.get(path);
       const missing = files.get(NOT_FOUND);
       if (found) sendFile(request, response, found);
       else if (missing) sendMissing(request, response, missing);

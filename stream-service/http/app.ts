@@ -22,7 +22,6 @@ import {
   ownJobId,
   predictRange,
   preflightHeaders,
-  type SignKey,
   signerFor,
 } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -42,8 +41,8 @@ import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { createSendEvents } from './event-streams.ts';
-import { itemRoute, toItem, toSegments } from './item.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
+import { segmentsRoute } from './segments.ts';
 import type { StalledClients } from './send-body.ts';
 import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';
 
@@ -151,12 +150,6 @@ interface Route {
   Querystring: Query;
 }
 
-/** What signs links in a response of a private instance, and names jobs of its access keys. */
-interface Signers {
-  readonly key: SignKey;
-  readonly job: (jobId: string) => string;
-}
-
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
   const { find, sessions, outputs, segments, stalledClients, log } = dependencies;
@@ -177,11 +170,14 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
   const route =
     <Found extends Named>(
       findByKey: (key: string) => Promise<Found>,
-      /** @throws Problem 400 for an invalid query */
+      /**
+       * @returns what plans the output; `ownJob` names a job among those of the access key
+       * @throws Problem 400 for an invalid query
+       */
       parse: (
         query: Query,
         params: Route['Params'],
-      ) => (found: Found, sign: Signers) => OutputPlan | Promise<OutputPlan>,
+      ) => (found: Found, ownJob: (jobId: string) => string) => OutputPlan | Promise<OutputPlan>,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
@@ -193,8 +189,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
-        const job = (jobId: string) => ownJobId(jobId, accessHeader);
-        const plan = await planFor(found, { key: signKey, job });
+        const plan = await planFor(found, (jobId) => ownJobId(jobId, accessHeader));
         const { partTitle, version } = plan;
         const hasSkips = (query.skip ?? query.mark) !== undefined;
         const named = { ...found, fileName, partTitle, version, hasSkips };
@@ -266,12 +261,10 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
     ArchiveProgress: (operationId) =>
       archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
-    Item: (operationId) => itemRoute(app, routePath(operationId), find, toItem),
-    Segments: (operationId) =>
-      itemRoute(app, routePath(operationId), find, async ({ resource }) => toSegments(await segments.list(resource))),
+    Segments: (operationId) => segmentsRoute(app, routePath(operationId), find, segments),
     Archive: route(find.archive, (query) => {
       const { jobId, ...parameters } = parseArchiveParameters(query);
-      return (found, sign) => planArchive(found, { ...parameters, ...(jobId && { jobId: sign.job(jobId) }) });
+      return (found, ownJob) => planArchive(found, { ...parameters, ...(jobId && { jobId: ownJob(jobId) }) });
     }),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);

@@ -229,11 +229,6 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required'],
     responses: { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
-  'GET /api/Stream/Item/{key}': {
-    operationId: 'Item',
-    parameters: ['path key string required'],
-    responses: { 200: 'StreamedItem', 404: PROBLEM },
-  },
   'GET /api/Stream/Segments/{key}': {
     operationId: 'Segments',
     parameters: ['path key string required'],

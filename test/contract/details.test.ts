@@ -92,20 +92,6 @@ describe('GET /api/Stream/Cover/{key}', () => {
   });
 });
 
-describe('GET /api/Stream/Item/{key}', () => {
-  it('answers what GetDetails does, by the key of a rendition alone', async () => {
-    const { title, author, durationSeconds, isLive, subtitles } = await getDetails('/site/detailed/item');
-    const { resource } = await target.resolve('/site/detailed/item');
-    const video = resource.mediaItems[0]?.video;
-    const answer = await target.get(`/api/Stream/Item/${video?.bestQualityKey}`);
-    expect(target.api.expectAnswer('GET', '/api/Stream/Item/{key}', answer)).toEqual({
-      ...{ title, author, durationSeconds, isLive, subtitles },
-      hasCover: true,
-      mimeType: video?.bestQualityMimeType,
-    });
-  });
-});
-
 describe('GET /api/Stream/Subtitle/{key}', () => {
   const keyOf = async (language: string) =>
     (await getDetails('/site/detailed/one')).subtitles.find((subtitle) => subtitle.language === language)?.key ?? '';

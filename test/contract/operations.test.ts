@@ -42,7 +42,6 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['HlsFile', () => firstPlaylist('/files/clip.mp4'), /mpegurl$/],
   ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
-  ['Item', async () => `/api/Stream/Item/${await keyOf('/site/detailed/operations')}`, /^application\/json/],
   ['Segments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
   ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
   ['ArchiveList', () => getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}`), /^application\/zip/],

@@ -25,7 +25,6 @@ const FULL = {
   ...{ corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
   accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
   securityContact: 'mailto:security@media.example',
-  embedOrigins: 'https://blog.example,https://news.example:8443',
   toolsVersion: '2026.11.20',
   canaryLinks: 'https://site.example/watch',
   sponsorblockUrl: 'https://segments.example',

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
-import { distribution } from './distribution.ts';
 import { resourcesByRole } from './permissions.ts';
 import { FUNCTIONS, mainTemplate } from './synth.ts';
 import { onlyResource, resourcesOfType } from './template.ts';
@@ -55,7 +54,7 @@ const settingsRead = () => {
 /** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI)/;
-const OF_THE_EDGE = ['EMBED_ORIGINS', 'SECURITY_CONTACT'];
+const OF_THE_EDGE = ['SECURITY_CONTACT'];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'MAX_RESOLVES_PER_CLIENT',
@@ -195,34 +194,6 @@ it.each(PROFILE_NAMES)('passes secrets of %s by reference only', (name) => {
       expect(Variables.ORIGIN_SECRET).toEqual({ 'Fn::GetAtt': ['OriginSecret', 'Accepted'] });
   }
 });
-
-it.each(['hobby', 'team'] as const)(
-  'lets the pages of %s that embedOrigins names frame the player, and nothing else',
-  (name) => {
-    const of = deployed[name];
-    const { CacheBehaviors, DefaultCacheBehavior } = distribution(of);
-    const embed = CacheBehaviors.find(({ PathPattern }) => PathPattern === '/embed/*');
-    const { ResponseHeadersPolicyId: own, ...behaviour } = DefaultCacheBehavior;
-    expect(embed).toMatchObject(behaviour);
-    const policies = resourcesOfType(of, 'AWS::CloudFront::ResponseHeadersPolicy').map(({ id, properties }) => {
-      const { SecurityHeadersConfig } = properties.ResponseHeadersPolicyConfig as never as Record<
-        string,
-        Record<string, unknown>
-      >;
-      return [id, SecurityHeadersConfig] as const;
-    });
-    const headersOf = (policy: unknown) => policies.find(([id]) => id === (policy as { Ref: string }).Ref)?.[1];
-    expect(headersOf(own)).toMatchObject({ FrameOptions: { FrameOption: 'DENY' } });
-    expect(headersOf(embed?.ResponseHeadersPolicyId)).not.toHaveProperty('FrameOptions');
-    expect(headersOf(embed?.ResponseHeadersPolicyId)).toMatchObject({
-      ContentSecurityPolicy: {
-        ContentSecurityPolicy: expect.stringMatching(
-          /; frame-ancestors https:\/\/blog.example https:\/\/news.example:8443$/,
-        ),
-      },
-    });
-  },
-);
 
 describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => {
   it('are readable by the function that copies their hashes alone', () => {

@@ -18,7 +18,6 @@ describe('readContext', () => {
       reelayEnvironment: 'Production',
       corsAllowedOrigins: [],
       securityContact: [],
-      embedOrigins: [],
       toolsChannel: 'nightly',
       canaryLinks: [],
       toolsUpdateHours: 12,

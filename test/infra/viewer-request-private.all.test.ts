@@ -107,11 +107,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   });
 
   it.each([
-    [`/embed/${KEY}`, '/embed.html'],
-    [`/embed/${signed}`, '/embed.html'],
-    ['/embed/', '/embed/'],
-    ['/embed/a/b', '/embed/a/b'],
-    ['/embedded/a', '/embedded/a'],
     ['/problems/bot-check', '/problems/bot-check.html'],
     ['/problems/bot-check/a', '/problems/bot-check/a'],
   ])('sends %s to the page without a key, as %s', async (uri, path) =>
@@ -152,7 +147,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
       requestOf(`/api/Stream/Media/${signed}`),
       requestOf(`/api/Stream/Media/${signed}x`),
       requestOf('/api/App'),
-      requestOf(`/embed/${signed}`),
     ];
     // The store of this run has one value for every key.
     const cases = requests.map((request) => ({ request, lease: HASH }));

@@ -89,7 +89,6 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     ['/problems/', '/problems/'],
     ['/assets/Index-1a2B.js', '/assets/Index-1a2B.js'],
     ['/abc/defghi/x.png', '/abc/defghi/x.png'],
-    [`/embed/${KEY}`, `/embed/${KEY}`],
     ['/apis/App', '/apis/App'],
     ['/constructor', '/constructor'],
     ['/__proto__', '/__proto__'],

@@ -13,7 +13,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(100)}`;
 const FILES: Readonly<Record<string, string>> = {
   'index.html': START,
-  'embed.html': '<title>player</title>',
   'not-found.html': '<title>nothing here</title>',
   'assets/index-abc.js': 'export const some = 1;'.repeat(50),
   'icon.svg': '<svg/>',
@@ -30,7 +29,7 @@ const log = { info: () => undefined, warn: () => undefined, error: (message: str
 /** The page on a server of its own; what is not the page's is answered `api`. */
 async function serve(
   built: Promise<string>,
-  options: Pick<PageOptions, 'securityContacts' | 'embedOrigins'> = {},
+  options: Pick<PageOptions, 'securityContacts'> = {},
 ): Promise<{ page: Page; baseUrl: string; port: number }> {
   const page = createPage({ built, log, ...options });
   const server = createServer((request, response) => {
@@ -131,9 +130,6 @@ describe('missing files', () => {
     '/nowhere',
     '/not-found',
     '/not-found.html',
-    '/embed',
-    '/embed.html',
-    '/embed/a-key',
     '/index.html',
     '/assets',
     '/assets/',
@@ -185,21 +181,6 @@ describe('missing files', () => {
         status: 405,
       });
     }
-  });
-});
-
-describe('the player', () => {
-  it('may be framed by the sites that EMBED_ORIGINS names', async () => {
-    const { page, baseUrl: at } = await serve(Promise.resolve(dir), { embedOrigins: ['https://a.example', '*'] });
-    await page.ready;
-    const { status, headers, body } = await sendRequest(`${at}/embed/a_Key-1.sig.2?x`);
-    expect([status, body.toString()]).toEqual([200, FILES['embed.html']]);
-    expect(headers['content-security-policy']).toMatch(/; frame-ancestors https:\/\/a\.example \*$/);
-    expect(headers).not.toHaveProperty('x-frame-options');
-    expect(headers).toHaveProperty('x-content-type-options', 'nosniff');
-    expect((await sendRequest(`${at}/`)).headers['x-frame-options']).toBe('DENY');
-    for (const path of ['/embed', '/embed/', '/embed/a/b', '/embed/a%2fb'])
-      expect((await sendRequest(at + path)).status, path).toBe(404);
   });
 });
 

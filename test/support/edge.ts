@@ -66,7 +66,6 @@ export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
     ...(isPrivate && {
       access: { corsAllowedOrigins: CORS_ORIGINS },
       securityContacts: SECURITY_CONTACTS,
-      isEmbeddable: true,
     }),
   });
 

@@ -54,10 +54,6 @@ export interface paths {
     /** The cover of the item that a rendition belongs to, as the source has it */
     get: operations["Cover"];
   };
-  "/api/Stream/Item/{key}": {
-    /** The item that a rendition belongs to, for players that know the key alone */
-    get: operations["Item"];
-  };
   "/api/Stream/Segments/{key}": {
     /** The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL */
     get: operations["Segments"];
@@ -262,17 +258,6 @@ export interface components {
       worstQualityMimeType?: string | null;
       urlType?: components["schemas"]["UrlType"];
       renditions?: components["schemas"]["MediaRendition"][] | null;
-    };
-    StreamedItem: {
-      title: string | null;
-      author: string | null;
-      /** Format: double */
-      durationSeconds: number | null;
-      isLive: boolean;
-      /** @description Whether Cover has a picture */
-      hasCover: boolean;
-      mimeType: string;
-      subtitles: components["schemas"]["SubtitleInformation"][];
     };
     SubtitleInformation: {
       key: string | null;
@@ -704,23 +689,6 @@ export interface operations {
       /** @description If-None-Match has the ETag */
       304: {
         content: {
-        };
-      };
-    };
-  };
-  /** The item that a rendition belongs to, for players that know the key alone */
-  Item: {
-    parameters: {
-      path: {
-        /** @description A key taken from a resolve response */
-        key: string;
-      };
-    };
-    responses: {
-      /** @description The item */
-      200: {
-        content: {
-          "application/json": components["schemas"]["StreamedItem"];
         };
       };
     };

@@ -23,7 +23,6 @@ import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { CfnSubscription } from 'aws-cdk-lib/aws-pricingplanmanager';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
-import { framedBy } from '../../../core/api/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { spendingPlan } from '../../cost/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
@@ -73,9 +72,8 @@ export class EdgeDistribution extends Construct {
   constructor(scope: Construct, id: string, props: EdgeDistributionProps) {
     super(scope, id);
     const { deployment, page, firewall } = props;
-    const { domain, certificateArn, embedOrigins } = deployment.settings;
+    const { domain, certificateArn } = deployment.settings;
     const origins = this.#behaviours(props);
-    const headers = pageHeaders(deployment.pageHeadersFile);
     const pageBehaviour: BehaviorOptions = {
       // LIST makes S3 answer 404 instead of 403 for missing objects.
       origin: S3BucketOrigin.withOriginAccessControl(page, {
@@ -89,6 +87,7 @@ export class EdgeDistribution extends Construct {
       cachePolicy: CachePolicy.CACHING_OPTIMIZED,
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       functionAssociations: origins.functionAssociations,
+      responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
     };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: `Reelay ${deployment.settings.stage}`,
@@ -102,18 +101,12 @@ export class EdgeDistribution extends Construct {
         }),
       defaultRootObject: 'index.html',
       errorResponses: UNCACHED_ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-      defaultBehavior: { ...pageBehaviour, responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', headers) },
+      defaultBehavior: pageBehaviour,
       additionalBehaviors: {
         ...Object.fromEntries(FUNCTION_PATHS_OF_STREAMS.map((path) => [anyCasePath(path), origins.api])),
         [anyCasePattern(STREAM_PREFIX)]: origins.stream,
         [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,
-        ...(embedOrigins.length > 0 && {
-          '/embed/*': {
-            ...pageBehaviour,
-            responseHeadersPolicy: createHeadersPolicy(this, 'EmbedHeaders', framedBy(headers, embedOrigins)),
-          },
-        }),
         // Matches other paths of three letters too: the viewer-request function sends these to the page.
         [anyCasePath(MCP_PATH)]: origins.api,
       },

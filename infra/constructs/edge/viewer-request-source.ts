@@ -50,13 +50,10 @@ export interface ViewerRequestOptions {
   readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];
-  /** Whether pages may frame the player. @default false */
-  readonly isEmbeddable?: boolean;
 }
 
-/** Patterns of paths that documents answer, without the behind that they ignore. */
+/** Paths that documents answer. */
 const PROBLEM_DOCUMENTS = String.raw`\/problems\/[a-z-]+$`;
-const EMBED_DOCUMENT = String.raw`\/embed(?=\/[\w.-]+$)`;
 
 /** CloudFront's limit of a function. */
 export const MAX_FUNCTION_BYTES = 10_240;
@@ -71,7 +68,6 @@ export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profil
     mode: profile.streamHost === 'on-demand' ? 'on-demand' : 'balanced',
     access: settings.accessKeysSecret ? { corsAllowedOrigins: settings.corsAllowedOrigins } : undefined,
     securityContacts: settings.securityContact,
-    isEmbeddable: settings.embedOrigins.length > 0,
   });
 };
 
@@ -102,10 +98,9 @@ const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id
  * @throws SettingError when settings make it too long
  */
 export function viewerRequestSource(options: ViewerRequestOptions): string {
-  const { mode, access, securityContacts = [], isEmbeddable } = options;
-  const documents = [PROBLEM_DOCUMENTS, ...(isEmbeddable ? [EMBED_DOCUMENT] : [])];
+  const { mode, access, securityContacts = [] } = options;
   const source = readSource('viewer-request.js')
-    .replace('__DOCUMENTS__', () => documents.join('|'))
+    .replace('__DOCUMENTS__', () => PROBLEM_DOCUMENTS)
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.

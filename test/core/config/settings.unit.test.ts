@@ -39,7 +39,6 @@ describe('readSettings', () => {
       'mailto:security@a.example, https://a.example/report?x=1, tel:+4915112345',
       { securityContact: ['mailto:security@a.example', 'https://a.example/report?x=1', 'tel:+4915112345'] },
     ],
-    ['EMBED_ORIGINS', 'https://a.example, *', { embedOrigins: ['https://a.example', '*'] }],
     ['CORS_ALLOWED_ORIGINS', '*', { corsAllowedOrigins: ['*'] }],
     ['DATA_DIR', '/srv/reelay', { dataDir: '/srv/reelay', toolsDir: '/srv/reelay/tools' }],
     ['DATA_MAX_BYTES', '1099511627776', { dataMaxBytes: 2 ** 40 }],

@@ -54,14 +54,4 @@ describe('built page', () => {
     expect((await page.textContent('h1'))?.trim()).toBeTruthy();
     expect(complaints.filter((text) => /content security policy|refused to/i.test(text))).toEqual([]);
   });
-
-  it('shares next to nothing with the player for other sites', async () => {
-    let bytes = 0;
-    page.on('response', async (response) => {
-      if (response.url().includes('/assets/')) bytes += (await response.body()).length;
-    });
-    await page.goto(`${baseUrl}/embed/KEY`, { waitUntil: 'networkidle' });
-    expect(bytes).toBeGreaterThan(3000);
-    expect(bytes).toBeLessThan(10_000);
-  });
 });

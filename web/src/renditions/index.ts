@@ -23,6 +23,6 @@ export {
 export { MP3_BITRATES_KBPS } from './conversions.ts';
 export { fileNameOf } from './file-name.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, selectPreferred } from './format-preference.ts';
-export { ALL_LANGUAGES } from './languages.ts';
+export { ALL_LANGUAGES, languageName } from './languages.ts';
 export { PLAYLIST_FORMATS, type PlaylistFormat, secondsOf, selectForPlaylist } from './playlist-format.ts';
 export { holdsSubtitles, languageChange, type Menus, menusOf, nameOf, withExtras } from './sentence.ts';

@@ -1,6 +1,14 @@
-import { languageName } from '../media/index.ts';
 import type { AudioVersion, Choice, DetailedAudio } from './choice.ts';
 import { withSuffix } from './file-name.ts';
+
+/** The name of a language in another one; the tag itself where it names none: sources name languages freely. */
+export function languageName(language: string, locale: string): string {
+  try {
+    return new Intl.DisplayNames(locale, { type: 'language' }).of(language) ?? language;
+  } catch {
+    return language;
+  }
+}
 
 /** The version of a file that has each language as a track. */
 export const ALL_LANGUAGES = 'all';

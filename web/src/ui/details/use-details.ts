@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Api, ApiFailure } from '../../api/index.ts';
 import { createTtlCache, type Texts } from '../../lib/index.ts';
-import { languageName } from '../../media/index.ts';
-import { ALL_LANGUAGES, type AudioVersion, type Segment } from '../../renditions/index.ts';
+import { ALL_LANGUAGES, type AudioVersion, languageName, type Segment } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { useLoaded } from '../controls/index.ts';
 import { type LoadedDetails, loadDetails, loadSegments, type SubtitleInformation } from './media-details.ts';
