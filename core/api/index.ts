@@ -23,8 +23,6 @@ export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStr
 export { problemPages, renderProblemReference } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
 export {
-  ARCHIVE_FORMATS,
-  type ArchiveFormat,
   type ArchiveParameters,
   archiveQuery,
   type EntryEncoding,

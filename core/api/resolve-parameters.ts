@@ -107,10 +107,10 @@ export function parseGetParameters(rawQuery: string): GetParameters {
   const isSplit = parseSplit(words.split);
   // Files of chapters are told apart by their tags: they have them unless told otherwise.
   const tags = query.tags ?? (isSplit ? 'true' : undefined);
-  const archive = findArchiveFormat(words.format) && parseArchiveParameters({ ...query, tags });
+  const archive = words.format === ARCHIVE_FORMAT ? parseArchiveParameters({ ...query, tags }) : undefined;
   if (archive && (query.start ?? query.end ?? query.chapter) !== undefined)
     throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
-  if (isSplit && !archive) throw problems.badRequest('split needs format=zip or tar');
+  if (isSplit && !archive) throw problems.badRequest('split needs format=zip');
   const dropped = isSplit ? ['subtitles', 'mark'].find((name) => words[name] !== undefined) : undefined;
   if (dropped) throw problems.badRequest(`${dropped} cannot be combined with split=chapters`);
   if (archive) return { ...archive, format: undefined, archive, entries: parseEntries(words.entries), isSplit };
@@ -136,26 +136,20 @@ function decodeQuery(rawQuery: string, names: readonly string[]): Query {
 function parseFormat(text: string | undefined): ConversionName | undefined {
   const format = findConversionName(text);
   if (text !== undefined && !format)
-    throw problems.badRequest(`format must be ${[...conversionNames, ...ARCHIVE_FORMATS].join(', ')}, or absent`);
+    throw problems.badRequest(`format must be ${[...conversionNames, ARCHIVE_FORMAT].join(', ')}, or absent`);
   return format;
 }
 
-/** Formats of an archive; the first one is the default. */
-export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
-export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
-
-const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
-  ARCHIVE_FORMATS.find((format) => format === text);
+const ARCHIVE_FORMAT = 'zip';
 
 /** What is sent of each entry of a list. */
 export interface EntryEncoding extends Selection, SoundParameters {}
 
 /** What Archive streams of a list. */
 export interface ArchiveParameters extends EntryEncoding {
-  readonly format: ArchiveFormat;
   /** Number of the first entry, from 1. */
   readonly from: number;
-  /** Reports the progress of a ZIP. */
+  /** Reports its progress. */
   readonly jobId?: string;
 }
 
@@ -188,13 +182,10 @@ function parseEntries(text: string | undefined): EntrySelection | undefined {
 export function parseArchiveParameters(query: Query): ArchiveParameters {
   const words = wordsOf(query);
   const encoding = parseEncoding(words);
-  const format = findArchiveFormat(words.format ?? ARCHIVE_FORMATS[0]);
-  if (!format) throw problems.badRequest(`format must be ${ARCHIVE_FORMATS.join(', ')}, or absent`);
+  if ((words.format ?? ARCHIVE_FORMAT) !== ARCHIVE_FORMAT) throw problems.badRequest('format must be zip, or absent');
   const from = words.from ?? '1';
   if (!NUMBER.test(from)) throw problems.badRequest('from must be the number of an entry, such as 12');
-  const jobId = parseJobId(query.jobId);
-  if (jobId && format === 'tar') throw problems.badRequest('jobId needs format=zip');
-  return { ...encoding, format, from: Number(from), jobId };
+  return { ...encoding, from: Number(from), jobId: parseJobId(query.jobId) };
 }
 
 /** What each entry of a list is sent as. @throws Problem 400 for a bit rate of anything but MP3 */
@@ -209,17 +200,16 @@ export const SOUND_OF_LIST: ArchiveParameters = {
   quality: 'audio',
   codec: 'compatible',
   hasTags: false,
-  format: 'zip',
   from: 1,
 };
 
 /** The query of Archive that `parseArchiveParameters` reads as these parameters. */
-export function archiveQuery({ format, from, jobId, ...encoding }: ArchiveParameters): URLSearchParams {
+export function archiveQuery({ from, jobId, ...encoding }: ArchiveParameters): URLSearchParams {
   const { quality, ...query } = encodingQuery(encoding);
   return toQuery({
     quality: quality === 'best' ? undefined : quality,
     ...query,
-    format,
+    format: ARCHIVE_FORMAT,
     from: from === 1 ? undefined : from,
     jobId,
   });

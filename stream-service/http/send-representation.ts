@@ -44,7 +44,7 @@ export interface Named {
 /**
  * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. What has an
  * exact length may be kept for an hour, by ranges; caches must not keep the rest, which has no ranges to resume with, nor
- * Combined and ZIP archives, which ignore them.
+ * Combined, which ignores them, and archives, whose progress is reported as they are sent.
  */
 export function responseHeaders(
   operationId: StreamOperationId,
@@ -54,8 +54,8 @@ export function responseHeaders(
 ): Record<string, string> {
   const { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation } = head;
   const { isInline, startSeconds } = head;
-  const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
-  const isCacheable = !isLive && size !== undefined && isRanged;
+  const isKept = operationId !== 'Combined' && operationId !== 'Archive';
+  const isCacheable = !isLive && size !== undefined && isKept;
   const isForAll = fileName === undefined && !hasSkips;
   const naming =
     fileName === undefined

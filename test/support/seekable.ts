@@ -5,7 +5,7 @@ export interface SeekableOptions {
   /** Ranges to read besides those of growing size that make up the whole: first and last byte. @default none */
   readonly edges?: readonly (readonly [first: number, last: number])[];
   /** Who may keep it. @default 'public' */
-  readonly cache?: 'public' | 'private';
+  readonly cache?: 'public' | 'private' | 'no-store';
 }
 
 /**
@@ -24,7 +24,7 @@ export async function expectSeekable(
     'content-length': String(body.length),
     'accept-ranges': 'bytes',
     etag: expect.stringMatching(/^"[\w-]{22}"$/),
-    'cache-control': `${cache}, max-age=3600, must-revalidate, stale-if-error=0`,
+    'cache-control': cache === 'no-store' ? cache : `${cache}, max-age=3600, must-revalidate, stale-if-error=0`,
   });
   const head = await sendRequest(url, { method: 'HEAD' });
   expect(head.status).toBe(200);

@@ -1,4 +1,4 @@
-export { createStoredBlocks } from './stored-blocks.ts';
+export { createStoredBlocks, MAX_BLOCK_BYTES, STORED_BLOCK_BYTES, storedBytes } from './stored-blocks.ts';
 export {
   centralDirectory,
   dataDescriptor,

@@ -4,7 +4,10 @@
  */
 
 const HEADER_BYTES = 5;
-const MAX_BLOCK_BYTES = 65_535;
+/** Data of a block. */
+export const MAX_BLOCK_BYTES = 65_535;
+/** A block with its header. */
+export const STORED_BLOCK_BYTES = HEADER_BYTES + MAX_BLOCK_BYTES;
 
 /** Bytes of the blocks for data of a size. */
 export const storedBytes = (size: number): number => size + HEADER_BYTES * (Math.ceil(size / MAX_BLOCK_BYTES) + 1);

@@ -19,8 +19,11 @@ export interface ArchiveJobs {
 }
 
 export interface ArchiveJob {
-  /** Passes the entries on, and reports each when it is taken and when the next one is. */
-  report(feed: EntryFeed, titleOf: (number: number) => string | null): EntryFeed;
+  /**
+   * Passes the entries on, and reports each when it is taken and when the next one is.
+   * @param before entries that an earlier request was sent
+   */
+  report(feed: EntryFeed, titleOf: (number: number) => string | null, before: number): EntryFeed;
   /** Settles when the table has the end. Further calls have no effect. */
   end(state: 'done' | 'failed'): Promise<void>;
 }
@@ -101,9 +104,9 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
       }, intervalMs).unref();
 
       return {
-        async *report(feed, titleOf) {
+        async *report(feed, titleOf, before) {
           // An archive may be begun again without a length.
-          change({ completed: 0, current: null, skipped: 0 });
+          change({ completed: before, current: null, skipped: 0 });
           for await (const entry of feed) {
             if (isFailed(entry)) {
               change({ skipped: job.progress.skipped + 1 });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import type { ByteRange, PredictedRange } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import { firstBytes } from '../../source/index.ts';
@@ -23,8 +24,7 @@ import {
 } from './entry-feed.ts';
 import type { ArchiveJob, ArchiveJobs } from './jobs.ts';
 import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive, type PlannedFile } from './plan.ts';
-import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
-import { zipArchive } from './zip-archive.ts';
+import { plannedZip, readChecksums, uncheckedFiles, zipArchive, zipExtents, zipJobs } from './zip-archive.ts';
 
 export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
   readonly outputs: Outputs<RenditionPlan>;
@@ -34,7 +34,7 @@ export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<Entr
 
 /** Streams the entries of lists as archives. */
 export interface Archives {
-  open(plan: PlannedArchive, opening: Pick<Opening, 'session' | 'isForHead'>): Promise<Representation>;
+  open(plan: PlannedArchive, opening: Pick<Opening, 'session' | 'range' | 'isForHead'>): Promise<Representation>;
 }
 
 /** The response that an archive is sent with. */
@@ -69,10 +69,6 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       const { size, etag, fileExtension, read } = await outputs.open(plan, session, range);
       const path = pathOf(number, naming, fileExtension);
       if (planned) requirePlanned(planned, { path, size, etag });
-      if (size === undefined && request.parameters.format === 'tar')
-        throw new UnsupportedRendition(
-          'TAR requires its length in advance, which is known only at its end. Use format=zip.',
-        );
       const body = read(range.first, range.last);
       session.onClose(() => body.destroy());
       // While it waits for its turn, nothing else listens.
@@ -89,10 +85,8 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
   const createFeed = (
     request: ArchiveRequest,
     { session, job }: Sending,
+    jobs: readonly EntryJob[],
     plan?: ArchivePlan,
-    jobs: readonly EntryJob[] = (plan?.files ?? [...request.contents.entries.keys()].map((number) => ({ number }))).map(
-      ({ number }) => ({ number, range: { first: 0 } }),
-    ),
   ): EntryFeed => {
     const planned = new Map(plan?.files.map((file) => [file.number, file]));
     const onFailed = () => {
@@ -101,58 +95,78 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     const open = (job: EntryJob) => openEntry(job, request, session, planned.get(job.number));
     const feed = feedEntries({ jobs, open, onFailed, signal: session.signal, wait });
     const { entries } = request.contents;
-    return job ? job.report(feed, (number) => entries.get(number)?.title ?? null) : feed;
+    const before = plan ? plan.files.findIndex(({ number }) => number === jobs[0]?.number) : 0;
+    return job ? job.report(feed, (number) => entries.get(number)?.title ?? null, Math.max(0, before)) : feed;
   };
 
   /** An archive whose length is unknown, because some entry's is. */
   const openSequence = async (request: ArchiveRequest, sending: Sending): Promise<Representation> => {
     const { session, job } = sending;
-    const { contents, parameters } = request;
-    const feed = await startFeed(createFeed(request, sending), parameters.format === 'tar');
+    const { contents } = request;
+    const jobs = [...contents.entries.keys()].map((number) => ({ number, range: { first: 0 } }));
+    const feed = await startFeed(createFeed(request, sending, jobs));
     const onBreak = (number: number, error: unknown) => {
       // The client has left, or the service drains: the archive ends, not the entry.
       if (session.signal.aborted) throw error;
       log.warn('Entry of an archive failed midway', { list: contents.list.id, number, error });
     };
     const { indexFile } = contents;
-    const bytes = () =>
-      parameters.format === 'tar'
-        ? tarArchive({ feed, indexFile })
-        : zipArchive({ feed, indexFile, isExact: false, onBreak });
-    return { ...archiveHead(parameters.format), acceptRanges: 'none', read: () => toStream(bytes(), job) };
+    return { ...archiveHead(), read: () => toStream(zipArchive({ feed, indexFile, onBreak }), job) };
   };
 
-  /** Undefined when the first entry is not as planned: nothing has been promised yet. */
-  const openZip = async (request: ArchiveRequest, sending: Sending, plan: ArchivePlan) => {
-    const feed = createFeed(request, sending, plan);
-    const { value: first } = await feed.next();
-    if (!first || isFailed(first)) return void (await feed.return(undefined));
-    const onBreak = () => plans.reject(request);
-    const options = { feed: startWith([first], feed), indexFile: () => plan.index, isExact: true, onBreak };
-    return { ...archiveHead(request.parameters.format, plan), read: () => toStream(zipArchive(options), sending.job) };
-  };
-
-  const openTar = (request: ArchiveRequest, session: StreamSession, plan: ArchivePlan): Representation => {
-    const extents = tarExtents(plan);
-    const read = (first: number, last = plan.size - 1) => {
-      const feed = createFeed(request, { session }, plan, tarJobs(extents, first, last));
-      return toStream(plannedTar(extents, { first, last }, feed));
+  /** An archive of known length. Undefined when the first entry of the whole is not as planned: nothing has been promised yet. */
+  const openPlanned = async (
+    request: ArchiveRequest,
+    sending: Sending,
+    plan: ArchivePlan,
+    predicted: PredictedRange,
+  ): Promise<Representation | undefined> => {
+    const { session } = sending;
+    const { checksums } = plan;
+    const extents = zipExtents(plan);
+    const whole = { first: 0, last: plan.size - 1 };
+    const feedOf = (range: ByteRange) => createFeed(request, sending, zipJobs(extents, range), plan);
+    let ahead: EntryFeed | undefined;
+    if (predicted.first === 0 && predicted.last === undefined) {
+      const feed = feedOf(whole);
+      const { value: first } = await feed.next();
+      if (!first || isFailed(first)) return void (await feed.return(undefined));
+      ahead = startWith([first], feed);
+    }
+    async function* bytesOf(range: ByteRange): AsyncGenerator<Buffer> {
+      const feed = (range.first === 0 && range.last === whole.last && ahead) || feedOf(range);
+      const unchecked = uncheckedFiles(extents, range).filter(({ number }) => !checksums.has(number));
+      const checks = createFeed(
+        request,
+        { session },
+        unchecked.map(({ number }) => ({ number, range: { first: 0 } })),
+        plan,
+      );
+      const checksumOf = readChecksums(unchecked, checks, checksums);
+      try {
+        yield* plannedZip({ extents, range, feed, checksums, checksumOf });
+      } catch (error) {
+        if (!session.signal.aborted) plans.reject(request);
+        throw error;
+      }
+    }
+    return {
+      ...archiveHead(plan),
+      read: (first, last = whole.last) => toStream(bytesOf({ first, last }), sending.job),
     };
-    return { ...archiveHead('tar', plan), read };
   };
 
   return {
-    async open({ request, jobId }, { session, isForHead }) {
-      const { format } = request.parameters;
-      const job =
-        jobId !== undefined && !isForHead ? archiveJobs.start(jobId, request.contents.entries.size) : undefined;
+    async open({ request, jobId }, { session, range, isForHead }) {
+      // A part that ends before the archive does is not its progress.
+      const isReported = jobId !== undefined && !isForHead && range.last === undefined;
+      const job = isReported ? archiveJobs.start(jobId, request.contents.entries.size) : undefined;
       // Without effect once it is done.
       if (job) session.onClose(() => void job.end('failed'));
       const plan = await plans.load(request, session);
-      if (isForHead) return { ...archiveHead(format, plan), read: unread };
-      if (plan && format === 'tar') return openTar(request, session, plan);
+      if (isForHead) return { ...archiveHead(plan), read: unread };
       const sending = { session, job };
-      return (plan && (await openZip(request, sending, plan))) ?? openSequence(request, sending);
+      return (plan && (await openPlanned(request, sending, plan, range))) ?? openSequence(request, sending);
     },
   };
 }
@@ -179,7 +193,7 @@ async function* untilDone(bytes: AsyncGenerator<Buffer>, job: ArchiveJob | undef
  * Waits until one entry is open. The returned feed begins with the entries that failed before it.
  * @throws the first failure when no entry can be opened, or none in time
  */
-async function startFeed(feed: EntryFeed, needsLength: boolean): Promise<EntryFeed> {
+async function startFeed(feed: EntryFeed): Promise<EntryFeed> {
   const startedAt = performance.now();
   const failed: FailedEntry[] = [];
   for (;;) {
@@ -189,7 +203,7 @@ async function startFeed(feed: EntryFeed, needsLength: boolean): Promise<EntryFe
     const isOver = performance.now() - startedAt > MAX_OPENING_MS;
     if (entry && !isOver) continue;
     await feed.return(undefined);
-    throw reasonForNone(failed, needsLength);
+    throw reasonForNone(failed);
   }
 }
 
@@ -199,10 +213,8 @@ async function* startWith(taken: readonly (OpenEntry | FailedEntry)[], feed: Ent
   return yield* feed;
 }
 
-function reasonForNone(failed: readonly FailedEntry[], needsLength: boolean): unknown {
+function reasonForNone(failed: readonly FailedEntry[]): unknown {
   const other = failed.find(({ error }) => !(error instanceof UnsupportedRendition))?.error;
-  if (needsLength && failed.length > 0 && !other)
-    return new UnsupportedRendition('TAR requires lengths in advance, and no entry has one. Use format=zip.');
   // A stream that cannot be delivered is a failed fetch elsewhere; here the list can be told apart from its entries.
   if (other instanceof NotDeliverable) return new UnsupportedRendition(other.detail, { cause: other });
   return other ?? new NotFound('The list has no entries');

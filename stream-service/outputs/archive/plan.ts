@@ -1,7 +1,6 @@
-import type { ArchiveFormat, ArchiveParameters } from '../../../core/api/index.ts';
+import type { ArchiveParameters } from '../../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { digestOf, entityTag } from '../../../core/http/index.ts';
-import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../../core/media/tar/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
@@ -33,23 +32,18 @@ export const planArchive = (
   kind: 'archive',
   jobId,
   request: { contents: listContents(list, parameters), parameters },
-  head: archiveHead(parameters.format),
+  head: archiveHead(),
   answersHead: false,
 });
 
-const ZIP = { mimeType: 'application/zip', fileExtension: '.zip' };
-const TAR = { mimeType: 'application/x-tar', fileExtension: '.tar' };
-
 /** @param plan absent: the archive has no length, or nobody knows yet */
-export function archiveHead(format: ArchiveFormat, plan?: ArchivePlan): RepresentationHead {
-  const rangesOfTar = plan && (plan.isRanged ? 'bytes' : 'none');
-  return {
-    ...(format === 'tar' ? TAR : ZIP),
-    size: plan?.size,
-    etag: plan?.etag,
-    acceptRanges: format === 'tar' ? rangesOfTar : 'none',
-  };
-}
+export const archiveHead = (plan?: ArchivePlan): RepresentationHead => ({
+  mimeType: 'application/zip',
+  fileExtension: '.zip',
+  size: plan?.size,
+  etag: plan?.etag,
+  acceptRanges: plan ? 'bytes' : 'none',
+});
 
 /** A file of an archive whose every byte is promised. */
 export interface PlannedFile {
@@ -69,9 +63,9 @@ export interface ArchivePlan {
   readonly index: IndexFile;
   readonly size: number;
   /** Only when every file has one. */
-  readonly etag?: string;
-  /** Whether every file can be read from any byte. */
-  readonly isRanged: boolean;
+  readonly etag: string | undefined;
+  /** The CRC-32 of files that have been read, by their numbers. */
+  readonly checksums: Map<number, number>;
 }
 
 /** Plans archives, when that is possible within a few seconds. */
@@ -87,12 +81,13 @@ const TIMEOUT_MS = 5_000;
 /** Entries read from the table, or opened, at once: in all, and for one client. A stored resource may take 10 MB. */
 const MAX_AT_ONCE = 12;
 const MAX_AT_ONCE_PER_CLIENT = 8;
-/** A download that is interrupted continues with the same plan. */
+/** A download that is interrupted continues with the same plan, and the checksums of what was sent, for longer than that. */
 const PLAN_LIFETIME_MS = 10 * 60_000;
+const CHECKSUMS_LIFETIME_MS = 24 * 60 * 60_000;
 /** A plan of 200 files takes about 100 KB. */
 const MAX_PLANS = 32;
+const MAX_CHECKSUMS = 256;
 
-type PlannedEntry = PlannedFile & { readonly isRanged: boolean };
 type Missing = Extract<EntryResult, { reason: string }>;
 
 export interface ArchivePlansDependencies extends ChooseEntryDependencies {
@@ -104,6 +99,10 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     maxEntries: MAX_PLANS,
     maxAgeMs: PLAN_LIFETIME_MS,
   });
+  const checksums = createCache<string, Map<number, number>>({
+    maxEntries: MAX_CHECKSUMS,
+    maxAgeMs: CHECKSUMS_LIFETIME_MS,
+  });
   const flights = createSingleFlight<ArchivePlan | undefined>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
 
@@ -111,8 +110,8 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     request: ArchiveRequest,
     number: number,
     reader: EntryReader,
-  ): Promise<PlannedEntry | Missing> => {
-    const { contents, parameters } = request;
+  ): Promise<PlannedFile | Missing> => {
+    const { contents } = request;
     const entry = contents.entries.get(number);
     const resource = entry && (await readStored(entry, dependencies));
     if (!resource) throw new Error('An entry is not stored');
@@ -122,11 +121,28 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     });
     if ('reason' in chosen) return chosen;
     const { plan, modifiedAt, ...naming } = chosen;
-    const head = await describeExactly(plan, parameters.format, reader, dependencies.outputs);
-    const { size, etag, fileExtension, acceptRanges } = head;
+    const { size, etag, fileExtension } = await describeExactly(plan, reader, dependencies.outputs);
     if (size === undefined) throw new Error('An entry has no length');
     const path = contents.pathOf(number, naming, fileExtension);
-    return { number, path, size, modifiedAt, etag, isRanged: acceptRanges === 'bytes' };
+    return { number, path, size, modifiedAt, etag };
+  };
+
+  const assemble = (
+    { contents }: ArchiveRequest,
+    results: readonly (PlannedFile | Missing)[],
+  ): ArchivePlan | undefined => {
+    const files = results.filter((result) => 'path' in result);
+    if (files.length === 0) return undefined;
+    const index = contents.indexFile(results);
+    // The layout is named: a change of the bytes that the same files make is a new name.
+    const id = entityTag(['zip, stored blocks', files, index.text]);
+    return {
+      files,
+      index,
+      size: zipBytes([...files, index]),
+      etag: files.every(({ etag }) => etag !== undefined) ? id : undefined,
+      checksums: checksums.get(id) ?? checksums.set(id, new Map()),
+    };
   };
 
   /** What fails says nothing about the archive, except that it has no length now. */
@@ -138,7 +154,7 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
       return describeEntry(request, number, { client, signal: until }).finally(permit.release);
     };
     try {
-      return assemblePlan(request, await Promise.all([...request.contents.entries.keys()].map(describe)));
+      return assemble(request, await Promise.all([...request.contents.entries.keys()].map(describe)));
     } catch (error) {
       failed.abort(error);
       signal.throwIfAborted();
@@ -162,36 +178,13 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
 const idOf = ({ contents: { list }, parameters }: ArchiveRequest): string =>
   digestOf([list.id, list.entries, parameters]);
 
-/**
- * Describes a file from the state table. What is unknown there is read from the open source: the length, and for ranges
- * the validator.
- */
+/** Describes a file from the state table. A length that is unknown there is read from the open source. */
 async function describeExactly(
   plan: RenditionPlan,
-  format: ArchiveFormat,
   reader: EntryReader,
   outputs: ArchivePlansDependencies['outputs'],
 ): Promise<RepresentationHead> {
-  const { size, etag } = plan.head;
-  if (size !== undefined && (format === 'zip' || etag !== undefined)) return plan.head;
+  if (plan.head.size !== undefined) return plan.head;
   const session = openChildSession(reader);
   return outputs.inspect(plan, session, { first: 0, last: 0 }).finally(session.close);
-}
-
-function assemblePlan(
-  { contents, parameters: { format } }: ArchiveRequest,
-  results: readonly (PlannedEntry | Missing)[],
-): ArchivePlan | undefined {
-  const files = results.filter((result) => 'path' in result);
-  if (files.length === 0) return undefined;
-  const index = contents.indexFile(results);
-  const all = [...files, index];
-  const size =
-    format === 'tar'
-      ? all.reduce((sum, file) => sum + tarHeader(file).length + file.size + tarPaddingBytes(file.size), TAR_END_BYTES)
-      : zipBytes(all);
-  const hasEtags = files.every(({ etag }) => etag !== undefined);
-  // The layout is named: a change of the bytes that the same files make is a new name.
-  const etag = hasEtags ? entityTag([format === 'tar' ? 'tar' : 'zip, stored blocks', files, index.text]) : undefined;
-  return { files, index, size, etag, isRanged: files.every(({ isRanged }) => isRanged) };
 }

@@ -3,13 +3,13 @@ import { Problem } from '../../../core/api/problem.ts';
 import { parseArchiveParameters } from '../../../core/api/resolve-parameters.ts';
 
 describe('parseArchiveParameters', () => {
-  const DEFAULTS = { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1 };
+  const DEFAULTS = { quality: 'best', codec: 'compatible', hasTags: false, from: 1 };
 
   it.each<[Record<string, string | string[]>, object]>([
     [{}, {}],
     [
-      { format: 'TAR', codec: 'any', from: '12' },
-      { format: 'tar', codec: 'any', from: 12 },
+      { format: 'ZIP', codec: 'any', from: '12' },
+      { codec: 'any', from: 12 },
     ],
     [{ quality: '720p' }, { quality: { maxHeight: 720 } }],
     [{ quality: ' mp3 ', format: '', from: '' }, { quality: 'mp3' }],
@@ -25,14 +25,13 @@ describe('parseArchiveParameters', () => {
   ])('reads %j', (query, given) => expect(parseArchiveParameters(query)).toEqual({ ...DEFAULTS, ...given }));
 
   it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'rar' }, 'format must be zip, tar, or absent'],
+    [{ format: 'tar' }, 'format must be zip, or absent'],
     [{ quality: '8k' }, /^quality must be /],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ bitrate: '320' }, 'bitrate needs quality=mp3'],
     [{ quality: 'mp3', bitrate: '321' }, /^bitrate must be /],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
     [{ jobId: 'a b' }, /^jobId must have at most 64 /],
-    [{ jobId: 'a', format: 'tar' }, 'jobId needs format=zip'],
     ...['0', '-1', '1.5', '1e3', '٣', '9999999', 'x'].map((from): [Record<string, string>, string] => [
       { from },
       'from must be the number of an entry, such as 12',

@@ -40,7 +40,7 @@ async function copyOf(name: keyof typeof LINKS, origin: Partial<Resource['origin
   return copy;
 }
 
-async function archiveOf(format: string): Promise<string> {
+async function archiveOf(): Promise<string> {
   const items = [await copyOf('file'), await copyOf('detailed')];
   const url = 'https://site.example/list';
   const id = archiveKey(items.map((item) => item.id).join());
@@ -50,7 +50,7 @@ async function archiveOf(format: string): Promise<string> {
       ...{ url: `${url}/${index}`, title: item.title, author: null, coverUrl: null, resourceId: item.id },
     })),
   });
-  return `/api/Stream/Archive/${id}?format=${format}`;
+  return `/api/Stream/Archive/${id}`;
 }
 
 const keyIn = (resource: Resource, traits: Partial<Rendition>): string => {
@@ -88,8 +88,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     hasOtherForm: true,
   },
   // Without its length, each entry has a descriptor more.
-  'a ZIP archive': { prepare: () => archiveOf('zip'), hasOtherForm: true },
-  'a TAR archive': { prepare: () => archiveOf('tar') },
+  'a ZIP archive': { prepare: () => archiveOf(), hasOtherForm: true },
   'a clip': { prepare: () => media('site', { urlType: 'Combined' }, '?start=2&end=5') },
   'a file without segments': {
     prepare: async () => {

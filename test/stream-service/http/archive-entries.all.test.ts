@@ -15,7 +15,7 @@ describe('entries that cannot be opened', () => {
 
   it('are named in the index with the reason, and the others keep their numbers', async () => {
     const { url } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
-    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    const { names, index } = await extract((await sendRequest(url())).body);
     expect(names).toEqual([THREE[1], 'A list/index.txt']);
     expect(index).toContain('1 in this archive, 2 missing');
     expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
@@ -43,7 +43,7 @@ describe('entries that cannot be opened', () => {
       },
     }));
     const { url } = await start(spoken);
-    const { names, index } = await extract((await sendRequest(url('?audio=en'))).body, 'zip');
+    const { names, index } = await extract((await sendRequest(url('?audio=en'))).body);
     expect(names).toEqual([THREE[0], 'A list/index.txt']);
     expect(index).toContain('MISSING: Bad Request. No audio in en. Available: de.');
   });
@@ -52,7 +52,7 @@ describe('entries that cannot be opened', () => {
     const { url } = await start([{}, { resource: { renditions: [] } }]);
     const { headers, body } = await sendRequest(url());
     expect(headers['content-length']).toBe(String(body.length));
-    expect((await extract(body, 'zip')).index).toContain('1 in this archive, 1 missing');
+    expect((await extract(body)).index).toContain('1 in this archive, 1 missing');
   });
 });
 
@@ -67,7 +67,7 @@ describe('entries that are not stored', () => {
     });
     const { headers, body } = await sendRequest(url());
     expect(headers['content-length']).toBeUndefined();
-    expect((await extract(body, 'zip')).names).toEqual([...THREE, 'A list/index.txt']);
+    expect((await extract(body)).names).toEqual([...THREE, 'A list/index.txt']);
     expect(asked).toEqual(['https://site.example/1 127.0.0.1']);
   });
 
@@ -85,7 +85,7 @@ describe('entries that are not stored', () => {
         return outcome;
       },
     });
-    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    const { index } = await extract((await sendRequest(url())).body);
     expect(index).toContain(`MISSING: ${reason.startsWith('The') ? 'Unsupported Media Type. ' : ''}${reason}`);
   });
 
@@ -93,7 +93,7 @@ describe('entries that are not stored', () => {
     const { url } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
       resolve: async () => expect.fail('A list must not wait for itself'),
     });
-    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    const { index } = await extract((await sendRequest(url())).body);
     expect(index).toContain('The entry is the list itself.');
   });
 });
@@ -101,13 +101,13 @@ describe('entries that are not stored', () => {
 describe('a list with entries that the source no longer has', () => {
   it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
     const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
-    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    const { names, index } = await extract((await sendRequest(url())).body);
     expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
     expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
     expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
     expect(index).toContain('The list is longer');
     expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
-    const rest = await extract((await sendRequest(url('?from=3'))).body, 'zip');
+    const rest = await extract((await sendRequest(url('?from=3'))).body);
     expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
     expect((await sendRequest(url('?from=7'))).status).toBe(400);
   });
@@ -122,7 +122,7 @@ describe('a list of 10,000 entries', () => {
       ...(index === 9_999 && { resourceId: 'r0'.padEnd(22, '_') }),
     }));
     const { url } = await start([{}], { list: { entries } });
-    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body, 'zip');
+    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body);
     expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
     expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
   });

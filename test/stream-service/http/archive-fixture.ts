@@ -115,23 +115,19 @@ export function useArchives() {
   };
 }
 
-/** Names and SHA-256 of the files that Python's zipfile or tarfile reads, after a check of every checksum. */
-export async function extract(body: Buffer, format: 'zip' | 'tar') {
+/** Names and SHA-256 of the files that Python's zipfile reads, after a check of every checksum. */
+export async function extract(body: Buffer) {
   return withTemporaryFolder(async (folder) => {
-    const file = join(folder, `archive.${format}`);
+    const file = join(folder, 'archive.zip');
     await writeFile(file, body);
     const code = `
-import hashlib, json, sys, tarfile, zipfile
+import hashlib, json, sys, zipfile
 found = []
-if sys.argv[2] == 'zip':
-    with zipfile.ZipFile(sys.argv[1]) as archive:
-        assert archive.testzip() is None
-        for info in archive.infolist(): found.append([info.filename, archive.read(info)])
-else:
-    with tarfile.open(sys.argv[1]) as archive:
-        for info in archive: found.append([info.name, archive.extractfile(info).read()])
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    assert archive.testzip() is None
+    for info in archive.infolist(): found.append([info.filename, archive.read(info)])
 print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name.endswith('.txt') else None] for name, data in found]))`;
-    const { stdout } = await run('python3', ['-c', code, file, format], { maxBuffer: 2 ** 26 });
+    const { stdout } = await run('python3', ['-c', code, file], { maxBuffer: 2 ** 26 });
     const rows = JSON.parse(stdout) as [string, string, string | null][];
     return { names: rows.map(([name]) => name), hashes: rows.map(([, hash]) => hash), index: rows.at(-1)?.[2] ?? '' };
   });

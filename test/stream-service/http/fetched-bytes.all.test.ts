@@ -92,7 +92,6 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
   'a media playlist: the headers': pair(`Hls/${keys.fragmented}/video.m3u8`, 0),
   'what a playlist refers to: a fragment': pair(`Hls/${keys.fragmented}/media.mp4`, FRAGMENT_BYTES),
   'ZIP: two entries are open': file(`Archive/${keys.archive}?format=zip`, { sources: 2 }),
-  'TAR: two entries are open': file(`Archive/${keys.archive}?format=tar`, { sources: 2 }),
   'subtitles: the file': file(`Subtitle/${keys.subtitle}`, { unit: sizeOf('captions') }),
   'a cover: the file': file(`Cover/${sound}`, { unit: sizeOf('cover') }),
 };

@@ -18,7 +18,7 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
       --delete           remove files of a folder whose entries the list no longer has
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
-      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip or tar: all entries of a list
+      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip: all entries of a list
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
       --subtitles LANG   subtitles in the file
@@ -56,9 +56,6 @@ export interface DownloadCommand {
   /** Remove files of entries that the list no longer has. */
   readonly deletes: boolean;
 }
-
-/** Values of `--format` that send a list as one file. */
-export const ARCHIVES: readonly string[] = ['zip', 'tar'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -101,8 +98,7 @@ export function parseCommand(
   if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is not an http or https URL`);
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
-  const isFolder =
-    values.output !== undefined && values.output !== '-' && !values.url && !ARCHIVES.includes(values.format ?? '');
+  const isFolder = values.output !== undefined && values.output !== '-' && !values.url && values.format !== 'zip';
   for (const name of ['delete', 'strm'] as const)
     if (values[name] && !isFolder)
       throw new UsageError(`--${name} needs --output FOLDER, without --url and an archive`);

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type DownloadProgress, download, pipe, requireWritable } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
-import { ARCHIVES, type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
+import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
 import { EXIT_CODES, exitCodeOf, reasonOf } from './outcome.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
 import { isListFolder, reportSync } from './run-sync.ts';
@@ -70,7 +70,7 @@ async function fetchLink(
     return reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
   };
   const isPiped = output === '-';
-  const folder = isPiped || isUrlOnly || ARCHIVES.includes(selection.format ?? '') ? undefined : output;
+  const folder = isPiped || isUrlOnly || selection.format === 'zip' ? undefined : output;
   if (folder !== undefined && (deletes || isLibrary || (await isListFolder(folder)))) return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     if (folder === undefined || !(error instanceof ReelayError) || error.status !== 415) throw error;
