@@ -375,7 +375,7 @@ export interface operations {
         quality?: string;
         /** @description any selects the best of all codecs instead of the best that plays everywhere */
         codec?: string;
-        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip or tar redirects to an archive of all entries of a list */
+        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
@@ -763,15 +763,15 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description zip (default) or tar */
+        /** @description zip, or absent */
         format?: string;
-        /** @description Number of the first entry, from 1: continues an interrupted archive */
+        /** @description Number of the first entry, from 1: continues an interrupted archive that has no length */
         from?: string;
         /** @description An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it */
         jobId?: string;
       };
       path: {
-        /** @description The key in the location that Get answers for a list with format=zip or tar */
+        /** @description The key in the location that Get answers for a list with format=zip */
         key: string;
       };
     };
@@ -780,13 +780,12 @@ export interface operations {
       200: {
         content: {
           "application/zip": string;
-          "application/x-tar": string;
         };
       };
-      /** @description The requested part of a TAR of known length */
+      /** @description The requested part of an archive of known length */
       206: {
         content: {
-          "application/x-tar": string;
+          "application/zip": string;
         };
       };
     };

@@ -95,8 +95,8 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
     const open = (job: EntryJob) => openEntry(job, request, session, planned.get(job.number));
     const feed = feedEntries({ jobs, open, onFailed, signal: session.signal, wait });
     const { entries } = request.contents;
-    const before = plan ? plan.files.findIndex(({ number }) => number === jobs[0]?.number) : 0;
-    return job ? job.report(feed, (number) => entries.get(number)?.title ?? null, Math.max(0, before)) : feed;
+    const before = plan ? plan.files.length - jobs.length : 0;
+    return job ? job.report(feed, (number) => entries.get(number)?.title ?? null, before) : feed;
   };
 
   /** An archive whose length is unknown, because some entry's is. */

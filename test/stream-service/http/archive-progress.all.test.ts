@@ -62,6 +62,16 @@ describe('the progress of an archive', () => {
     }
   });
 
+  it('counts what was sent before when an archive is continued, and not the part of one', async () => {
+    const { url, baseUrl } = await start([{}, {}, {}]);
+    const { events, opened, ended } = follow(progressOf(baseUrl));
+    await opened;
+    expect((await sendRequest(url(EVERY), { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    const { status } = await sendRequest(url(EVERY), { headers: { range: `bytes=${2.5 * BYTES_PER_ENTRY}-` } });
+    expect([status, await ended]).toEqual([206, expect.objectContaining({ state: 'done', total: 3, completed: 3 })]);
+    expect(events.find(({ current }) => current !== null)).toMatchObject({ completed: 2 });
+  });
+
   it('names the entry that is being sent, to several clients and to those that come later', async () => {
     const { source, entry } = heldEntry();
     const { url, baseUrl } = await start([{ title: 'One' }, { title: 'Two', ...entry }]);
