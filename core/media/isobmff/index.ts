@@ -44,6 +44,7 @@ export {
   removeDelays,
 } from './init-segment.ts';
 export {
+  DATA_INFORMATION,
   extendMovie,
   FRAGMENTED_FILE_TYPE,
   type OutputTrack,

@@ -1,4 +1,14 @@
+export {
+  type FileLayout,
+  layOutFile,
+  makePlace,
+  type PlaceRequest,
+  placeRequest,
+  startSecondsOf,
+  weighPlace,
+} from './file-layout.ts';
 export { recognizeFormat, type SegmentFormatName, segmentFormat } from './formats.ts';
+export { packTable, unpackTable } from './pack-table.ts';
 export {
   type Encoding,
   HEAD_BYTES,
@@ -12,3 +22,4 @@ export {
   type SegmentTrack,
   type SegmentTrackKind,
 } from './segment-format.ts';
+export { createTable, type ListedSegment, MAX_PLACES, type SegmentTable, type TablePlace } from './segment-table.ts';

@@ -1,7 +1,7 @@
 import type { Chapter } from '../chapters/index.ts';
-import { box, fullBox, u32 } from '../isobmff/index.ts';
+import { box, DATA_INFORMATION, fullBox, u32 } from '../isobmff/index.ts';
 import { type TextSample, textSample } from './text-samples.ts';
-import { DATA_INFORMATION, MATRIX, type TextTrack, textHeader } from './text-track.ts';
+import { MATRIX, type TextTrack, textHeader } from './text-track.ts';
 
 /** Behind the text of a sample: it is UTF-8 (QuickTime File Format, Text Sample Data). */
 const ENCODING = box('encd', u32(0x100));

@@ -1,4 +1,4 @@
-import { box, fullBox, type TrackHeader, u32 } from '../isobmff/index.ts';
+import { box, DATA_INFORMATION, fullBox, type TrackHeader, u32 } from '../isobmff/index.ts';
 import type { Span } from '../skipping/index.ts';
 import type { Cue } from '../subtitles/index.ts';
 import { packLanguage } from './language.ts';
@@ -52,8 +52,6 @@ const TIMESCALE = 1000;
 const CHUNK_MS = 1000;
 /** The unity matrix, in 16.16 and 2.30 fixed point. */
 export const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
-/** Data in the same file (ISO/IEC 14496-12 §8.7.2). */
-export const DATA_INFORMATION = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1)));
 
 /**
  * Subtitles as a track of `tx3g` samples (3GPP TS 26.245); undefined when nothing is shown.

@@ -1,0 +1,161 @@
+import {
+  box,
+  DATA_INFORMATION,
+  FRAGMENTED_FILE_TYPE,
+  fullBox,
+  integers,
+  type OutputTrack,
+  type PlaceRun,
+  type TrackHeader,
+  UnsupportedMp4,
+  u32,
+  u64,
+  writeFragmentedMovie,
+  writePlace,
+} from '../isobmff/index.ts';
+import { type SegmentFormatName, segmentFormat } from './formats.ts';
+import type { Encoding, SegmentTrackKind } from './segment-format.ts';
+import { kindsOf, type SegmentTable } from './segment-table.ts';
+
+/** A file as its table lays it out. */
+export interface FileLayout {
+  /** `ftyp`, `moov` and `sidx`. */
+  readonly header: Buffer;
+  /** Where each place begins, and the size of the file. */
+  readonly offsets: readonly number[];
+}
+
+/** Units per second of the duration of the movie. */
+const MOVIE_TIMESCALE = 1000;
+/** `und` in three times five bits. */
+const UNDETERMINED = Buffer.from([0x55, 0xc4, 0, 0]);
+/** `starts_with_SAP` with `SAP_type` 1; of what does not begin with a sync sample, 0. */
+const ACCESS_POINT = 0x9000_0000;
+const MAX_UNITS = 2 ** 32;
+
+/**
+ * One MP4 of all segments. Its time 0 is `originSeconds` on the clock of the segments, so that the files of a pair fit each other.
+ * libavformat up to 5.1 looks for any track in the one `sidx` without converting times: all tracks have its time scale, and
+ * its times are those of decoding.
+ * @throws UnsupportedMp4 when times do not fit an index
+ */
+export function layOutFile(table: SegmentTable, originSeconds: number): FileLayout {
+  const { places, timescale, endTime } = table;
+  const origin = originOf(table, originSeconds);
+  const durationSeconds = Math.max(0, endTime - origin) / timescale;
+  const tracks = kindsOf(table).map((kind): OutputTrack => ({ header: headerOf(table, kind), durationSeconds }));
+  const times = [...places.map(({ time }) => time), endTime];
+  const entries = places.flatMap(({ bytes, time, startsWithSync }, index) => [
+    bytes,
+    Math.max(0, (times[index + 1] ?? time) - time),
+    startsWithSync ? ACCESS_POINT : 0,
+  ]);
+  if (entries.some((field) => field >= MAX_UNITS)) throw new UnsupportedMp4('A segment is too long for an index');
+  const startTime = Math.max(0, (places[0]?.time ?? 0) - origin);
+  const index = [u32(1, timescale), u64(startTime), u64(0), u32(places.length), integers(entries)];
+  const header = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks), fullBox('sidx', 1, 0, ...index)]);
+  const offsets = [header.length];
+  for (const { bytes } of places) offsets.push((offsets.at(-1) ?? 0) + bytes);
+  return { header, offsets };
+}
+
+/** When the first sample of a file of its own is decoded. */
+export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number => startTime / timescale;
+
+const originOf = ({ timescale }: SegmentTable, originSeconds: number) => Math.round(originSeconds * timescale);
+
+/** The entries of a track, each once, in the order of the encodings. */
+const entriesOf = ({ encodings }: SegmentTable, kind: SegmentTrackKind): readonly Buffer[] =>
+  encodings
+    .flatMap(({ tracks }) => tracks.filter((track) => track.kind === kind).map(({ sampleEntry }) => sampleEntry))
+    .filter((entry, index, all) => all.findIndex((other) => other.equals(entry)) === index);
+
+function headerOf(table: SegmentTable, kind: SegmentTrackKind): TrackHeader {
+  const entries = entriesOf(table, kind);
+  const [track] = table.encodings.flatMap(({ tracks }) => tracks.filter((each) => each.kind === kind));
+  const handler = [u32(0), Buffer.from(kind, 'latin1'), Buffer.alloc(13)];
+  const isVideo = kind === 'vide';
+  return {
+    id: 0,
+    movieTimescale: MOVIE_TIMESCALE,
+    timescale: table.timescale,
+    durationSeconds: undefined,
+    presentation: track?.presentation ?? Buffer.alloc(60),
+    language: UNDETERMINED,
+    edits: [],
+    media: [fullBox('hdlr', 0, 0, ...handler)],
+    mediaInformation: [
+      isVideo ? fullBox('vmhd', 0, 1, Buffer.alloc(8)) : fullBox('smhd', 0, 0, Buffer.alloc(4)),
+      DATA_INFORMATION,
+    ],
+    sampleDescriptions: fullBox('stsd', 0, 0, u32(entries.length), ...entries),
+    sampleTable: Buffer.alloc(0),
+    fragmentDefaults: undefined,
+  };
+}
+
+/** What one place is made of, in a form that can be cloned. */
+export interface PlaceRequest {
+  readonly format: SegmentFormatName;
+  readonly encoding: Encoding;
+  /** Of the tracks of the file, the main one first: its kind, and the sample description of the encoding. */
+  readonly tracks: readonly { readonly kind: SegmentTrackKind; readonly description: number }[];
+  readonly timescale: number;
+  /** Units: when the main track begins in the file. */
+  readonly time: number;
+  readonly bytes: number;
+  /** From 1. */
+  readonly sequence: number;
+  /** Decrypted. */
+  readonly segment: Buffer;
+}
+
+/** @param index of the place */
+export function placeRequest(
+  table: SegmentTable,
+  originSeconds: number,
+  { index, segment }: { readonly index: number; readonly segment: Buffer },
+): PlaceRequest {
+  const place = table.places[index];
+  const encoding = place && table.encodings[place.encoding];
+  if (!encoding) throw new RangeError(`No place ${index}`);
+  const { format, timescale } = table;
+  const tracks = kindsOf(table).map((kind) => {
+    const { sampleEntry } = encoding.tracks.find((track) => track.kind === kind) ?? {};
+    const entries = entriesOf(table, kind);
+    return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
+  });
+  const time = place.time - originOf(table, originSeconds);
+  return { format, encoding, tracks, timescale, time, bytes: place.bytes, sequence: index + 1, segment };
+}
+
+/** The bytes of a place. @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes */
+export function makePlace(request: PlaceRequest): Buffer {
+  const { format, encoding, tracks, timescale, time, bytes, sequence, segment } = request;
+  const runs = segmentFormat(format).read(segment, encoding);
+  const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
+  const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
+  const [main] = runs;
+  if (!main) return box('free', Buffer.alloc(bytes - 8));
+  const shift = time - main.decodeTime * factorOf(main.kind);
+  const placed = tracks.flatMap(({ kind, description }, index): readonly PlaceRun[] => {
+    const run = runs.find((each) => each.kind === kind);
+    if (!run) return [];
+    const factor = factorOf(kind);
+    const samples =
+      factor === 1
+        ? run.samples
+        : run.samples.map((sample) => ({
+            ...sample,
+            duration: sample.duration * factor,
+            compositionOffset: sample.compositionOffset * factor,
+          }));
+    const decodeTime = Math.max(0, Math.round(run.decodeTime * factor + shift));
+    return [{ trackId: index + 1, decodeTime, description, samples, data: run.data }];
+  });
+  return writePlace(bytes, sequence, placed);
+}
+
+/** Bytes that `makePlace` takes time in proportion to. */
+export const weighPlace = ({ format, segment }: PlaceRequest): number =>
+  segmentFormat(format).weigh?.(segment) ?? segment.length;

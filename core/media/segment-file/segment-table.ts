@@ -1,0 +1,118 @@
+import { UnsupportedMp4 } from '../isobmff/index.ts';
+import { type SegmentFormatName, segmentFormat } from './formats.ts';
+import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts, type SegmentTrackKind } from './segment-format.ts';
+
+/** Everything that is known of a list of segments before its media is read. It makes their file, whatever its URLs are. */
+export interface SegmentTable {
+  readonly format: SegmentFormatName;
+  readonly encodings: readonly Encoding[];
+  /** Units per second of all times: those of every track of every encoding are whole ones. */
+  readonly timescale: number;
+  /** Units on the clock of the first segment: when the first sample of any track is decoded. */
+  readonly startTime: number;
+  /** Units: where the last segment ends. */
+  readonly endTime: number;
+  readonly places: readonly TablePlace[];
+}
+
+/** A segment, and the place that it has in the file. */
+export interface TablePlace {
+  /** Of the segment at its source. */
+  readonly segmentBytes: number;
+  readonly bytes: number;
+  /** Units: decode time of the first sample of its main track. */
+  readonly time: number;
+  readonly startsWithSync: boolean;
+  /** Index in `encodings`. */
+  readonly encoding: number;
+}
+
+/** What the list and the first bytes of a segment say. */
+export interface ListedSegment {
+  readonly facts: SegmentFacts;
+  readonly segmentBytes: number;
+  readonly seconds: number;
+  /** Seconds of declared gaps before it. */
+  readonly gapSeconds: number;
+  readonly isDiscontinuity: boolean;
+}
+
+/** One `sidx` has no more entries. */
+export const MAX_PLACES = 0xffff;
+/** An advertisement may have its own. */
+const MAX_ENCODINGS = 64;
+/** Above it, times do not fit their fields in players. */
+const MAX_TIMESCALE = 2 ** 31;
+/** Clocks of segments that follow each other differ by less, unless they have been set anew. */
+const MAX_BACKWARDS_SECONDS = 0.5;
+const MAX_FORWARDS_SECONDS = 10;
+/** Fields that a place of a further encoding has besides: the sample description of each track. */
+const DESCRIPTION_BYTES = 8;
+
+/** @throws UnsupportedMp4 when the segments make no file */
+export function createTable(format: SegmentFormatName, segments: readonly ListedSegment[]): SegmentTable {
+  if (segments.length === 0 || segments.length > MAX_PLACES) throw new UnsupportedMp4('No segments, or too many');
+  const encodings = new Map(segments.map(({ facts: { encoding } }) => [describe(encoding), encoding]));
+  if (encodings.size > MAX_ENCODINGS) throw new UnsupportedMp4('Too many encodings');
+  const names = [...encodings.keys()];
+  const timescale = commonTimescale([...encodings.values()]);
+  const period = (segmentFormat(format).clockSeconds ?? Number.POSITIVE_INFINITY) * timescale;
+  const [first] = segments;
+  const toUnits = ({ encoding, mainKind }: SegmentFacts, time: number) =>
+    Math.round((time * timescale) / (encoding.tracks.find(({ kind }) => kind === mainKind)?.timescale ?? timescale));
+  const startTime = first ? toUnits(first.facts, first.facts.earliestTime) : 0;
+  /** Of the segment before, on its own clock and in the file, and where it ends there. */
+  let before = { clock: 0, time: 0, end: 0 };
+  const places = segments.map(({ facts, segmentBytes, seconds, gapSeconds, isDiscontinuity }, index): TablePlace => {
+    const clock = toUnits(facts, facts.startTime);
+    const expected = before.end + Math.round(gapSeconds * timescale);
+    const continued = before.time + differenceOf(clock, before.clock, period);
+    const ahead = (continued - expected) / timescale;
+    const isContinued =
+      !isDiscontinuity && ahead > -MAX_BACKWARDS_SECONDS - seconds / 2 && ahead < MAX_FORWARDS_SECONDS;
+    const time = index === 0 ? clock : isContinued ? continued : expected;
+    const length = facts.endTime === undefined ? seconds * timescale : toUnits(facts, facts.endTime) - clock;
+    before = { clock, time, end: time + Math.max(0, Math.round(length)) };
+    const encoding = names.indexOf(describe(facts.encoding));
+    const bytes = facts.placeBytes + (encoding > 0 ? DESCRIPTION_BYTES : 0);
+    if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
+    return { segmentBytes, bytes, time, startsWithSync: facts.startsWithSync, encoding };
+  });
+  return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
+}
+
+const described = new WeakMap<Encoding, string>();
+
+/** Equal for two encodings that are the same. */
+function describe(encoding: Encoding): string {
+  const known = described.get(encoding);
+  if (known !== undefined) return known;
+  const { tracks, state } = encoding;
+  const parts = tracks.flatMap(({ kind, timescale, sampleEntry }) => [kind, timescale, sampleEntry.toString('base64')]);
+  const text = [state.toString('base64'), ...parts].join(' ');
+  described.set(encoding, text);
+  return text;
+}
+
+/** How far a time lies behind another one of a clock that begins again after `period`. */
+function differenceOf(time: number, before: number, period: number): number {
+  const difference = time - before;
+  return Number.isFinite(period) ? difference - Math.round(difference / period) * period : difference;
+}
+
+function commonTimescale(encodings: readonly Encoding[]): number {
+  const scales = encodings.flatMap(({ tracks }) => tracks.map(({ timescale }) => timescale));
+  const common = scales.reduce((common, scale) => (common / greatestDivisor(common, scale)) * scale, 1);
+  if (!(common < MAX_TIMESCALE)) throw new UnsupportedMp4('Time scales without a common one');
+  return common;
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}
+
+/** The kinds of tracks of a table, the main one first. */
+export const kindsOf = ({ encodings }: SegmentTable): readonly SegmentTrackKind[] =>
+  (['vide', 'soun'] as const).filter((kind) =>
+    encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)),
+  );
