@@ -102,7 +102,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       await createStreamService({
         ...settings,
         state,
-        ...createSourceOpeners({ ...settings, egress, refresh: resolver.refresh, latest: resolver.latest, log }),
+        ...createSourceOpeners({ ...settings, state, egress, refresh: resolver.refresh, latest: resolver.latest, log }),
         resolve: resolver.resolve,
         request: egress.request,
         ffmpeg: tools.ffmpeg,

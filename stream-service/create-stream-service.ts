@@ -25,7 +25,7 @@ import {
   noopObserver,
   type StreamObserver,
 } from './sessions/index.ts';
-import type { ListSegments, OpenSource, OpenWindow } from './source/index.ts';
+import type { FindFile, ListSegments, OpenSource, OpenWindow } from './source/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<
@@ -46,6 +46,8 @@ export interface StreamServiceOptions {
   /** What live streams hold. Absent: they are sent from now on only. */
   readonly listSegments?: ListSegments;
   readonly inspectWindow?: OpenWindow;
+  /** Complete lists of segments as files. Absent: they are remuxed. */
+  readonly findFile?: FindFile;
   /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
   readonly isProbed?: (track: Track) => boolean;
   /** Resolves entries of archives that are not stored. Absent: they are missing. */

@@ -94,6 +94,14 @@ export const sharedSettings = inScope('both', {
       'Hosts (subdomains too) whose files may stop after the first minute: some bytes past it are read before a format is offered, and before a stream starts. `off`: none',
     passedTo: ['resolver', 'stream-task'],
   },
+  segmentProbes: {
+    variable: 'SEGMENT_PROBES',
+    parse: wholeNumber(1, 64),
+    default: 8,
+    description:
+      'Small requests to one host at once, one for each segment of HLS or DASH, that tell the length of a file; more of them tell it sooner, and some hosts refuse that',
+    passedTo: ['stream-task'],
+  },
   ytDlpExtractorArgs: {
     variable: 'YT_DLP_EXTRACTOR_ARGS',
     parse: ytDlpExtractorArgs,

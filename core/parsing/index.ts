@@ -12,9 +12,11 @@ export {
   webUrl,
 } from './extraction/index.ts';
 export {
+  INSPECT_SEGMENT,
   LAY_OUT_CLIP,
   LAY_OUT_HLS,
   LAY_OUT_PAIR,
+  MAKE_PLACE,
   MEASURE_FRAGMENT,
   PATCH_FRAGMENT,
 } from './mp4-tasks.ts';

@@ -7,6 +7,16 @@ import {
 } from '../media/isobmff/index.ts';
 import { type ClipOptions, type ClipSource, layOutClipSources } from '../media/mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
+import {
+  type MoreBytes,
+  makePlace,
+  type PlaceRequest,
+  type SegmentFacts,
+  type SegmentFormatName,
+  type SegmentHead,
+  segmentFormat,
+  weighPlace,
+} from '../media/segment-file/index.ts';
 import type { ClipTimes, Span } from '../media/skipping/index.ts';
 import { TextTooLarge } from '../media/timed-text/index.ts';
 import {
@@ -106,5 +116,23 @@ export const MEASURE_FRAGMENT: ParsingTask<FragmentInput, FragmentSpan> = {
 export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
   name: 'patch fragment',
   run: ({ moof, patch }) => patchFragment(moof, patch),
+  ...thrown,
+};
+
+/** What the first bytes of a segment say of its place in a file. */
+export const INSPECT_SEGMENT: ParsingTask<
+  { readonly format: SegmentFormatName; readonly head: SegmentHead },
+  SegmentFacts | MoreBytes
+> = {
+  name: 'inspect segment',
+  run: ({ format, head }) => segmentFormat(format).inspect(head),
+  ...thrown,
+};
+
+/** A segment as a place of a file. */
+export const MAKE_PLACE: ParsingTask<PlaceRequest, Buffer> = {
+  name: 'make place',
+  run: makePlace,
+  weigh: weighPlace,
   ...thrown,
 };

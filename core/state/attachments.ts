@@ -13,7 +13,7 @@ export interface AttachmentsOptions {
 }
 
 /** Attachments as items beside those of their resources, within the same permissions. */
-export interface Attachments extends Pick<State, 'getAttachment' | 'putAttachment'> {
+export interface Attachments extends Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'> {
   /** Extends the lifetime of the cover, if there is one, with that of its resource. @throws StorageFull */
   touchCover(resourceId: string): Promise<void>;
 }
@@ -40,6 +40,9 @@ export function createAttachments({ storage, now }: AttachmentsOptions): Attachm
       if (await storage.putIf(item, { expiredAt: now() })) return bytes;
       return (await getAttachment(resourceId, name)) ?? bytes;
     },
+    // Expired: a host may change the expiry of items of resources, and may not delete them.
+    dropAttachment: (resourceId, name) =>
+      storage.extend(keyOf(resourceId, name), { after: now(), upTo: Number.MAX_SAFE_INTEGER, expiresAt: now() }),
     touchCover: (resourceId) => extend(keyOf(resourceId, 'cover'), now() + TTL_SECONDS - 1),
   };
 }

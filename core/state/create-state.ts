@@ -97,6 +97,7 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       }),
     getAttachment: attachments.getAttachment,
     putAttachment: attachments.putAttachment,
+    dropAttachment: attachments.dropAttachment,
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
     getArchivedList: async (key) =>

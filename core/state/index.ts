@@ -37,10 +37,12 @@ export type {
   Subtitle,
   Thumbnail,
   Track,
+  TrackFile,
   TrackWindow,
   VideoTraits,
 } from './resource.ts';
 export {
+  type AttachmentName,
   MAX_ATTACHMENT_BYTES,
   type State,
   type StreamTaskLease,

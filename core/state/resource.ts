@@ -110,6 +110,14 @@ export interface Track {
   readonly description?: string;
   /** Of a request for a part of a live stream; never stored. */
   readonly window?: TrackWindow;
+  /** Of a request for a complete list of segments; never stored. `null`: it makes no file, or nobody knows yet. */
+  readonly file?: TrackFile | null;
+}
+
+/** A list of segments that is read as one MP4 file. */
+export interface TrackFile {
+  /** Its time 0 on the clock of the segments, in seconds. */
+  readonly originSeconds: number;
 }
 
 /** Segments of a live track that are read in place of its newest ones. */

@@ -28,6 +28,8 @@ export interface State {
    * @returns the stored ones
    */
   putAttachment(resourceId: string, name: AttachmentName, bytes: Buffer): Promise<Buffer>;
+  /** Removes stored bytes that turned out to be wrong: the next ones take their place. */
+  dropAttachment(resourceId: string, name: AttachmentName): Promise<void>;
   getLink(id: string): Promise<Link | undefined>;
   /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;
@@ -80,10 +82,11 @@ export interface State {
 }
 
 /**
- * The cover of tags (JPEG; empty: none), subtitles by the id of their file (compressed cues), and segments that can be skipped by the hour in which they were read, since
- * the epoch (JSON).
+ * The cover of tags (JPEG; empty: none), subtitles by the id of their file (compressed cues), segments that can be skipped by the
+ * hour in which they were read, since the epoch (JSON), and the places of segments by their track (a compressed table; empty: they
+ * make no file).
  */
-export type AttachmentName = 'cover' | `subtitle-${string}` | `segments-${number}`;
+export type AttachmentName = 'cover' | `subtitle-${string}` | `segments-${number}` | `places-${string}`;
 
 /** What an item of the table can hold, with its other attributes. */
 export const MAX_ATTACHMENT_BYTES = 350 * 1024;

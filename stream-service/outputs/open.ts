@@ -7,6 +7,7 @@ import { type ArchivesDependencies, createArchives, type PlannedArchive } from '
 import { type CopyDependencies, openCopy } from './copy/index.ts';
 import { type EncodeDependencies, openEncode } from './encode/index.ts';
 import { type LayoutDependencies, openLayout } from './layout/index.ts';
+import { findFiles, type ListDependencies } from './list-files.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
 import { openPicture, type PictureDependencies } from './picture/index.ts';
 import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
@@ -24,6 +25,7 @@ export interface OutputDependencies
   extends CopyDependencies,
     EncodeDependencies,
     LayoutDependencies,
+    ListDependencies,
     MuxDependencies,
     PictureDependencies,
     RemuxDependencies,
@@ -62,6 +64,10 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
         return openPicture(plan, opening, dependencies);
       case 'live':
         return openLive(plan, opening, dependencies);
+      case 'list': {
+        const files = await findFiles(plan, opening, dependencies);
+        return openKind(planOutput(plan.found, plan.query, files), opening);
+      }
       case 'window': {
         const opened = await openWindow(plan, opening, dependencies);
         if ('read' in opened) return opened;

@@ -21,6 +21,7 @@ import {
   planPair,
   planPresentation,
 } from './layout/index.ts';
+import { hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
@@ -32,6 +33,7 @@ export type RenditionPlan =
   | CopyPlan
   | LivePlan
   | WindowPlan<MediaRequest>
+  | ListPlan<RenditionQuery>
   | LayoutPlan
   | EncodePlan
   | RemuxPlan
@@ -91,9 +93,33 @@ const DECISIONS = {
  * Decides what is sent for a rendition: every key works on every endpoint.
  * @throws InvalidParameter when it cannot be clipped, or has no such chapter, subtitles or audio; UnsupportedRendition; NotFound
  * for a file that no presentation has
+ * @param files what is known of lists of segments
  */
-export function planOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
+export function planOutput(found: KeyedRendition, query: RenditionQuery, files: ListFiles = new Map()): RenditionPlan {
   if (query.route === 'Cover') return planPicture(found);
+  if (!hasLists(found)) return planMedia(found, query);
+  const plan = planMedia(withFiles(found, files), query);
+  // For all else, lists are read from a segment on.
+  if (plan.kind !== 'copy' && plan.kind !== 'layout') return planMedia(found, query);
+  const lists = unknownLists(tracksOf(plan));
+  if (lists.length === 0) return plan;
+  const { conversion, partTitle, version, isWithoutRanges, rangedPath, head } = plan;
+  const planned = { conversion, partTitle, version, isWithoutRanges, rangedPath, answersHead: false };
+  return {
+    ...{ kind: 'list', found, query, lists, files, ...planned },
+    head: { ...head, size: undefined, acceptRanges: isWithoutRanges ? 'none' : undefined },
+  };
+}
+
+type MediaRoute = Extract<RenditionQuery, { route: 'Media' | 'Combined' | 'Hls' }>;
+
+/** The tracks that a plan reads. */
+function tracksOf(plan: CopyPlan | LayoutPlan): readonly Track[] {
+  const { alternative, dubs = [] } = plan.kind === 'layout' && plan.of === 'presentation' ? plan : {};
+  return [plan, ...(alternative ? [alternative] : []), ...dubs].flatMap(({ found }) => found.tracks);
+}
+
+function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
   if (query.route === 'Hls') return planHls(found, query);
   const { audio, ...rest } = query;
   if (audio === undefined) return planStream(found, rest);
@@ -134,7 +160,7 @@ function planStream(found: KeyedRendition, query: StreamQuery): RenditionPlan {
   if (query.chapter !== undefined) {
     const { title, clip, listPlace } = selectChapter(found.resource, query.chapter);
     const part = { clip: { ...query.clip, ...clip }, listPlace, chapter: undefined };
-    return { ...planOutput(found, { ...query, ...part }), partTitle: title };
+    return { ...planMedia(found, { ...query, ...part }), partTitle: title };
   }
   const audio = found.tracks.find((track) => track.audio);
   if (!query.format || !audio) return decide(rowOf(query, 'media', 'subtitles'), found, query);

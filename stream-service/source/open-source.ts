@@ -12,6 +12,7 @@ import { memorySource, openSmallFile } from './memory.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import {
   createLiveLists,
+  createSegmentFiles,
   type HeldSegments,
   inspectWindow,
   type LiveLists,
@@ -21,6 +22,7 @@ import {
   type OpenWindow,
   openSegments,
   openWindow,
+  type SegmentFilesOptions,
 } from './segmented/index.ts';
 import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
 import { findTrack } from './track-locator.ts';
@@ -35,8 +37,8 @@ const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists
 const hasStart = ({ window }: Track): boolean => Number.isFinite(window?.first);
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
-export const needsRemux = (track: Pick<Track, 'delivery' | 'window'>): boolean =>
-  track.window?.fileOrigin === undefined && !capabilitiesOf(track).isFile;
+export const needsRemux = (track: Pick<Track, 'delivery' | 'window' | 'file'>): boolean =>
+  !track.file && track.window?.fileOrigin === undefined && !capabilitiesOf(track).isFile;
 
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
@@ -53,10 +55,22 @@ export interface OpenSourceOptions {
   readonly probedHosts?: readonly string[];
   /** @default `defaultLimits` */
   readonly limits?: Partial<SourceLimits>;
+  /** Stores what is known of lists of segments. @default each process finds it */
+  readonly state?: SegmentFilesOptions['state'];
+  /** Small requests to one host at once, by which that is found. @default 8 */
+  readonly segmentProbes?: number;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
   readonly log?: Log;
 }
+
+/**
+ * When the first sample of a list of segments is decoded, in seconds on their clock, where it can be read as a file. Undefined:
+ * it cannot, or it takes too long to know.
+ */
+export type FindFile = (resource: Resource, track: Track, options?: OpenOptions) => Promise<number | undefined>;
+
+const PROBES_PER_HOST = 8;
 
 /** @throws what loading the list throws */
 export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<HeldSegments>;
@@ -69,6 +83,7 @@ export interface SourceOpeners {
   /** The segments that a live track lists now, and those that it has listed shortly before. */
   readonly listSegments: ListSegments;
   readonly inspectWindow: OpenWindow;
+  readonly findFile: FindFile;
   /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */
   readonly isProbed: (track: Track) => boolean;
 }
@@ -79,12 +94,14 @@ export interface SourceOpeners {
  */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const { egress, latest = (resource) => resource, probedHosts = [], now = Date.now, log = silentLog } = options;
+  const { state, segmentProbes: probesPerHost = PROBES_PER_HOST } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
   const shared = { egress, now, log, eventLoopLoad: createEventLoopLoad() };
   const probes = new AvailabilityProbes(probedHosts, now);
 
   const lists = createLiveLists();
+  const files = createSegmentFiles({ state, probesPerHost });
 
   const createRequest = (
     refresh: OpenSourceOptions['refresh'],
@@ -95,7 +112,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       { signal = new AbortController().signal, range = { first: 0 }, maxBytes, client = '' } = {},
     ]: Parameters<OpenSource>,
   ): OpenRequest => {
-    const { delivery, window } = storedTrack;
+    const { delivery, window, file } = storedTrack;
     const resource = latest(window?.resource ?? stored);
     const renewed = findTrack(resource, storedTrack);
     const found = renewed?.delivery === delivery ? renewed : undefined;
@@ -105,7 +122,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       refresh: (expired, until) => refresh(expired, until, client),
       identity: resource.egress,
       resource,
-      track: found && window ? { ...found, window } : (found ?? storedTrack),
+      track: found ? { ...found, window, file } : storedTrack,
       client,
       range,
       maxBytes,
@@ -120,7 +137,8 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     async (...opening) => {
       const request = createRequest(refresh, isRead, opening);
       const { resource, track, client, signal } = request;
-      const open = (asked: OpenRequest) => openers[track.delivery](asked, lists);
+      const open = (asked: OpenRequest) =>
+        track.file ? files.open(asked, track.file.originSeconds) : openers[track.delivery](asked, lists);
       const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
       try {
         if (!readAsBrowser) return await open(request);
@@ -145,6 +163,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     listSegments: (...opening) => listLive(createRequest(options.refresh, true, opening), lists),
     inspectWindow: (resource, track, opening) =>
       inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists, opening?.isKnownOnly),
+    findFile: (...opening) => files.startSeconds(createRequest(options.refresh, true, opening)),
     isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }

@@ -103,7 +103,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const streams = await createStreamService({
       ...settings,
       state,
-      ...createSourceOpeners({ ...settings, egress, refresh, latest, readAsBrowser, log }),
+      ...createSourceOpeners({ ...settings, state, egress, refresh, latest, readAsBrowser, log }),
       resolve: resolver.resolve,
       request: egress.request,
       ffmpeg: tools.ffmpeg,

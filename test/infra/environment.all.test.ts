@@ -75,7 +75,7 @@ const OF_ONE_MACHINE = [
   'METRICS_PORT',
   'METRICS_HOST',
 ];
-const OF_STREAMS = ['MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
+const OF_STREAMS = ['SEGMENT_PROBES', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only for single sites. */
 const SECRETS = [
   'ACCESS_KEYS',

@@ -24,6 +24,7 @@ describe('readContext', () => {
       egressAllow: [],
       proxyRules: [],
       probedHosts: ['googlevideo.com'],
+      segmentProbes: 8,
       impersonate: [],
       ytDlpExtractorArgs: [],
       playlistLimit: 200,

@@ -2,22 +2,16 @@ import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { SegmentKind } from '../../../core/media/frames/index.ts';
-import {
-  isSameSection,
-  type MediaSection,
-  type Segment,
-  segmentAt,
-  type Timeline,
-} from '../../../core/media/timeline/index.ts';
+import { isSameSection, type MediaSection, type Segment, type Timeline } from '../../../core/media/timeline/index.ts';
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
-import { createLengthCheck, createMediaCheck, type MediaCheck } from '../completeness.ts';
-import { fetchBuffer } from '../memory.ts';
+import { createMediaCheck, type MediaCheck } from '../completeness.ts';
 import { RangeFetch } from '../range-fetch.ts';
 import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
 import type { FetchScheduler, Filter } from '../read-ahead-stream.ts';
 import type { TrackLocator } from '../track-locator.ts';
 import type { RangeRequirement, UpstreamRequestDependencies, UpstreamTarget } from '../upstream-request.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';
+import { fetchKey, sectionTarget } from './segment-fetch.ts';
 
 export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
   readonly locator: TrackLocator<Timeline>;
@@ -47,8 +41,6 @@ interface SegmentPart {
   readonly discontinuityAt: number | undefined;
 }
 
-/** Bytes of an AES-128 key. */
-const KEY_BYTES = 16;
 /** AES-128 keys that a source keeps. */
 const MAX_KEYS = 256;
 
@@ -158,14 +150,7 @@ export class SegmentScheduler implements FetchScheduler {
     urlOf: (section: MediaSection, track: Track) => string | undefined,
   ): UpstreamTarget {
     const { locator, rangeRequirement } = this.#options;
-    return locator.target(
-      ({ value, track }) => {
-        const listed = segmentAt(value, segment.sequence);
-        const section = (listed && isMedia(listed) ? listed : segment)[side];
-        return (section && urlOf(section, track)) ?? '';
-      },
-      { rangeRequirement },
-    );
+    return sectionTarget(locator, segment, side, urlOf, { rangeRequirement });
   }
 
   #startFetch(part: SegmentPart): RangeFetch {
@@ -223,9 +208,7 @@ export class SegmentScheduler implements FetchScheduler {
   async #fetchKey(part: SegmentPart, url: string): Promise<void> {
     const { keys } = this.#options;
     const target = this.#targetOf(part, ({ cipher }, track) => cipher && keyUrl(track, cipher.keyUrl));
-    const createCheck = () => createLengthCheck(KEY_BYTES);
-    const { bytes } = await fetchBuffer({ ...this.#options, target, createCheck }, KEY_BYTES, this.#closing.signal);
-    if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
+    const bytes = await fetchKey({ ...this.#options, target }, this.#closing.signal);
     // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
     for (const oldest of keys.size >= MAX_KEYS ? keys.keys().take(1) : []) keys.delete(oldest);
     keys.set(url, bytes);

@@ -52,6 +52,7 @@ describe('readSettings', () => {
     ['SEARCH', 'on', { search: true }],
     ['COOKIES_WRITE_BACK', 'on', { cookiesWriteBack: true }],
     ['PROBED_HOSTS', 'off', { probedHosts: ['off'] }],
+    ['SEGMENT_PROBES', '2', { segmentProbes: 2 }],
     ['SPONSORBLOCK_URL', 'https://segments.example/base/', { sponsorblockUrl: 'https://segments.example/base' }],
     ['IMPERSONATE', 'a.example=Chrome-131, safari', { impersonate: ['a.example=Chrome-131', 'safari'] }],
     ['PUBLIC_URL', 'https://media.example/', { publicUrl: 'https://media.example' }],

@@ -1,0 +1,75 @@
+import { capabilitiesOf, type KeyedRendition, type Track, type TrackFile } from '../../core/state/index.ts';
+import type { FindFile } from '../source/index.ts';
+import { selectRemuxFormat } from './mux/index.ts';
+import type { Opening, PlannedOutput } from './representation.ts';
+
+/** Lists of segments by the ids of their formats: as which file each is read. `null`: it makes none, or nobody knows yet. */
+export type ListFiles = ReadonlyMap<string, TrackFile | null>;
+
+/** What is sent is decided once it is known whether some lists of segments are files. */
+export interface ListPlan<Query = unknown> extends PlannedOutput {
+  readonly kind: 'list';
+  readonly found: KeyedRendition;
+  readonly query: Query;
+  /** Those whose file is not known yet. */
+  readonly lists: readonly Track[];
+  /** What is known of others. */
+  readonly files: ListFiles;
+}
+
+export interface ListDependencies {
+  /** @default lists of segments are no files */
+  readonly findFile?: FindFile;
+}
+
+/** Beyond this, the clocks of two tracks are unrelated. */
+const MAX_OFFSET_SECONDS = 30;
+/** Of a list that may be a file, until that is known. */
+const UNKNOWN: TrackFile = { originSeconds: Number.NaN };
+/** Parts of these are joined in ways of their own. */
+const OTHER_CONTAINERS = /^(flv|webm|mkv|weba)$/i;
+
+const mayBeFile = (track: Track): boolean =>
+  !capabilitiesOf(track).isFile &&
+  !track.window &&
+  !OTHER_CONTAINERS.test(track.container) &&
+  selectRemuxFormat(track).container === 'mp4';
+
+export const hasLists = ({ resource, tracks }: KeyedRendition): boolean => !resource.isLive && tracks.some(mayBeFile);
+
+/** The rendition with its lists as the files that they are, or may be. */
+export function withFiles(found: KeyedRendition, files: ListFiles): KeyedRendition {
+  const mark = (track: Track): Track => {
+    const file = mayBeFile(track) ? files.get(track.formatId) : null;
+    if (file === null) return track;
+    const container = track.video ? 'mp4' : 'm4a';
+    return { ...track, file: file ?? UNKNOWN, container, sizeIsExact: false, sizeBytes: undefined };
+  };
+  const [first, ...others] = found.tracks;
+  const { resource } = found;
+  return {
+    ...found,
+    resource: { ...resource, tracks: resource.tracks.map(mark) },
+    tracks: [mark(first), ...others.map(mark)],
+  };
+}
+
+/** The tracks whose file is not known. */
+export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
+  ...new Map(tracks.filter(({ file }) => file === UNKNOWN).map((track) => [track.formatId, track])).values(),
+];
+
+/** What is known of the lists of a plan, once each has been asked for: the files of one rendition have one clock. */
+export async function findFiles(
+  { found: { resource }, lists, files }: ListPlan,
+  { session }: Opening,
+  { findFile }: ListDependencies,
+): Promise<ListFiles> {
+  const options = { signal: session.signal, client: session.client };
+  const starts = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
+  const times = starts.filter((seconds) => seconds !== undefined);
+  const originSeconds = Math.min(...times);
+  const isOneClock = times.length === lists.length && Math.max(...times) - originSeconds <= MAX_OFFSET_SECONDS;
+  const known = lists.map(({ formatId }) => [formatId, isOneClock ? { originSeconds } : null] as const);
+  return new Map([...files, ...known]);
+}

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { createCache, createSemaphore, type Semaphore } from '../../../core/concurrency/index.ts';
+import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import {
+  createTable,
+  type Encoding,
+  HEAD_BYTES,
+  type ListedSegment,
+  recognizeFormat,
+  type SegmentFacts,
+  type SegmentFormatName,
+  type SegmentTable,
+} from '../../../core/media/segment-file/index.ts';
+import { isSameSection, type Segment } from '../../../core/media/timeline/index.ts';
+import { INSPECT_SEGMENT, parse } from '../../../core/parsing/index.ts';
+import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
+
+/** Each of them is requested, of hosts that a playlist names: 16 hours in pieces of six seconds. */
+const MAX_PROBED_SEGMENTS = 10_000;
+/** Longer heads are those of segments that are small themselves, or hostile. */
+const MAX_HEAD_BYTES = 2 * 1024 * 1024;
+/** Requests of one list, to any number of hosts. */
+const PARALLEL_PROBES = 32;
+/** After a host has reported overload, it is probed by one request at a time for so long. */
+const SLOW_MS = 60_000;
+
+/** Limits the small requests that tell sizes and times. */
+export interface ProbeLimits {
+  /** Waits for a turn. @returns what ends it */
+  acquire(host: string, signal: AbortSignal): Promise<() => void>;
+  onOverload(host: string): void;
+}
+
+export function createProbeLimits(perHost: number): ProbeLimits {
+  const permits = createSemaphore({ maxPerClient: perHost });
+  const slow = createCache<string, Semaphore>({ maxEntries: 1000, maxAgeMs: SLOW_MS });
+  return {
+    async acquire(host, signal) {
+      const permit = await permits.acquire(host, signal);
+      const turn = await slow
+        .get(host)
+        ?.acquire(host, signal)
+        .catch((error) => {
+          permit.release();
+          throw error;
+        });
+      return () => {
+        turn?.release();
+        permit.release();
+      };
+    },
+    onOverload(host) {
+      if (!slow.get(host)) slow.set(host, createSemaphore({ permits: 1 }));
+    },
+  };
+}
+
+interface ProbeOptions {
+  readonly fetch: SegmentFetch;
+  readonly limits: ProbeLimits;
+  readonly client: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The table of a complete list: one small request for each segment, several at once.
+ * @param segments with media, and with the gaps between them
+ * @throws UnsupportedMp4 when they make no file, and what reading throws
+ */
+export async function readTable(segments: readonly Segment[], options: ProbeOptions): Promise<SegmentTable> {
+  const listed = segments.filter(({ isGap }) => !isGap);
+  const [first] = listed;
+  if (!first || listed.length > MAX_PROBED_SEGMENTS) throw new UnsupportedMp4('No segments, or too many');
+  const { format, ...inspected } = await inspectSegment(first, {}, options);
+  /** Of the segments since the last change that the list declares. */
+  let encoding: Promise<Encoding> = Promise.resolve(inspected.facts.encoding);
+  const probe = (segment: Segment, index: number, signal: AbortSignal): Promise<Inspected> => {
+    const before = listed[index - 1];
+    if (!before) return Promise.resolve({ format, ...inspected });
+    const probing = { ...options, signal };
+    if (!segment.isDiscontinuity && isSameSection(segment.init, before.init))
+      return encoding.then((known) => inspectSegment(segment, { format, encoding: known }, probing));
+    const changed = inspectSegment(segment, { format }, probing);
+    encoding = changed.then(({ facts }) => facts.encoding);
+    // Its failure is that of the segment, which ends all.
+    encoding.catch(() => undefined);
+    return changed;
+  };
+  const found = await Readable.from(listed.entries())
+    .map(([index, segment]: [number, Segment], { signal = options.signal } = {}) => probe(segment, index, signal), {
+      concurrency: PARALLEL_PROBES,
+      signal: options.signal,
+    })
+    .toArray();
+  const gaps = gapsBefore(segments);
+  const entries = found.map(({ facts, segmentBytes }: Inspected, index): ListedSegment => {
+    const { seconds, isDiscontinuity = false } = listed[index] ?? first;
+    return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
+  });
+  return createTable(format, entries);
+}
+
+/** Seconds of gaps before each segment with media. */
+function gapsBefore(segments: readonly Segment[]): readonly number[] {
+  let seconds = 0;
+  return segments.flatMap((segment) => {
+    const before = seconds;
+    seconds = segment.isGap ? seconds + segment.seconds : 0;
+    return segment.isGap ? [] : [before];
+  });
+}
+
+interface Known {
+  readonly format?: SegmentFormatName;
+  readonly encoding?: Encoding;
+}
+
+interface Inspected {
+  readonly format: SegmentFormatName;
+  readonly facts: SegmentFacts;
+  readonly segmentBytes: number;
+}
+
+async function inspectSegment(
+  segment: Segment,
+  { format: known, encoding }: Known,
+  { fetch, limits, client, signal }: ProbeOptions,
+): Promise<Inspected> {
+  const host = URL.parse(segment.content.url)?.host ?? '';
+  const release = await limits.acquire(host, signal);
+  const options: FetchOptions = { signal, onOverload: () => limits.onOverload(host) };
+  try {
+    const init = encoding ? undefined : await fetch.init(segment, options);
+    for (let wanted = HEAD_BYTES; wanted <= MAX_HEAD_BYTES; ) {
+      const { bytes, isWhole, size } = await fetch.head(segment, wanted, options);
+      if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
+      const format = known ?? recognizeFormat(bytes);
+      if (!format) throw new UnsupportedMp4('Segments of another format');
+      const head = { bytes, isWhole, size, init, encoding };
+      const facts = await parse(INSPECT_SEGMENT, { format, head }, { client, signal });
+      if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts };
+      if (isWhole) throw new UnsupportedMp4('A segment without media');
+      wanted = Math.max(facts.neededBytes, wanted + 1);
+    }
+    throw new UnsupportedMp4('A segment whose media begins too late');
+  } finally {
+    release();
+  }
+}

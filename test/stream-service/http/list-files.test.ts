@@ -1,0 +1,309 @@
+import { execFile } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { packFragments } from '../../../core/media/dash/dash-timeline.ts';
+import type { Track } from '../../../core/state/resource.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
+import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  resourceOf,
+  type Service,
+  startService,
+  trackOf,
+  videoTrack,
+} from '../fixture.ts';
+import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+
+const run = promisify(execFile);
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
+const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
+const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
+const AAC = ['-c:a', 'aac'];
+const hls = (name: string, seconds: number, ...coded: string[]): string[] => [
+  ...[...coded, '-f', 'hls', '-hls_time', String(seconds), '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
+  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
+  ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+];
+
+let folder: string;
+let upstream: Upstream;
+let service: Service | undefined;
+let asked: string[] = [];
+/** Made from files of the folder, by path. */
+const texts = new Map<string, Buffer>();
+const attachments = new Map<string, Buffer>();
+const handlers = new Map<string, Handler>();
+
+beforeAll(async () => {
+  folder = await madeBy([
+    hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
+    hls('video', 4, ...PICTURE, ...H264),
+    hls('audio', 7, ...TONE, ...AAC),
+    hls('wide', 4, ...WIDE, ...TONE, '-t', '6', ...H264, ...AAC),
+    [
+      ...[...PICTURE, ...TONE, ...H264, ...AAC, '-f', 'dash', '-seg_duration', '4', '-adaptation_sets'],
+      ...['id=0,streams=v id=1,streams=a', '-init_seg_name', 'dash$RepresentationID$.mp4'],
+      ...['-media_seg_name', 'dash$RepresentationID$-$Number$.m4s', '-frag_type', 'duration', '-frag_duration', '1'],
+      'dash.mpd',
+    ],
+  ]);
+  upstream = await startUpstream();
+  upstream.use((request, response) => {
+    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    asked.push(path);
+    const handler = handlers.get(path) ?? createFaultHandler({ bytes: texts.get(path) ?? readFileSync(made(path)) });
+    handlers.set(path, handler);
+    handler(request, response);
+  });
+});
+afterEach(async () => {
+  await service?.close();
+  attachments.clear();
+  texts.clear();
+  handlers.clear();
+  asked = [];
+});
+afterAll(() => upstream.close());
+
+/** Another process, unless the service runs. */
+async function serve(tracks: readonly Track[]): Promise<string> {
+  const dropAttachment = async (id: string, name: string) => void attachments.delete(id + name);
+  const state = {
+    dropAttachment,
+    getAttachment: async (id: string, name: string) => attachments.get(id + name),
+    putAttachment: async (id: string, name: string, bytes: Buffer) => {
+      if (!attachments.has(id + name)) attachments.set(id + name, bytes);
+      return attachments.get(id + name) ?? bytes;
+    },
+  };
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state });
+  const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
+  service = await startService(resourceOf(tracks, { durationSeconds: 20 }), sources, openers);
+  return `${service.url}/api/Stream`;
+}
+
+const listOf = (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
+const serveBoth = async (name = 'both') => `${await serve([trackOf('f', listOf(name))])}/Media/${mediaKey('f')}`;
+
+/** The digests of the packets of a side and when they are shown, in milliseconds since the first of them. */
+async function packetsIn(file: string, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
+  const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
+  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
+  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
+  const rows = stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(',').map((field) => field.trim()));
+  const first = Number(rows[0]?.[2]);
+  return rows.map((row) => {
+    const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
+    return `${Math.round(ms / 2)} ${row.at(-1)}`;
+  });
+}
+
+const packetsOf = (body: Buffer, side: 'v' | 'a', ...options: string[]) =>
+  withTemporaryFolder(async (place) => {
+    const file = join(place, 'body.mp4');
+    await writeFile(file, body);
+    return packetsIn(file, side, ...options);
+  });
+
+const made = (path: string) => join(folder, path);
+
+/** Ranges of a file of some size, the same in every run. */
+function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
+  let state = 7;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % below;
+  };
+  return Array.from({ length: count }, () => {
+    const first = next(size);
+    return [first, Math.min(size - 1, first + next(100_000))] as const;
+  });
+}
+
+describe('a complete list of fragmented MP4', () => {
+  it('is one MP4 of exact length with the packets and times of its segments, by any process', async () => {
+    const url = await serveBoth();
+    const head = await sendRequest(url, { method: 'HEAD' });
+    const whole = await sendRequest(url);
+    expect(whole.headers).toMatchObject({
+      'accept-ranges': 'bytes',
+      'content-type': 'video/mp4',
+      'content-length': String(whole.body.length),
+      etag: expect.stringMatching(/^"/),
+    });
+    expect([head.headers['content-length'], head.headers.etag]).toEqual([
+      whole.headers['content-length'],
+      whole.headers.etag,
+    ]);
+    const { complaints, codecs, durationSeconds } = await inspect(whole.body, '.mp4');
+    expect({ complaints, codecs, seconds: Math.round(durationSeconds) }).toEqual({
+      complaints: '',
+      codecs: ['h264', 'aac'],
+      seconds: 20,
+    });
+    for (const side of ['v', 'a'] as const)
+      expect(await packetsOf(whole.body, side)).toEqual(await packetsIn(made('both.m3u8'), side));
+
+    await service?.close();
+    const other = await serveBoth();
+    asked = [];
+    for (const [first, last] of rangesOf(whole.body.length, 40)) {
+      const { status, body, headers } = await sendRequest(other, { headers: { range: `bytes=${first}-${last}` } });
+      expect([status, headers.etag]).toEqual([206, whole.headers.etag]);
+      expect(body.equals(whole.body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+    }
+    // The table is that of the first process; places are kept.
+    expect(asked).toEqual(['both.m3u8', ...asked.slice(1)]);
+    expect(asked.slice(1).toSorted()).toEqual(['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s']);
+  });
+
+  it('keeps both tracks to the end of twelve seconds after a seek', async () => {
+    const { body } = await sendRequest(await serveBoth());
+    for (const seconds of ['5.3', '7.9']) {
+      expect((await packetsOf(body, 'v', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(299);
+      expect((await packetsOf(body, 'a', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(560);
+    }
+  });
+
+  it('has everything that a file has: clips, M4A and a presentation', async () => {
+    const url = await serveBoth();
+    const clip = await sendRequest(`${url}?start=5.4&end=9`);
+    expect(clip.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(clip.body.length) });
+    expect((await inspect(clip.body, '.mp4')).complaints).toBe('');
+    const audio = await sendRequest(`${url}?format=m4a`);
+    expect(audio.headers).toMatchObject({ 'content-type': 'audio/mp4', 'content-length': String(audio.body.length) });
+    expect((await packetsOf(audio.body, 'a')).map((row) => row.split(' ')[1])).toEqual(
+      (await packetsIn(made('both.m3u8'), 'a')).map((row) => row.split(' ')[1]),
+    );
+    const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
+    expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
+    const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=8.5`);
+    expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, '8.080']);
+  });
+
+  it('breaks where a segment has another size than it had, and has another table then', async () => {
+    const url = await serveBoth();
+    const whole = await sendRequest(url);
+    await service?.close();
+    const shorter = readFileSync(made('both4.m4s'));
+    handlers.set('both2.m4s', createFaultHandler({ bytes: shorter }));
+    const again = await serveBoth();
+    await expect(sendRequest(again)).rejects.toThrow();
+    const { body, headers } = await sendRequest(again);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers.etag).not.toBe(whole.headers.etag);
+  });
+});
+
+describe('separate lists of video and audio', () => {
+  const serveLists = async (lists: readonly Partial<Track>[]) => {
+    const [video = {}, audio = {}] = lists;
+    return `${await serve([videoTrack(video), audioTrack(audio)])}/Media/${combinedKey()}`;
+  };
+  const expectPair = async (url: string, source: string) => {
+    const { body, headers } = await sendRequest(url);
+    expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(body.length) });
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
+    for (const side of ['v', 'a'] as const)
+      expect(await packetsOf(body, side)).toEqual(await packetsIn(made(source.replace('*', side)), side));
+    const part = await sendRequest(url, { headers: { range: 'bytes=20000-39999' } });
+    expect(part.body.equals(body.subarray(20_000, 40_000))).toBe(true);
+    return body;
+  };
+
+  it('are one file where both are HLS', async () => {
+    texts.set('v.m3u8', readFileSync(made('video.m3u8')));
+    const url = await serveLists([listOf('video'), listOf('audio')]);
+    const { body } = await sendRequest(url);
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('video.m3u8'), 'v'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('audio.m3u8'), 'a'));
+    // A player is told how far the tracks are apart by either of them: they begin together.
+    const clip = await sendRequest(`${url}?start=3&end=8`);
+    expect(clip.headers['content-length']).toBe(String(clip.body.length));
+  });
+
+  it('are one file where both are DASH with several fragments in a segment', async () => {
+    const listed = (side: number): Partial<Track> => {
+      const numbers = readdirSync(folder).filter((name) => name.startsWith(`dash${side}-`)).length;
+      const urls = Array.from({ length: numbers }, (_, index) => ({ url: `dash${side}-${index + 1}.m4s`, seconds: 4 }));
+      const fragments = packFragments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]);
+      return {
+        delivery: 'dash',
+        fragments,
+        fragmentBaseUrl: `${upstream.origin}/`,
+        url: `${upstream.origin}/dash.mpd`,
+      };
+    };
+    await expectPair(await serveLists([listed(0), listed(1)]), 'dash.mpd');
+  });
+});
+
+describe('a list with', () => {
+  const lines = (name: string) =>
+    readFileSync(made(`${name}.m3u8`), 'utf8')
+      .split('\n')
+      .filter(Boolean);
+
+  it('encrypted segments is decrypted', async () => {
+    const key = Buffer.alloc(16, 7);
+    const iv = Buffer.alloc(16, 9);
+    const encrypt = (bytes: Buffer) => {
+      const cipher = createCipheriv('aes-128-cbc', key, iv);
+      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+    };
+    texts.set('key', key);
+    for (const index of [0, 1, 2, 3, 4])
+      texts.set(`secret${index}.m4s`, encrypt(readFileSync(made(`both${index}.m4s`))));
+    const list = lines('both').map((line) => line.replace(/^both(\d)/, 'secret$1'));
+    list.splice(
+      list.findIndex((line) => line.startsWith('#EXTINF')),
+      0,
+      `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`,
+    );
+    texts.set('secret.m3u8', Buffer.from(list.join('\n')));
+    const { body, headers } = await sendRequest(await serveBoth('secret'));
+    expect(headers['content-length']).toBe(String(body.length));
+    for (const side of ['v', 'a'] as const)
+      expect(await packetsOf(body, side)).toEqual(await packetsIn(made('both.m3u8'), side));
+  });
+
+  it('byte ranges of one file is read by them', async () => {
+    const parts = [0, 1, 2, 3, 4].map((index) => readFileSync(made(`both${index}.m4s`)));
+    texts.set('all.m4s', Buffer.concat(parts));
+    let at = 0;
+    const list = lines('both').flatMap((line) => {
+      const index = Number(/^both(\d)/.exec(line)?.[1] ?? Number.NaN);
+      if (Number.isNaN(index)) return [line];
+      const { length = 0 } = parts[index] ?? {};
+      at += length;
+      return [`#EXT-X-BYTERANGE:${length}@${at - length}`, 'all.m4s'];
+    });
+    texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
+    const { body } = await sendRequest(await serveBoth('ranges'));
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
+  });
+
+  it('another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
+    const media = lines('wide').filter((line) => /^#EXTINF|m4s$/.test(line));
+    const map = lines('wide').find((line) => line.startsWith('#EXT-X-MAP')) ?? '';
+    const list = lines('both').filter((line) => line !== '#EXT-X-ENDLIST');
+    texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', map, ...media, '#EXT-X-ENDLIST'].join('\n')));
+    const { body } = await sendRequest(await serveBoth('mixed'));
+    const { durationSeconds, codecs } = await inspect(body, '.mp4');
+    expect([Math.round(durationSeconds), codecs]).toEqual([26, ['h264', 'aac']]);
+    expect((await packetsOf(body, 'v')).length).toBe(500 + 150);
+  });
+});
