@@ -219,7 +219,9 @@ function mediaPath(
 }
 
 /** @throws as `planExtras` for subtitles: a file that is sent as it is has no room for them */
-function copy(found: KeyedRendition, { subtitles, hasMarks }: MediaQuery) {
+function copy(found: KeyedRendition, query: MediaQuery) {
+  if (found.tracks[0].file) return copyList(found, query);
+  const { subtitles, hasMarks } = query;
   if (hasMarks) throw new UnsupportedRendition('Chapters can be written into MP4 and conversions only.');
   if (subtitles !== undefined) planExtras(found, { subtitles, isMp4: false });
   return planCopy(found);
@@ -229,6 +231,10 @@ function copy(found: KeyedRendition, { subtitles, hasMarks }: MediaQuery) {
 function copyOrExtend(found: KeyedRendition, query: MediaQuery) {
   return query.hasTags && found.tracks[0].window ? extend(found, query) : copy(found, query);
 }
+
+/** Its header is written here, and so has room for extras. */
+const copyList = (found: KeyedRendition, query: MediaQuery) =>
+  planCopy(found, undefined, planExtras(found, { ...query, isMp4: true }));
 
 function remux(found: KeyedRendition, query: MediaQuery) {
   const isMp4 = selectRemuxFormat(found.tracks[0]).container === 'mp4';
@@ -243,6 +249,7 @@ function layOutPair(found: KeyedRendition, query: MediaQuery) {
 }
 
 function extend(found: KeyedRendition, query: MediaQuery) {
+  if (found.tracks[0].file) return copyList(found, query);
   const extras = planExtras(found, { ...query, isMp4: true });
   return planExtended(found, extras, planRemux(found, extras));
 }
@@ -285,8 +292,10 @@ function copyAudio(found: KeyedRendition, query: MediaQuery) {
   const type = conversions[query.format as CopiedName];
   // By its extension: an MP4 file without video may have further tracks.
   const isCopy = track.video === null && hasCodec(track, audioAs) && audioAs.extensions.test(track.container);
-  if (isCopy && !query.clip && !extras.hasTags) return planCopy(found, type);
-  if (!isMp4File(track)) return remuxAudio(found, query);
+  if (isCopy && !query.clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
+  // Every segment would be read before the first byte is sent.
+  const isWholeList = track.file && !query.clip;
+  if (!isMp4File(track) || isWholeList) return remuxAudio(found, query);
   const instead = query.clip ? undefined : remuxAudio(found, query);
   return planAudioAlone(found, extras, { type, audioAs, clip: query.clip, instead });
 }

@@ -35,6 +35,8 @@ export interface FileSource extends SourceCapabilities {
    * then, reading without `last` follows it. Other reads are of what is there when this has been called.
    */
   readonly sizeNow?: (() => Promise<number | undefined>) | undefined;
+  /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
+  readonly header?: Buffer;
   /**
    * Reads from `first` to `last`, both included; without `last` to the end. The stream carries exactly these bytes or is
    * destroyed with an error: after a dropped or stalled connection or an expired URL it resumes at the next byte.

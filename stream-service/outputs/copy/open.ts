@@ -1,27 +1,43 @@
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import { entityTag } from '../../../core/http/index.ts';
+import { extendHeader } from '../../../core/media/virtual-mp4/index.ts';
 import { openTrack } from '../../source/index.ts';
+import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { Opening, RecordSize, Representation } from '../representation.ts';
 import type { CopyPlan } from './plan.ts';
 
-export interface CopyDependencies {
+export interface CopyDependencies extends ExtrasDependencies {
   /** Receives a size that resolving did not find. */
   readonly recordSize: RecordSize;
 }
 
-/** @throws what `OpenSource` throws */
+/** @throws UnsupportedRendition when the subtitles are too large, and what `OpenSource` throws */
 export async function openCopy(
-  { found, head: { mimeType, fileExtension, size: expected } }: CopyPlan,
-  { session, range, openSource }: Opening,
-  { recordSize }: CopyDependencies,
+  { found, extras: planned, head: { mimeType, fileExtension, size: expected } }: CopyPlan,
+  opening: Opening,
+  dependencies: CopyDependencies,
 ): Promise<Representation> {
+  const { session, range, openSource } = opening;
   const source = await openTrack(openSource, found, found.tracks[0], session, { range });
   if (source.needsRemux) throw new Error('A direct track was opened as segments');
-  const { size, validator, sizeNow } = source;
+  const { size, validator, sizeNow, header } = source;
+  if (header && size !== undefined && Object.keys(planned).length > 0) {
+    const extras = await loadExtras(found.resource, planned, opening, dependencies);
+    const own = withExtras(header, extras, found.resource.durationSeconds);
+    const bytes = own.length + size - header.length;
+    const etag = entityTag([found.key, bytes, validator, extras.id]);
+    const read = (first: number, last = bytes - 1) =>
+      followedBy(own.subarray(first, last + 1), () =>
+        last < own.length
+          ? undefined
+          : source.read(Math.max(first, own.length) - own.length + header.length, last - own.length + header.length),
+      );
+    return { mimeType, fileExtension, size: bytes, etag, acceptRanges: 'bytes', read };
+  }
   // Of a pair only one side is sent, and what is live ends anywhere.
   const isWhole = found.rendition.formatIds.length === 1 && !found.resource.isLive;
   const record = (bytes: number) => {
-    if (isWhole && bytes > 0) recordSize(found, bytes);
+    if (isWhole && bytes > 0) dependencies.recordSize(found, bytes);
   };
   if (size !== undefined && size !== expected) record(size);
   return {
@@ -34,6 +50,35 @@ export async function openCopy(
       return size === undefined && first === 0 ? counted(body, record) : body;
     },
   };
+}
+
+/** @throws UnsupportedRendition when the subtitles are too large */
+function withExtras(
+  header: Buffer,
+  extras: Parameters<typeof extendHeader>[1],
+  seconds = Number.POSITIVE_INFINITY,
+): Buffer {
+  try {
+    return extendHeader(header, extras, seconds) ?? header;
+  } catch (error) {
+    refuseLargeText(error);
+    throw error;
+  }
+}
+
+/** Some bytes, and what is read behind them. */
+function followedBy(own: Buffer, readRest: () => Readable | undefined): Readable {
+  if (own.length === 0) return readRest() ?? Readable.from([]);
+  const rest = readRest();
+  rest?.on('error', () => undefined);
+  async function* parts() {
+    // Its reader owns it.
+    yield Buffer.from(own);
+    if (rest) yield* rest;
+  }
+  const body = Readable.from(parts(), { objectMode: false });
+  body.once('close', () => rest?.destroy());
+  return body;
 }
 
 /** The same bytes. @param onEnd receives their number once all have been read */

@@ -210,7 +210,7 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
       };
 
       return {
-        ...{ needsRemux: false, size, isSeekable: true, validator },
+        ...{ needsRemux: false, size, isSeekable: true, validator, header },
         read(first, last = size - 1) {
           const ended = new AbortController();
           const parts = readParts({ header, offsets, first, last }, async (index, isAhead) => {

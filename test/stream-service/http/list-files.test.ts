@@ -178,20 +178,36 @@ describe('a complete list of fragmented MP4', () => {
     }
   });
 
-  it('has everything that a file has: clips, M4A and a presentation', async () => {
+  it('has everything that a file has: clips, tags and a presentation', async () => {
     const url = await serveBoth();
     const clip = await sendRequest(`${url}?start=5.4&end=9`);
     expect(clip.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(clip.body.length) });
     expect((await inspect(clip.body, '.mp4')).complaints).toBe('');
-    const audio = await sendRequest(`${url}?format=m4a`);
-    expect(audio.headers).toMatchObject({ 'content-type': 'audio/mp4', 'content-length': String(audio.body.length) });
-    expect((await packetsOf(audio.body, 'a')).map((row) => row.split(' ')[1])).toEqual(
-      (await packetsIn(made('both.m3u8'), 'a')).map((row) => row.split(' ')[1]),
-    );
+    const tagged = await sendRequest(`${url}?tags=true`);
+    expect(tagged.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(tagged.body.length) });
+    const { complaints, tags } = await inspect(tagged.body, '.mp4');
+    expect({ complaints, title: tags.title }).toEqual({ complaints: '', title: 'A clip' });
+    for (const [first, last] of rangesOf(tagged.body.length, 5)) {
+      const { body } = await sendRequest(`${url}?tags=true`, { headers: { range: `bytes=${first}-${last}` } });
+      expect(body.equals(tagged.body.subarray(first, last + 1))).toBe(true);
+    }
+    expect(await packetsOf(tagged.body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
     const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
     expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
     const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=8.5`);
     expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, '8.080']);
+  });
+
+  it('of audio alone is M4A, and a part of it', async () => {
+    const base = await serve([audioTrack(listOf('audio'))]);
+    const url = `${base}/Media/${mediaKey('audio')}`;
+    for (const query of ['?format=m4a', '?format=m4a&tags=true', '?format=m4a&start=3&end=9']) {
+      const { headers, body } = await sendRequest(url + query);
+      expect(headers).toMatchObject({ 'content-type': 'audio/mp4', 'content-length': String(body.length) });
+      expect((await inspect(body, '.m4a')).complaints).toBe('');
+    }
+    const { body } = await sendRequest(`${url}?format=m4a`);
+    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('audio.m3u8'), 'a'));
   });
 
   it('breaks where a segment has another size than it had, and has another table then', async () => {
