@@ -70,8 +70,10 @@ export function createHostileItems(mediaDir: string): HostileItems {
       const first = Number(range?.[1] ?? 0);
       const last = Math.min(Number(range?.[2] || bytes), bytes - 1);
       response.writeHead(range ? 206 : 200, {
-        ...{ 'content-type': isMedia ? 'video/mp4' : 'text/plain', 'content-length': last + 1 - first },
-        ...{ 'accept-ranges': 'bytes', etag: `"${path}"` },
+        'content-type': isMedia ? 'video/mp4' : 'text/plain',
+        'content-length': last + 1 - first,
+        'accept-ranges': 'bytes',
+        etag: `"${path}"`,
         ...(range && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
       });
       if (request.method === 'HEAD') return void response.end();

@@ -53,11 +53,16 @@ async function publish(
   { form, video, audio }: (typeof PAIRS)[number],
 ): Promise<string> {
   const format = (id: string, file: string, vcodec: string, acodec: string): Format => ({
-    ...{ id, path: `/media/${file}`, vcodec, acodec, bytes: sizes[file] ?? 0 },
+    id,
+    path: `/media/${file}`,
+    vcodec,
+    acodec,
+    bytes: sizes[file] ?? 0,
   });
   const sounds = LANGUAGES.map((language) => ({
     ...format(`a-${language}`, audio, 'none', 'mp4a.40.2'),
-    ...{ path: `/media/${audio}?language=${language}`, language },
+    path: `/media/${audio}?language=${language}`,
+    language,
   }));
   await origin.publish(`extras-${form}`, [format('v', video, 'avc1.42c01f', 'none'), ...sounds], 60, CHAPTERS);
   return (await stream(`extras-${form}`)).replace('/Combined/', '/Media/');

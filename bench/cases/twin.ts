@@ -31,12 +31,18 @@ const SHORT: readonly Pair[] = [
 ];
 const HOURS: readonly Pair[] = [
   {
-    ...{ form: 'fragmented', video: 'hour-indexed.mp4', audio: 'hour-indexed.m4a' },
-    ...{ direct: 'hour-both.mp4', durationSeconds: 3600 },
+    form: 'fragmented',
+    video: 'hour-indexed.mp4',
+    audio: 'hour-indexed.m4a',
+    direct: 'hour-both.mp4',
+    durationSeconds: 3600,
   },
   {
-    ...{ form: 'progressive', video: 'hour-video.mp4', audio: 'hour-audio.m4a' },
-    ...{ direct: 'hour-both.mp4', durationSeconds: 3600 },
+    form: 'progressive',
+    video: 'hour-video.mp4',
+    audio: 'hour-audio.m4a',
+    direct: 'hour-both.mp4',
+    durationSeconds: 3600,
   },
 ];
 
@@ -63,7 +69,11 @@ interface Urls {
 
 async function publish({ origin, sizes, stream }: Bench, pair: Pair, suffix = ''): Promise<Urls> {
   const format = (id: string, file: string, vcodec: string, acodec: string) => ({
-    ...{ id, path: `/media/${file}`, vcodec, acodec, bytes: sizes[file] ?? 0 },
+    id,
+    path: `/media/${file}`,
+    vcodec,
+    acodec,
+    bytes: sizes[file] ?? 0,
   });
   const names = { pair: `twin-${pair.video}${suffix}`, direct: `twin-${pair.direct}${suffix}` };
   const video = format('v', pair.video, 'avc1.42c01f', 'none');
@@ -208,7 +218,10 @@ async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure>
 async function openFile(path: string): Promise<Parameters<typeof readLayoutSource>[0]> {
   const { size } = await stat(path);
   return {
-    ...{ needsRemux: false, isSeekable: true, size, validator: undefined },
+    needsRemux: false,
+    isSeekable: true,
+    size,
+    validator: undefined,
     read: (first, last = size - 1) => createReadStream(path, { start: first, end: last }),
     close: () => undefined,
   };

@@ -119,7 +119,9 @@ export const inMemory = (
   { mimeType, fileExtension, isInline }: FileType & Pick<Representation, 'isInline'>,
   bytes: Buffer,
 ): Representation => ({
-  ...{ mimeType, fileExtension, isInline },
+  mimeType,
+  fileExtension,
+  isInline,
   size: bytes.length,
   acceptRanges: 'bytes',
   etag: entityTag(bytes),

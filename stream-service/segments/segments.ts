@@ -75,7 +75,9 @@ const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY
 export function createSegments(options: SegmentsOptions): Segments {
   const { sponsorblockUrl, request, state, log, timeoutMs = TIMEOUT_MS, now = Date.now } = options;
   const known = createCache<string, readonly Segment[] | UpstreamError>({
-    ...{ maxEntries: 2000, maxAgeMs: HOUR_MS, maxWeight: MAX_CACHED_SEGMENTS },
+    maxEntries: 2000,
+    maxAgeMs: HOUR_MS,
+    maxWeight: MAX_CACHED_SEGMENTS,
     weightOf: (value) => (value instanceof UpstreamError ? 0 : value.length),
   });
   const flights = createSingleFlight<readonly Segment[]>();

@@ -52,7 +52,12 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
     read(first, last = Number.POSITIVE_INFINITY) {
       const parallelism = new AdaptiveParallelism(size === undefined ? 1 : limits.maxConnections, eventLoopLoad);
       const scheduler = new FileScheduler({
-        ...{ ...request, target, chunks, parallelism, first, onBytes },
+        ...request,
+        target,
+        chunks,
+        parallelism,
+        first,
+        onBytes,
         last: size === undefined ? Number.POSITIVE_INFINITY : Math.min(last, size - 1),
         adopted: adopt(first),
       });

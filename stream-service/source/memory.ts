@@ -76,8 +76,10 @@ export async function fetchBuffer(
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const fetch = new RangeFetch({
-    ...{ ...options, isDecoded: last === undefined },
-    ...{ requested: { first, last }, bufferLimitBytes: maxBytes },
+    ...options,
+    isDecoded: last === undefined,
+    requested: { first, last },
+    bufferLimitBytes: maxBytes,
   });
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });

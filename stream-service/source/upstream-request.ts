@@ -195,7 +195,10 @@ export async function sendRequest(
   try {
     const headersFor = planHeaders(url, track, range);
     return await egress.request(url, {
-      ...{ headersFor, identity: track.egress ?? identity, stallTimeoutMs: limits.stallTimeoutMs, signal },
+      headersFor,
+      identity: track.egress ?? identity,
+      stallTimeoutMs: limits.stallTimeoutMs,
+      signal,
       isDecoded: isDecoded && range.last === undefined,
     });
   } catch (error) {

@@ -74,7 +74,9 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state: withoutLinks(state), log }));
 
     const renewSecrets = createSecretRenewal(options.environment ?? {}, {
-      ...{ settings, replaceProxies: egress.replaceProxies, renewCookies: resolver.renewCookies },
+      settings,
+      replaceProxies: egress.replaceProxies,
+      renewCookies: resolver.renewCookies,
       onError: (error) => log.error('Secrets could not be read again', { error }),
     });
     const renewal = setInterval(renewSecrets, SECRET_CHECK_MS).unref();

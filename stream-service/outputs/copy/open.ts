@@ -41,7 +41,10 @@ export async function openCopy(
   };
   if (size !== undefined && size !== expected) record(size);
   return {
-    ...{ mimeType, fileExtension, size, sizeNow },
+    mimeType,
+    fileExtension,
+    size,
+    sizeNow,
     // Another size or another validator of the source is another entity; what grows stays the same.
     etag: size === undefined && !sizeNow ? undefined : entityTag([found.key, sizeNow ? 0 : size, validator]),
     acceptRanges: size === undefined && !sizeNow ? 'none' : 'bytes',

@@ -41,7 +41,10 @@ export function planEncode(
   // A file of unknown size may turn out not to be seekable: then the conversion has no size either.
   const isSized = frames !== undefined && (needsRemux(track) || track.sizeBytes !== undefined);
   return {
-    ...{ kind: 'encode', format, found, choice },
+    kind: 'encode',
+    format,
+    found,
+    choice,
     // The ETag needs the build of FFmpeg, the cover, and the validator of a file.
     answersHead: false,
     head: isSized

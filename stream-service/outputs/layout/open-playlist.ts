@@ -61,7 +61,10 @@ const PARALLEL_DUBS = 4;
 const MAX_WAIT_MS = 3000;
 /** Listed in place of audio whose source fails or takes longer: its own playlist says why, and the rest plays. */
 const UNREAD: HlsStream = {
-  ...{ kind: 'audio', codecs: [], segments: [], isIndependent: true },
+  kind: 'audio',
+  codecs: [],
+  segments: [],
+  isIndependent: true,
   init: { offset: 0, bytes: 0 },
 };
 

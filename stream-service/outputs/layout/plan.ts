@@ -67,7 +67,13 @@ const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY
 const UNKNOWN = { size: undefined, acceptRanges: undefined } as const;
 
 export const planPair = (found: KeyedRendition, extras: PlannedExtras, instead: MuxPlan): PairPlan => ({
-  ...{ kind: 'layout', of: 'pair', found, extras, instead, id: found.key, answersHead: false },
+  kind: 'layout',
+  of: 'pair',
+  found,
+  extras,
+  instead,
+  id: found.key,
+  answersHead: false,
   head: { ...instead.head, ...UNKNOWN },
 });
 
@@ -115,7 +121,9 @@ const planPart = (
 ): PartPlan => ({ kind: 'layout', of: 'part', found, extras, answersHead: false, ...part });
 
 const headOf = ({ resource }: KeyedRendition, { mimeType, fileExtension }: FileType, times = WHOLE) => ({
-  ...{ mimeType, fileExtension, ...UNKNOWN },
+  mimeType,
+  fileExtension,
+  ...UNKNOWN,
   clip: isWhole(times) ? undefined : nameClip(times, resource.durationSeconds),
 });
 
@@ -184,8 +192,13 @@ export function planPresentation(
   const dubOf = (_: Track, index: number) =>
     planPresentation(found, { ...file, name: playlistName({ kind: 'audio', place: index + 2 }) });
   const base = {
-    ...({ kind: 'layout', of: 'presentation', found: { ...found, tracks }, answersHead: false } as const),
-    ...{ id: `${found.key} hls${ofPlace(place)}`, audio, sound: sounds?.[place - 1] },
+    kind: 'layout' as const,
+    of: 'presentation' as const,
+    found: { ...found, tracks },
+    answersHead: false,
+    id: `${found.key} hls${ofPlace(place)}`,
+    audio,
+    sound: sounds?.[place - 1],
     ...(place > 1 ? { place } : { alternative: own && planPresentation(own, { ...file, sounds: undefined }) }),
     ...(name === MASTER_NAME && { dubs: others.map(dubOf) }),
   };

@@ -8,7 +8,9 @@ export interface PicturePlan extends PlannedOutput {
 }
 
 export const planPicture = (found: KeyedRendition): PicturePlan => ({
-  ...{ kind: 'picture', found, answersHead: false },
+  kind: 'picture',
+  found,
+  answersHead: false,
   // Most covers are JPEG.
   head: { mimeType: 'image/jpeg', fileExtension: '.jpg', size: undefined, acceptRanges: undefined },
 });

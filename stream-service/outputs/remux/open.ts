@@ -28,7 +28,10 @@ export async function openRemux(
   const durationSeconds = durationOf(source, track);
   const textEndSeconds = durationSeconds ?? resource.durationSeconds;
   const job = {
-    ...{ sources: [source], client: session.client, durationSeconds, textEndSeconds },
+    sources: [source],
+    client: session.client,
+    durationSeconds,
+    textEndSeconds,
     recordedAtMs: track.window?.recordedAtMs,
     ...(planned.container === 'ogg'
       ? { format: selectOggFormat(track, extras.comments ?? []) }

@@ -34,7 +34,9 @@ export interface TextPlan extends PlannedOutput {
 export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat): TextPlan {
   const head = { mimeType: SUBTITLE_TYPES[format], fileExtension: `.${found.subtitle.language}.${format}` };
   return {
-    ...{ kind: 'text', found, format },
+    kind: 'text',
+    found,
+    format,
     head: { ...head, size: undefined, acceptRanges: undefined },
     // Its length and tag are those of the converted file: HEAD reads the source too, which is small.
     answersHead: false,

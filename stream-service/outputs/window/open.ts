@@ -107,7 +107,10 @@ function toRecording(
     resource: { ...resource, isLive: false, durationSeconds, ...tag },
     tracks: mapTracks(found, (track, index) => ({
       ...track,
-      ...{ window, durationSeconds: facts[index]?.durationSeconds, sizeIsExact: false, sizeBytes: undefined },
+      window,
+      durationSeconds: facts[index]?.durationSeconds,
+      sizeIsExact: false,
+      sizeBytes: undefined,
       ...(isFile && { container: 'mp4' }),
     })),
   };

@@ -48,7 +48,10 @@ const IDLE = { afterMs: 5 * 60 * 1000, maxWeight: 20_000 };
 
 export function createLiveLists(): LiveLists {
   const lists = createCache<string, LiveList>({
-    ...{ maxEntries: MAX_LISTS, maxAgeMs: MAX_AGE_MS, maxWeight: MAX_SEGMENTS, idle: IDLE },
+    maxEntries: MAX_LISTS,
+    maxAgeMs: MAX_AGE_MS,
+    maxWeight: MAX_SEGMENTS,
+    idle: IDLE,
     weightOf: ({ segments }) => segments.length,
   });
   const idOf = ({ id }: Resource, { formatId }: Track) => `${id} ${formatId}`;

@@ -64,8 +64,16 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     const joining = isContinuous ? undefined : createDiscontinuityFilter({ onListClock });
     const filter = track.container === 'flv' ? createFlvParts() : joining;
     const scheduler = new SegmentScheduler({
-      ...{ ...request, timeline, from: index, startSeconds },
-      ...{ locator, parallelism, keys, rangeRequirement, container, filter },
+      ...request,
+      timeline,
+      from: index,
+      startSeconds,
+      locator,
+      parallelism,
+      keys,
+      rangeRequirement,
+      container,
+      filter,
     });
     const { readAheadBytes } = limits;
     const stream = new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: request.readAheadBudget });

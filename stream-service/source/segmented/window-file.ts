@@ -93,7 +93,8 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
   };
   const { recordedAtMs } = track.window ?? {};
   const header = writeWindowHeader(init.bytes, {
-    ...{ tracks: init.tracks, recordedAtMs },
+    tracks: init.tracks,
+    recordedAtMs,
     segments: isGrowing(request) ? undefined : place(facts).placed,
   });
   /** Of the segments as far as their sizes are known. */
@@ -116,7 +117,11 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
     const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
     const next = segments[from];
     const scheduler = new SegmentScheduler({
-      ...{ ...request, ...window, keys: new Map(), parallelism, startSeconds: 0 },
+      ...request,
+      ...window,
+      keys: new Map(),
+      parallelism,
+      startSeconds: 0,
       ...(Number.isFinite(to)
         ? { timeline: { ...timeline, segments: segments.slice(from, to + 1), isComplete: true }, from: 0 }
         : { timeline, from: next ? timeline.segments.indexOf(next) : timeline.segments.length }),
@@ -129,7 +134,10 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
   };
 
   return {
-    ...{ needsRemux: false, size, isSeekable: true, validator: digestOf([header, facts[0]]) },
+    needsRemux: false,
+    size,
+    isSeekable: true,
+    validator: digestOf([header, facts[0]]),
     sizeNow: isGrowing(request) ? sizeNow : undefined,
     read(start, last = (size ?? Number.POSITIVE_INFINITY) - 1) {
       const ownBytes = header.subarray(start, last + 1);

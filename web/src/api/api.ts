@@ -125,9 +125,17 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, skip, mark, ...others } = {}) {
       const { name, subtitles, audio, chapter } = others;
       const values = {
-        ...{ name, format: convertTo, bitrate: bitrateKbps, tags: hasTags, subtitles, audio, chapter },
-        ...{ start: clip?.startSeconds, end: clip?.endSeconds },
-        ...{ skip: skip?.join(), mark: mark?.join() },
+        name,
+        format: convertTo,
+        bitrate: bitrateKbps,
+        tags: hasTags,
+        subtitles,
+        audio,
+        chapter,
+        start: clip?.startSeconds,
+        end: clip?.endSeconds,
+        skip: skip?.join(),
+        mark: mark?.join(),
       };
       const query = new URLSearchParams();
       for (const [parameter, value] of Object.entries(values))

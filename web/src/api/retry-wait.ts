@@ -62,7 +62,9 @@ const isMaintenance = (error: unknown): error is ApiFailure =>
   error instanceof ApiFailure && error.kind === 'maintenance';
 
 const retryOptions = ({ signal, sleep, onWaiting, maxWaitSeconds = MAX_WAIT_SECONDS }: WaitOptions): RetryOptions => ({
-  ...{ signal, sleep, maxWaitSeconds },
+  signal,
+  sleep,
+  maxWaitSeconds,
   onWaiting({ failure, seconds }) {
     const { kind, progress } = failure as ApiFailure;
     onWaiting?.({ reason: kind as TemporaryKind, retrySeconds: Math.ceil(seconds), ...(progress && { progress }) });

@@ -36,7 +36,8 @@ export function secondsOfSegments(segments: readonly Segment[], categories: read
 /** A choice without some segments. @param share of the whole that remains */
 export const withoutSegments = (choice: Choice, skip: readonly SegmentCategory[], share: number): Choice => ({
   ...choice,
-  ...{ skip, isSizeEstimate: true },
+  skip,
+  isSizeEstimate: true,
   ...(choice.sizeBytes !== undefined && { sizeBytes: Math.round(choice.sizeBytes * share) }),
 });
 

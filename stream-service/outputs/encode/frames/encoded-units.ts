@@ -53,7 +53,8 @@ export function unitAt(layout: Layout, at: number): EncodedUnit {
   return {
     range: {
       segment: Math.floor(firstFrame / segmentFrames),
-      ...{ firstFrame, endFrame },
+      firstFrame,
+      endFrame,
       slice: [0, (endFrame - firstFrame) * frameBytes],
     },
     offset: tagBytes + (firstFrame - left) * frameBytes,

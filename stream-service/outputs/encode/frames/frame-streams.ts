@@ -86,7 +86,12 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
           layout,
           tag,
           encode: openFrameRangeEncoder({
-            ...{ source, entity, encoding: layout.encoding, encoder, cache, starts },
+            source,
+            entity,
+            encoding: layout.encoding,
+            encoder,
+            cache,
+            starts,
             durationSeconds: track.durationSeconds ?? resource.durationSeconds,
           }),
           units: units.of(entity, layout.encoding),

@@ -65,7 +65,7 @@ const Facts = ({ details, coverKey, onSeek, onDownload, onDownloadAll }: FactsPr
           <ol class="chapters">
             {chapters.map(({ title, startSeconds }, index) => (
               <li key={startSeconds}>
-                <ChapterButton {...{ title, startSeconds, onSeek }} />
+                <ChapterButton title={title} startSeconds={startSeconds} onSeek={onSeek} />
                 {onDownload && (
                   <button
                     type="button"

@@ -39,7 +39,13 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
             <fieldset key={name}>
               <legend>{name}</legend>
               {rows.map((choice) => (
-                <Row key={choice.id} {...{ name: id, choice, onSelect }} isSelected={choice.id === selected.id} />
+                <Row
+                  key={choice.id}
+                  name={id}
+                  choice={choice}
+                  onSelect={onSelect}
+                  isSelected={choice.id === selected.id}
+                />
               ))}
             </fieldset>
           ))}

@@ -30,7 +30,9 @@ export const DetailsButton = ({ item, choice, ...props }: DetailsButtonProps) =>
   };
   const all = (one: Choice): DownloadFile => ({
     url: urlOf('Get', {
-      ...{ quality: apiQualityOf(preferenceOf(one)), format: 'zip', split: 'chapters' },
+      quality: apiQualityOf(preferenceOf(one)),
+      format: 'zip',
+      split: 'chapters',
       ...(one.bitrateKbps && { bitrate: String(one.bitrateKbps) }),
       ...(one.audio && { audio: one.audio }),
       ...(one.hasTags === false && { tags: 'false' }),

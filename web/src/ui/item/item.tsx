@@ -164,7 +164,13 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         {selected && whole ? (
           <>
             <Sentence
-              {...{ choices, wish, embedded, clip, segments, skipped, isMarked }}
+              choices={choices}
+              wish={wish}
+              embedded={embedded}
+              clip={clip}
+              segments={segments}
+              skipped={skipped}
+              isMarked={isMarked}
               selected={whole}
               subtitles={byLanguage}
               onSelect={remember}

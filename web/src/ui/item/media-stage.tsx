@@ -54,7 +54,7 @@ export const MediaStage = (props: MediaStageProps) => {
           </span>
         </button>
       )}
-      <Length {...{ durationSeconds, isLive }} />
+      <Length durationSeconds={durationSeconds} isLive={isLive} />
     </div>
   );
 };

@@ -43,7 +43,7 @@ export const PlayerBar = (props: PlayerBarProps) => {
   const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
   return (
     <div class="row player-bar">
-      {hasControls && hasChapters && <SeekBar {...{ media, state, chapters }} />}
+      {hasControls && hasChapters && <SeekBar media={media} state={state} chapters={chapters} />}
       {!hasControls && (
         <>
           <BarButton
@@ -52,7 +52,7 @@ export const PlayerBar = (props: PlayerBarProps) => {
             onClick={() => togglePlay(media.current)}
           />
           <span class="figures">{format.clock(seconds)}</span>
-          {canSeek && <SeekBar {...{ media, state, chapters }} />}
+          {canSeek && <SeekBar media={media} state={state} chapters={chapters} />}
         </>
       )}
       {!hasControls && !isMini && (
@@ -74,7 +74,7 @@ export const PlayerBar = (props: PlayerBarProps) => {
           <span class="muted">{t('player.noSeek')}</span>
         </>
       )}
-      {!isMini && hasChapters && <ChapterMenu {...{ media, state, chapters }} />}
+      {!isMini && hasChapters && <ChapterMenu media={media} state={state} chapters={chapters} />}
       {!isMini && <VersionMenu playback={playback} onVersion={onVersion} />}
       {!isMini && (
         <Select

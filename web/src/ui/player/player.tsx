@@ -160,7 +160,16 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
         </p>
       )}
       <div class="row player-tools">
-        <PlayerBar {...{ playback, media, state, isVideo, canSeek, isMini }} onHelp={help} onVersion={speak} />
+        <PlayerBar
+          playback={playback}
+          media={media}
+          state={state}
+          isVideo={isVideo}
+          canSeek={canSeek}
+          isMini={isMini}
+          onHelp={help}
+          onVersion={speak}
+        />
         {!isMini && mayGoBack && (
           <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>
             {t(isHeld ? 'player.toLive' : 'player.goBack')}
