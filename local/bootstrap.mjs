@@ -33,7 +33,7 @@ const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'node');
 /** Restarted when it crashes. */
 const SERVICE = 'local/main.ts';
 
-const [program, ...args] = process.argv.slice(2);
+const [program, ...args] = chooseProgram(process.argv.slice(2));
 // The programs of this folder need only the packages for serving, without those for development and deployment.
 const isServing = program.startsWith('local/');
 await installDependencies(isServing ? 'serving' : 'everything');
@@ -53,6 +53,16 @@ supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program
     },
   },
 });
+
+/** Of `PROGRAM NAME=PROGRAM … -- ARGUMENTS`: the program that the first argument names, or else the first one, and what it is given. */
+function chooseProgram(given) {
+  const end = given.indexOf('--');
+  if (end < 0) return given;
+  const [usual, ...others] = given.slice(0, end);
+  const [name, ...rest] = given.slice(end + 1);
+  const named = others.find((other) => other.startsWith(`${name}=`));
+  return named ? [named.slice(name.length + 1), ...rest] : [usual, ...given.slice(end + 1)];
+}
 
 /**
  * Runs `npm ci`, unless the packages that are needed were installed from the same lock file: by this program, which leaves a

@@ -1,4 +1,4 @@
-/** `npm run demo`: Reelay and a media origin, with commands to paste. Needs the internet only for its tools. */
+/** `npm run dev -- demo`: Reelay and a media origin, with commands to paste. Needs the internet only for its tools. */
 
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * `npm run release`: the archive of the last commit and the image for one machine, the same in every run. See docs/releasing.md.
+ * `npm run build -- release`: the archive of the last commit and the image for one machine, the same in every run. See docs/releasing.md.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

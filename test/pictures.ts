@@ -1,6 +1,6 @@
 /**
- * `npm run pictures`: one picture of every state of the page per width and colour scheme, in `.data/pictures` or the
- * folder given. Further arguments go to vitest: `npm run pictures -- .data/pictures -t playing`.
+ * `npm run dev -- pictures`: one picture of every state of the page per width and colour scheme, in `.data/pictures` or the
+ * folder given. Further arguments go to vitest: `npm run dev -- pictures .data/pictures -t playing`.
  */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';

@@ -43,7 +43,7 @@ const deploymentSettings = inScope('aws', {
   deletionProtection: {
     parse: flag,
     defaultText: '`on` for `public`',
-    description: 'CloudFormation refuses to delete the stack; `npm run destroy -- --unprotect` does nevertheless',
+    description: 'CloudFormation refuses to delete the stack; `npm run infra -- destroy --unprotect` does nevertheless',
   },
   retainTable: {
     parse: flag,

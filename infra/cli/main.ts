@@ -1,5 +1,5 @@
 /**
- * `npm run synth|preflight|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, checks what a deployment needs, and
+ * `npm run infra -- synth|preflight|deploy|diff|destroy [flags of cdk]`: runs the CDK CLI, checks what a deployment needs, and
  * bootstraps the account where that is needed.
  */
 import { spawnSync } from 'node:child_process';
@@ -116,7 +116,7 @@ const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
   app: `"${process.execPath}" infra/app.ts`,
   assembly,
 });
-if (!plan) fail('Use: npm run synth|preflight|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
+if (!plan) fail('Use: npm run infra -- synth|preflight|deploy|diff|destroy|reopen [-c setting=value] [flags of cdk]');
 if (command === 'deploy') requireContainerRuntime();
 if (command === 'preflight') {
   const settings = readSettings(plan);
@@ -128,11 +128,11 @@ if (command === 'deploy' && !given.includes(SKIP_PREFLIGHT)) {
   const findings = (await findAccount(plan, readSettings(plan))).filter(({ state }) => state !== 'ok');
   if (findings.length > 0) process.stderr.write(`${formatFindings(findings)}\n`);
   if (findings.some(({ state }) => state === 'problem'))
-    fail(`Nothing was built. npm run preflight shows all; ${SKIP_PREFLIGHT} deploys nevertheless`);
+    fail(`Nothing was built. npm run infra -- preflight shows all; ${SKIP_PREFLIGHT} deploys nevertheless`);
 }
 if (plan.asksForApproval && !process.stdin.isTTY) {
   process.stderr.write(
-    'Without a terminal, a deployment that widens permissions fails: see `npm run diff`, and add --yes\n',
+    'Without a terminal, a deployment that widens permissions fails: see `npm run infra -- diff`, and add --yes\n',
   );
 }
 cdk(plan.synth);

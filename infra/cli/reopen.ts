@@ -1,5 +1,5 @@
 /**
- * `npm run reopen -- [--stage main] [--profile NAME] [--status]`: opens an edge that the cost guard has closed, and counts spending
+ * `npm run infra -- reopen [--stage main] [--profile NAME] [--status]`: opens an edge that the cost guard has closed, and counts spending
  * from now on; with `--status` it only says what has been spent.
  */
 import { parseArgs } from 'node:util';

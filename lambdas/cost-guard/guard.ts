@@ -123,5 +123,5 @@ export function createCostGuard(options: CostGuardOptions) {
 const describe = (spending: GuardReport['spending'], caps: Caps, { closedUntil }: GuardReport): string =>
   [
     `By the metrics $${spending.hour.expected.toFixed(2)} this hour (limit $${caps.hour}) and $${spending.day.expected.toFixed(2)} today (limit $${caps.day}), by list prices.`,
-    `All requests are answered 503 until ${closedUntil}. To open it before: npm run reopen`,
+    `All requests are answered 503 until ${closedUntil}. To open it before: npm run infra -- reopen`,
   ].join('\n');

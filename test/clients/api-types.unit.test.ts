@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { renderClientTypes } from '../../scripts/write-client-types.ts';
+import { renderClientTypes } from '../../scripts/client-types.ts';
 
-it('the types of the client are those of the description: npm run client:types', async () => {
+it('the types of the client are those of the description: npm run docs', async () => {
   const file = join(import.meta.dirname, '../../clients/reelay-client/src/api-types.ts');
   expect(await readFile(file, 'utf8')).toBe(await renderClientTypes());
 });

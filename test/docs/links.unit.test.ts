@@ -68,4 +68,15 @@ describe('documents', () => {
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
+
+  it('name only parts of npm scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const named = documents.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bnpm run (dev|build) -- (?!page\b)([a-z]\w*)/g)].map(
+        ([command, script = '', part]) => ({ command, exists: scripts[script].includes(` ${part}=`) }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter(({ exists }) => !exists)).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz`: fuzzes every parser of untrusted input. Options: `--seconds 60` for all targets together, `--seed 1`,
+ * `npm run dev -- fuzz`: fuzzes every parser of untrusted input. Options: `--seconds 60` for all targets together, `--seed 1`,
  * `--large` for inputs of the sizes that readers accept, and names of targets. A crashing input is written to `.data/fuzz`; add it to `test/fuzz/corpus/<target>/` with the fix.
  */
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -12,7 +12,7 @@ const project = join(folder, 'project');
 const run = promisify(execFile);
 const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', npm_config_audit: 'false' };
 const npm = (...args: string[]) => run('npm', [...args, '--no-fund'], { cwd: project, env });
-const start = (program: string) => run(process.execPath, [join(project, 'local/bootstrap.mjs'), program], { env });
+const start = (...args: string[]) => run(process.execPath, [join(project, 'local/bootstrap.mjs'), ...args], { env });
 const installed = async () =>
   (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.')).sort();
 
@@ -51,6 +51,20 @@ it('installs what a program needs, once', async () => {
   expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
   expect(await installed()).toEqual(['developing', 'serving']);
   expect((await start('local/serve.mjs')).stderr).toBe('');
+});
+
+it.each([
+  [[], 'served '],
+  [['--flag', 'x'], 'served --flag,x'],
+  [['develop', '--flag', 'x'], 'developed --flag,x'],
+])('runs the program that the first argument names, or else the usual one (%j)', async (given, said) => {
+  for (const [path, does] of [
+    ['local/serve.mjs', 'served'],
+    ['develop.mjs', 'developed'],
+  ] as const)
+    await writeFile(join(project, path), `console.log('${does} ' + process.argv.slice(2))`);
+  const { stdout } = await start('local/serve.mjs', 'develop=develop.mjs', '--', ...given);
+  expect(stdout).toBe(`${said}\n`);
 });
 
 it('leaves alone what npm ci has installed', async () => {

@@ -35,7 +35,7 @@ const start = (env: NodeJS.ProcessEnv = {}) => {
   return { child, lines, ended };
 };
 
-describe('npm run demo', () => {
+describe('npm run dev -- demo', () => {
   it('reports a taken port before any download', async () => {
     const other = await listening();
     expect(await start().ended).toEqual({ code: 1, lines: ['The address 127.0.0.1:8090 is taken'] });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
@@ -37,6 +37,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     debian: ['chromium-headless-shell'],
     isForGate: true,
     files: ['test/web/browser/**'],
+    fetch: fetchChromium,
     isHere: () => process.env.CHROMIUM_PATH !== undefined || ['chromium-headless-shell', ...CHROMIUM].some(isThere),
   },
   curl: { debian: ['curl'], isForGate: true },
@@ -87,7 +88,8 @@ export async function pathWithPrograms(isForGate: boolean): Promise<string> {
   const missing = () =>
     Object.entries(PROGRAMS).filter(([name, program]) => !isThere(name) && (program.isForGate || !isForGate));
   await installFromDebian(missing().flatMap(([, { debian }]) => debian));
-  for (const [name, { fetch }] of missing()) {
+  for (const [name, { fetch, isHere }] of missing()) {
+    if (isHere?.()) continue;
     await mkdir(FOLDER, { recursive: true });
     await fetch?.().catch((error) => process.stdout.write(`${name} cannot be fetched: ${error.message}\n`));
   }
@@ -125,6 +127,26 @@ async function fetchFfprobe(): Promise<boolean> {
   const program = join(await fetchPackage(name, '5.2.0'), 'ffprobe');
   await chmod(program, 0o755); // its install script would have done that
   return place('ffprobe', program);
+}
+
+/** A build for x64 that brings the libraries which few systems have. */
+async function fetchChromium(): Promise<boolean> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
+  const source = await fetchPackage('@sparticuz/chromium', '153.0.0');
+  const folder = join(FOLDER, 'chromium');
+  await mkdir(folder, { recursive: true });
+  // It unpacks into TMPDIR, and its libraries in the environment of AWS Lambda alone.
+  const unpack = `import chromium from ${JSON.stringify(join(source, 'build/index.js'))}; await chromium.executablePath();`;
+  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+  await run(process.execPath, ['--input-type=module', '-e', unpack], { env });
+  // Its own configuration looks for its fonts in folders of Lambda, and it ends without any.
+  const fonts = join(folder, 'fonts.conf');
+  const places = `<dir>${folder}/fonts/fonts</dir><cachedir>${folder}/cache</cachedir>`;
+  await writeFile(fonts, `<fontconfig>${places}</fontconfig>\n`);
+  const script = join(FOLDER, 'chromium-headless-shell');
+  const variables = `LD_LIBRARY_PATH='${folder}/al2023/lib' FONTCONFIG_FILE='${fonts}'`;
+  await writeFile(script, `#!/bin/sh\n${variables} exec '${folder}/chromium' "$@"\n`, { mode: 0o755 });
+  return true;
 }
 
 /** Installs a package of npm. @returns its folder */

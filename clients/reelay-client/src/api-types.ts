@@ -1,4 +1,4 @@
-/** Generated from the description of the API by `npm run client:types`. */
+/** Generated from the description of the API by `npm run docs`. */
 
 
 export interface paths {

@@ -152,7 +152,7 @@ export const renderFormatReference = (): string => `# Fields and protocols of yt
 What the service does with each field of a format that yt-dlp documents: used, ignored, or refused, which leaves the format out.
 A test compares the tables with the yt-dlp that is installed, and fails when a release brings a field or protocol without a row.
 
-Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run docs:formats\`.
+Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run docs\`.
 
 ## Formats
 

@@ -70,7 +70,7 @@ export class CostGuard extends Construct {
     });
     new CfnOutput(this, 'Name', {
       key: 'CostGuardFunction',
-      description: 'The function that npm run reopen invokes',
+      description: 'The function that npm run infra -- reopen invokes',
       value: this.function.functionName,
     });
   }

@@ -45,7 +45,7 @@ describe('deployment command', () => {
   it.each([[[]], [['deplyo']]])('prints its usage for %j', async (args) => {
     expect(await run(args)).toEqual([
       2,
-      expect.stringMatching(/^Use: npm run synth\|preflight\|deploy\|diff\|destroy .*\n$/),
+      expect.stringMatching(/^Use: npm run infra -- synth\|preflight\|deploy\|diff\|destroy\|reopen .*\n$/),
     ]);
   });
 });

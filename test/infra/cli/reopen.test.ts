@@ -44,7 +44,7 @@ const run = (...args: string[]) =>
     );
   });
 
-describe('npm run reopen', () => {
+describe('npm run infra -- reopen', () => {
   it('invokes the guard of the stage, and says what has been spent', async () => {
     aws.answer = { closedUntil: null, spending: SPENDING, caps: { hour: 0.5, day: 1 } };
     expect(await run()).toEqual([

@@ -11,7 +11,7 @@ import { useBrowser } from '../fixtures/browser.ts';
 import { findLayoutProblems } from './layout-problems.ts';
 import { isWithinPage, type PageState, STATES } from './page-states.ts';
 
-/** `npm run pictures` sets the folder, for one picture per state, width and scheme. No assertion reads them. */
+/** `npm run dev -- pictures` sets the folder, for one picture per state, width and scheme. No assertion reads them. */
 const { PICTURES_DIR } = process.env;
 /** Widths of windows in pixels. */
 const WIDTHS = [320, 390, 768, 1440, 2560] as const;

@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTypes, { type OpenAPI3 } from 'openapi-typescript';
 import { openApiDocument, TYPE_REFERENCES } from '../core/api/index.ts';
 
-const HEADER = '/** Generated from the description of the API by `npm run client:types`. */\n\n';
+/** Where they are. */
+export const CLIENT_TYPES = join(import.meta.dirname, '../clients/reelay-client/src/api-types.ts');
+
+const HEADER = '/** Generated from the description of the API by `npm run docs`. */\n\n';
 
 /** The types of the client package: those of the OpenAPI description, and the names of problems. */
 export async function renderClientTypes(): Promise<string> {
@@ -22,9 +24,4 @@ function withoutRepetition(responses: Record<string, { content?: Record<string, 
   for (const [, { content }] of successes)
     if (content?.['application/json']) for (const type of ['text/json', 'text/plain']) delete content[type];
   return Object.fromEntries(successes);
-}
-
-if (import.meta.main) {
-  const file = join(import.meta.dirname, '../clients/reelay-client/src/api-types.ts');
-  writeFileSync(file, await renderClientTypes());
 }
