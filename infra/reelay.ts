@@ -75,7 +75,10 @@ export class Reelay extends Construct {
     checkPlace(settings, { account: known(account), region: known(region) });
     const profile = profileOf(settings);
     const deployment: Deployment = {
-      ...{ settings, profile, bundleDir, pageDir: pageDir ?? pageIn(bundleDir) },
+      settings,
+      profile,
+      bundleDir,
+      pageDir: pageDir ?? pageIn(bundleDir),
       pageHeadersFile: PAGE_HEADERS_FILE,
     };
     checkGiven(settings, givenTable);

@@ -140,7 +140,13 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const extract = createAddressedExtractor(extractor, egress);
   const links = createLinkResolver({
-    ...{ cache, extract, egress, search, playlistLimit, probedHosts, log },
+    cache,
+    extract,
+    egress,
+    search,
+    playlistLimit,
+    probedHosts,
+    log,
     entriesAtOnce: options.entriesAtOnce ?? Math.min(4, concurrency),
     resolveEntry: options.resolveEntry,
     limits: createResolveLimits({

@@ -67,9 +67,14 @@ export function videoOfPair({ tracks }: Pick<Resource, 'tracks'>, pair: Renditio
   const what = { side: 'video', urlType: 'Media', formatIds: [formatId] } as const;
   const { description = null, sizeBytes, bitrate } = track;
   return {
-    ...{ id: renditionId(what), ...what, label: pair.label, description },
+    id: renditionId(what),
+    ...what,
+    label: pair.label,
+    description,
     ...fileType(capabilitiesOf(track).isFile ? track.container : 'mp4', true),
-    ...{ sizeBytes, height: pair.height, bitrate: bitrate && Math.round(bitrate * 1000) / 1000 },
+    sizeBytes,
+    height: pair.height,
+    bitrate: bitrate && Math.round(bitrate * 1000) / 1000,
     ...(pair.flaws && { flaws: pair.flaws }),
   };
 }

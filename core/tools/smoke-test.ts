@@ -72,8 +72,12 @@ async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions
       if (worker.sandbox) onSandbox(worker.sandbox);
       const request = async (path: string, player?: WorkerRequest['player']) => {
         const answer = await worker.request({
-          ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT_SECONDS, proxy: proxy.proxyUrl },
-          ...{ flat: true, playlistLimit: 1, player },
+          url: `http://${host}${path}`,
+          timeoutSeconds: TIMEOUT_SECONDS,
+          proxy: proxy.proxyUrl,
+          flat: true,
+          playlistLimit: 1,
+          player,
         });
         if (!answer.ok && answer.error.isInterrupted) throw new WorkerKilled('yt-dlp was killed during its smoke test');
         return answer;

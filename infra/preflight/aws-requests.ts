@@ -38,16 +38,25 @@ export function createAwsRequests(region: string, profile?: string) {
     const { AWS_ENDPOINT_URL: endpoint = `https://${host}` } = process.env;
     const url = new URL(path, process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? endpoint);
     const signer = new SignatureV4({
-      ...{ service, region: signedRegion, credentials: config.credentials, sha256: config.sha256 },
+      service,
+      region: signedRegion,
+      credentials: config.credentials,
+      sha256: config.sha256,
     });
     const signed = await signer.sign({
-      ...{ method: body === undefined ? 'GET' : 'POST', protocol: url.protocol, hostname: url.hostname },
-      ...{ path: url.pathname, query: Object.fromEntries(url.searchParams), headers: { ...headers, host: url.host } },
+      method: body === undefined ? 'GET' : 'POST',
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { ...headers, host: url.host },
       ...(body !== undefined && { body }),
     });
     const { host: _, ...sent } = signed.headers;
     const response = await fetch(url, {
-      ...{ method: signed.method, headers: sent, signal: AbortSignal.timeout(TIMEOUT_MS) },
+      method: signed.method,
+      headers: sent,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body !== undefined && { body }),
     });
     const text = await response.text();

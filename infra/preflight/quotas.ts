@@ -36,7 +36,9 @@ async function findQuota(
   let token: string | undefined;
   do {
     const answer = await send({
-      ...{ service: 'servicequotas', region, body: JSON.stringify({ ServiceCode: service, NextToken: token }) },
+      service: 'servicequotas',
+      region,
+      body: JSON.stringify({ ServiceCode: service, NextToken: token }),
       headers: {
         'content-type': 'application/x-amz-json-1.1',
         'x-amz-target': 'ServiceQuotasV20190624.ListServiceQuotas',

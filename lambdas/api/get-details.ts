@@ -35,7 +35,14 @@ function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignK
   );
   const { language = null, versions = [] } = rendition;
   return {
-    ...{ key, label, description, fileExtension, mimeType, fileSizeBytes, bitrate, language },
+    key,
+    label,
+    description,
+    fileExtension,
+    mimeType,
+    fileSizeBytes,
+    bitrate,
+    language,
     isOriginal: versions.includes('original'),
     isDubbed: versions.includes('dubbed'),
     isDescriptive: versions.includes('descriptive'),

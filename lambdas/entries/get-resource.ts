@@ -100,7 +100,9 @@ const checkResolver = createCheckResolver({
   log,
 });
 const renewSecrets = createSecretRenewal(process.env, {
-  ...{ settings, replaceProxies: egress.replaceProxies, renewCookies: resolver.renewCookies },
+  settings,
+  replaceProxies: egress.replaceProxies,
+  renewCookies: resolver.renewCookies,
   onError: (error) => log.error('Secrets could not be read again', { error }),
 });
 const resolveEntry = createResolveEntry({ resolver, log });
@@ -129,7 +131,9 @@ export const handler = routeEvent({
     Feed: createGetFeed(feedOptions),
     ArchiveList: createGetArchiveList(options),
     Mcp: createMcp({
-      ...{ ...options, publicUrl: settings.publicUrl, search: settings.search },
+      ...options,
+      publicUrl: settings.publicUrl,
+      search: settings.search,
       measure: (resolve) => measureResolve(metrics, resolve),
     }),
   }),

@@ -51,13 +51,21 @@ export function createToolsUpdate(options: ToolsUpdateOptions): UpdateToolsDepen
     archive: createArchive({ client: s3, bucket }),
     canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
     resolver: createLiveFunction({
-      ...{ client: lambda, functionName: resolverFunction, alias: LIVE_ALIAS, pollIntervalSeconds: interval },
+      client: lambda,
+      functionName: resolverFunction,
+      alias: LIVE_ALIAS,
+      pollIntervalSeconds: interval,
       provisioned: environment.provisioned,
       latest: functionLayers(resolverFunction),
     }),
     canaryLinks: environment.canaryLinks,
     state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
     scratchDir: tmpdir(),
-    ...{ asset, pinned, metrics, log, onStep, leaseSeconds },
+    asset,
+    pinned,
+    metrics,
+    log,
+    onStep,
+    leaseSeconds,
   };
 }

@@ -98,7 +98,9 @@ export function createServiceMetrics(
   /** A counter whose value is kept elsewhere. */
   function total(name: string, help: string, read: () => number): void {
     new Counter({
-      ...{ registers, name, help },
+      registers,
+      name,
+      help,
       collect() {
         this.reset();
         this.inc(read());

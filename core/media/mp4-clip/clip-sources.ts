@@ -54,7 +54,8 @@ type TrackFile = Pick<ClipTrack, 'source' | 'fileBytes'>;
 export function readTableSamples(header: TrackHeader, file: TrackFile): ClipTrack {
   const table = parseSampleTable(header.sampleTable);
   return {
-    ...{ ...file, header },
+    ...file,
+    header,
     *samples(): Generator<Sample> {
       const cursor = table.cursor();
       while (cursor.next()) yield cursor;
@@ -71,7 +72,8 @@ export function readFragmentSamples(
   const { id, fragmentDefaults: defaults } = header;
   if (!defaults) throw new UnsupportedMp4(`No trex for track ${id}`);
   return {
-    ...{ ...file, header },
+    ...file,
+    header,
     *samples(): Generator<Sample> {
       let count = 0;
       for (const fragment of fragments) {

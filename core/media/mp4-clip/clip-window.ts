@@ -170,8 +170,12 @@ function scanTrack({ header, fileBytes, samples }: ClipTrack, parts: readonly Sp
   });
   /** Of parts behind all samples so far. */
   const ahead: Found = {
-    ...{ sync: undefined, firstSync: undefined, lastBefore: undefined },
-    ...{ last: -1, minOffset: 0, mediaEnd: Number.NEGATIVE_INFINITY },
+    sync: undefined,
+    firstSync: undefined,
+    lastBefore: undefined,
+    last: -1,
+    minOffset: 0,
+    mediaEnd: Number.NEGATIVE_INFINITY,
   };
   const begun: Found[] = [];
   let [index, ended] = [-1, 0];

@@ -190,7 +190,10 @@ const endOf = ({ decodeTime, samples }: Run): number =>
   samples.reduce((end, { duration }) => end + duration, decodeTime);
 
 const toPlaceRun = ({ samples, decodeTime }: Run, index: number): Omit<PlaceRun, 'data'> => ({
-  ...{ samples, decodeTime, trackId: index + 1, description: 1 },
+  samples,
+  decodeTime,
+  trackId: index + 1,
+  description: 1,
 });
 
 /** With the bytes of its samples: one slice for those that follow each other. */

@@ -260,7 +260,9 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
 }
 
 const linkBase = ({ cacheKey, link: url }: LinkContext) => ({
-  ...{ id: linkId(cacheKey), url, expiresAt: epochSeconds() + RETENTION_SECONDS },
+  id: linkId(cacheKey),
+  url,
+  expiresAt: epochSeconds() + RETENTION_SECONDS,
 });
 
 /** @throws NotFound for a list that contains itself, which would wait for itself, and for one nested too deeply */

@@ -64,7 +64,10 @@ export function toPlaylist(
 ): ResolvedPlaylist {
   return {
     type: 'PlayList',
-    ...{ title, author, coverUrl, isCut },
+    title,
+    author,
+    coverUrl,
+    isCut,
     ...(totalEntries !== undefined && { totalEntries }),
     items: places.filter((place) => place !== undefined),
     unavailable: places.flatMap((place, index) => (place ? [] : [index + 1])),

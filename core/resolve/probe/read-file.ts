@@ -60,7 +60,9 @@ export async function openFile(track: Track, { egress, identity, signal }: OpenO
     requestTwice(signal, () =>
       egress.request(track.url, {
         headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
-        ...{ identity, signal, isDecoded: true },
+        identity,
+        signal,
+        isDecoded: true,
       }),
     );
 

@@ -167,7 +167,13 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
     providers: selectYtDlp(),
     isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-    ...{ check, checkUpdate: options.checkUpdate, onActivity, onFailure, onNotice, log, signal },
+    check,
+    checkUpdate: options.checkUpdate,
+    onActivity,
+    onFailure,
+    onNotice,
+    log,
+    signal,
   });
   // Without a check: each provider of FFmpeg has encoded and muxed with it.
   const ffmpeg = createInstaller<Ffmpeg>({
@@ -177,7 +183,11 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
       ? [ffmpegAtPath(ffmpegPath)]
       : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm({ download }), ffmpegFromPypi()]),
     isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
-    ...{ onActivity, onFailure, onNotice, log, signal },
+    onActivity,
+    onFailure,
+    onNotice,
+    log,
+    signal,
   });
   return { ytDlp, ffmpeg };
 }

@@ -74,7 +74,9 @@ export async function findPython(program = 'python3', environment = process.env)
 
   const pip = (args: readonly string[], signal?: AbortSignal, options: PipOptions = {}) =>
     run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...args], {
-      ...{ timeoutMs: PIP_TIMEOUT_MS, signal, onOutput: options.onOutput },
+      timeoutMs: PIP_TIMEOUT_MS,
+      signal,
+      onOutput: options.onOutput,
       env: options.tmpDir === undefined ? env : { ...env, TMPDIR: options.tmpDir, PYTHONUNBUFFERED: '1' },
     });
   /** Reports the bytes of an install: pip keeps its downloads in a temporary folder until it ends. */

@@ -68,7 +68,10 @@ export async function prepareHome(home: string, options: ProcessHomeOptions): Pr
       ...(await writeConfig(home, options)),
     ],
     env: {
-      ...{ PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
+      PATH: '/nonexistent',
+      HOME: home,
+      TMPDIR: home,
+      LANG: 'C.UTF-8',
       // The first is read by OpenSSL, which yt-dlp uses with `no-certifi`, the second by curl_cffi.
       ...(certificates && { SSL_CERT_FILE: certificates, REQUESTS_CA_BUNDLE: certificates }),
     },

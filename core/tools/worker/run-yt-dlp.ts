@@ -86,7 +86,10 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
     if (child.pid === undefined) throw new Error(originalMessage);
     const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
     return {
-      ...{ stdout, stderr: stderr.replace(CONFINED, ''), isTooLarge, isConfined: stderr.includes(CONFINED) },
+      stdout,
+      stderr: stderr.replace(CONFINED, ''),
+      isTooLarge,
+      isConfined: stderr.includes(CONFINED),
       wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
     };
   } finally {

@@ -84,7 +84,9 @@ function createServer({ tools, call, version, inWords }: ServeOptions): McpServe
     server.registerTool(
       name,
       {
-        ...{ title, description, inputSchema: fromJsonSchema<Record<string, string>>(input) },
+        title,
+        description,
+        inputSchema: fromJsonSchema<Record<string, string>>(input),
         ...(output && { outputSchema: fromJsonSchema(output) }),
         annotations: { readOnlyHint: true, openWorldHint: true },
       },
