@@ -20,7 +20,7 @@ type DataFolder = Pick<Settings, 'dataDir' | 'dataMaxBytes'>;
  */
 export function openState({ dataDir, dataMaxBytes }: DataFolder, log: Log, shutdown: ShutdownStack): State {
   const storage = shutdown.own(openStorage({ dataDir, dataMaxBytes }, log));
-  // Of a process that was killed.
+  // A process that was killed has left it.
   rmSync(join(dataDir, ADDRESS_FILE), { force: true });
   removeFormerTable(join(dataDir, FORMER_TABLE), log);
   return createState({ storage, log });

@@ -1,6 +1,5 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
 import { parseJobId } from './archive-progress.ts';
-import { GET_PARAMETERS } from './get-parameters.ts';
 import { problems } from './problem.ts';
 import {
   type MediaParameters,
@@ -85,6 +84,25 @@ const selectionQuery = ({ quality, codec }: Selection) => ({
   quality: typeof quality === 'string' ? quality : `${quality.maxHeight}p`,
   codec: codec === 'any' ? codec : undefined,
 });
+
+/** Parameters of Get besides `url`: those of Media and Archive, to which it redirects, and those that select a rendition. */
+const GET_PARAMETERS = [
+  'quality',
+  'codec',
+  'format',
+  'bitrate',
+  'tags',
+  'subtitles',
+  'audio',
+  'start',
+  'end',
+  'skip',
+  'mark',
+  'chapter',
+  'split',
+  'from',
+  'entries',
+] as const;
 
 /** What Get selects and how it is streamed. */
 export interface GetParameters extends Selection, MediaParameters {

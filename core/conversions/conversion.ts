@@ -59,7 +59,7 @@ export const tagText = ({ tag, title, author, album, trackNumber, details }: Tag
 export interface ListPlace {
   readonly album?: string;
   readonly trackNumber: number;
-  /** Of a chapter, which is a recording of its own then: the item is its album, whatever it names. */
+  /** The chapter that is a recording of its own: the item is its album, whatever it names. Absent: the whole item. */
   readonly chapterTitle?: string;
 }
 

@@ -1,8 +1,24 @@
 import type { Conversion } from './conversion.ts';
-import { m4a } from './m4a.ts';
 import { mp3 } from './mp3.ts';
-import { opus } from './opus.ts';
 import { wav } from './wav.ts';
+
+/** AAC of the source, copied into MP4. Not listed: clients of the contract take the last conversion for MP3. */
+const m4a: Conversion = {
+  label: 'M4A',
+  description: 'Copied to M4A',
+  fileExtension: '.m4a',
+  mimeType: 'audio/mp4',
+  bitrateKbps: null,
+};
+
+/** Opus of the source, copied into Ogg. Not listed: clients of the contract take the last conversion for MP3. */
+const opus: Conversion = {
+  label: 'Opus',
+  description: 'Copied to Ogg',
+  fileExtension: '.opus',
+  mimeType: 'audio/ogg',
+  bitrateKbps: null,
+};
 
 /**
  * Every conversion, in the order in which those that are listed are offered. The name is the value of `?format=` and of `convertTo`, and

@@ -21,7 +21,7 @@ const EXPOSED_HEADERS = [
 /** Request headers that pages may send. */
 const ALLOWED_HEADERS = [
   ...['Range', 'If-Range', 'Accept', 'Content-Type', 'Prefer'],
-  // Of clients of the Model Context Protocol.
+  // Sent by clients of the Model Context Protocol.
   ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
 ];
 

@@ -28,7 +28,7 @@ const EXACT_SIZE_PREFIX = 'exactSize#';
 const RESOURCE_TTL_SECONDS = 24 * 3600;
 const TOUCH_INTERVAL_SECONDS = 3600;
 
-/** Of what a day has spent. */
+/** How long the spending of a day is kept. */
 const SPENDING_TTL_SECONDS = 2 * 24 * 3600;
 
 /** Among the resources: stream hosts may read those, but no links. */

@@ -108,7 +108,7 @@ export interface Track {
   readonly language?: string;
   /** yt-dlp's one-line description of the format. */
   readonly description?: string;
-  /** Of a request for a part of a live stream; never stored. */
+  /** The part of a live stream that a request is for; never stored. */
   readonly window?: TrackWindow;
   /** Of a request for a complete list of segments; never stored. `null`: it makes no file, or nobody knows yet. */
   readonly file?: TrackFile | null;
@@ -127,7 +127,7 @@ export interface TrackWindow {
   /** Sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
   readonly first: number;
   readonly last: number;
-  /** Of one segment: its bytes, or those of the initialization section before it. Absent: both, joined. */
+  /** Which bytes of a single segment: its own, or its initialization section. Absent: both, joined. */
   readonly part?: 'content' | 'init';
   /** They are read as one MP4 file, whose time 0 is this one on the clock of the segments, in seconds. Absent: as segments. */
   readonly fileOrigin?: number;
@@ -185,7 +185,7 @@ export interface Rendition {
   readonly bitrate?: number;
   /** The most serious first. Absent: none, or stored by a version that did not know them. */
   readonly flaws?: readonly Flaw[];
-  /** Of its audio, as BCP 47. Absent: unknown. */
+  /** The language of its audio, as BCP 47. Absent: unknown. */
   readonly language?: string;
   /** What its audio is, as the source tells. Absent: nothing of these. */
   readonly versions?: readonly AudioVersion[];
@@ -294,7 +294,7 @@ export interface PlaylistEntry {
   readonly resourceId?: string;
   /** The metadata of the list replaces the item's own. */
   readonly isNamedByList?: true;
-  /** Of an archive: the number of the chapter that it has of the item. Absent: the item. */
+  /** The number of the chapter that an archive has of the item. Absent: the item. */
   readonly chapter?: number;
 }
 

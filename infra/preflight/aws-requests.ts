@@ -31,7 +31,7 @@ const TIMEOUT_MS = 30_000;
  * @returns a function that resolves to the body of the answer @throws AwsRefusal for any status but 2xx
  */
 export function createAwsRequests(region: string, profile?: string) {
-  // Of a client only its resolved credentials and hash are used.
+  // Only the resolved credentials and the hash of the client are used.
   const { config } = new LambdaClient({ region, ...(profile && { profile }) });
   return async ({ service, region: signedRegion, path = '/', body, headers = {} }: AwsRequest): Promise<string> => {
     const host = service === 'cloudfront' ? 'cloudfront.amazonaws.com' : `${service}.${signedRegion}.amazonaws.com`;

@@ -23,7 +23,7 @@ interface Quota {
 const MIN_UNRESERVED_EXECUTIONS = 100;
 /** CloudFront's quotas are in this region alone. */
 const GLOBAL_REGION = 'us-east-1';
-/** Of a deployment: of the page and of the API. */
+/** A deployment has two: for the page and for the API. */
 const HEADERS_POLICIES = 2;
 const CLOUDFRONT_API = '/2020-05-31';
 

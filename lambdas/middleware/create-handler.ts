@@ -149,7 +149,7 @@ export interface Event {
   readonly rawQueryString: string;
   /** By names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Of operations that read one. */
+  /** Read by operations that take one. */
   readonly body?: string;
   readonly isBase64Encoded?: boolean;
   readonly requestContext: {

@@ -20,4 +20,4 @@ export type CopiedName = keyof typeof copiedFormats;
 
 /** Why a source with another codec is refused. */
 export const otherCodec = ({ codecName, containerName }: CopiedFormat): string =>
-  `The audio of the source is not ${codecName}, which ${containerName} would copy.`;
+  `${containerName} needs ${codecName} audio, which this source does not have.`;

@@ -12,7 +12,7 @@ export interface PlaceSample {
 /** What a place has of a track. */
 export interface PlaceRun {
   readonly trackId: number;
-  /** Of the first sample. */
+  /** When the first sample is decoded. */
   readonly decodeTime: number;
   /** Sample description index, from 1. */
   readonly description: number;

@@ -168,7 +168,7 @@ function scanTrack({ header, fileBytes, samples }: ClipTrack, parts: readonly Sp
     const endTime = toTime(Math.min(endSeconds, editEnd));
     return { startTime: toTime(startSeconds), endTime, stopTime: endTime + MAX_REORDER_SECONDS * timescale };
   });
-  /** Of parts behind all samples so far. */
+  /** For parts that begin after all samples so far. */
   const ahead: Found = {
     sync: undefined,
     firstSync: undefined,

@@ -41,9 +41,9 @@ export interface HlsTraits {
 export interface HlsStream extends HlsTraits {
   /** `both`: audio and video in the same segments. */
   readonly kind: 'video' | 'audio' | 'both';
-  /** Of audio of several languages: its place among them, from 1. @default 1 */
+  /** Place among the languages of the audio, from 1. @default 1 */
   readonly place?: number;
-  /** Of audio with a known name. */
+  /** The name of the audio. Absent: unknown, or video. */
   readonly sound?: SoundName;
   readonly init: { readonly offset: number; readonly bytes: number };
   readonly segments: readonly Segment[];

@@ -31,7 +31,7 @@ const MAX_MOVIE_BYTES = 256 * 1024;
 const MAX_SAMPLES = 200_000;
 /** A `moof` with its `mdat`, and the padding of encrypted segments: no fragment is shorter. */
 const MIN_FRAGMENT_BYTES = 48;
-/** Of several fragments that become one, samples need up to three fields that each fragment had stated once. */
+/** When several fragments become one, samples need up to three fields that each fragment had stated once. */
 const MERGED_BYTES = 512;
 const MERGED_SHARE = 1 / 50;
 
@@ -149,7 +149,7 @@ function onlyEntry({ sampleDescriptions }: TrackHeader): Buffer {
   return Buffer.from(entry.whole);
 }
 
-/** Of an edit list: empty edits delay what is shown, and a media time that is left out advances it (§8.6.6). */
+/** The delay of an edit list: empty edits delay what is shown, and a media time that is left out advances it (§8.6.6). */
 function delayOf({ edits, movieTimescale, timescale }: TrackHeader): number {
   const first = edits.findIndex(({ mediaTime }) => mediaTime >= 0n);
   const empty = edits.slice(0, first < 0 ? edits.length : first).reduce((sum, { duration }) => sum + duration, 0);

@@ -27,7 +27,7 @@ export interface SegmentHead {
   readonly bytes: Buffer;
   /** They are all of the segment. */
   readonly isWhole: boolean;
-  /** Of the whole segment as it is stored at its source: encrypted, it has up to 16 bytes more than its media. */
+  /** Bytes of the whole segment as it is stored at its source: encrypted, it has up to 16 bytes more than its media. */
   readonly size: number;
   /** The initialization section before it. */
   readonly init: Buffer | undefined;
@@ -46,7 +46,7 @@ export interface SegmentFacts {
   readonly mainKind: SegmentTrackKind;
   /** Decode time of the first sample of the main track, on the clock of the segments. */
   readonly startTime: number;
-  /** Of the first sample of any track, as far as the head tells. */
+  /** When the first sample of any track is decoded, as far as the head tells. */
   readonly earliestTime: number;
   /** Where the main track ends. Absent: only the whole segment tells. */
   readonly endTime?: number;
@@ -62,7 +62,7 @@ export interface SegmentFacts {
 export interface SegmentRun {
   readonly kind: SegmentTrackKind;
   /**
-   * Of the first sample. All runs of a segment count from the same moment, without wrapping in between; which one it is does not
+   * When the first sample is decoded. All runs of a segment count from the same moment, without wrapping in between; which one it is does not
    * matter, because the table says when the main track begins.
    */
   readonly decodeTime: number;

@@ -17,7 +17,7 @@ export type SegmentCategory = (typeof SEGMENT_CATEGORIES)[number];
 /** A part of a video that viewers have reported. */
 export interface Segment extends Span {
   readonly category: SegmentCategory;
-  /** Of the video that it was reported for. Absent: unknown. */
+  /** Length of the video that it was reported for. Absent: unknown. */
   readonly videoSeconds?: number;
 }
 

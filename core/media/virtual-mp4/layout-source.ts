@@ -102,7 +102,7 @@ export interface LayoutExtras {
   readonly tags?: Buffer;
   /** Subtitles of the whole presentation. */
   readonly text?: TimedText;
-  /** Of the whole presentation, in ascending order. */
+  /** In ascending order, for the whole presentation. */
   readonly chapters?: readonly Chapter[];
   /** What the tracks of audio are called, in their order. Absent: as in their sources. */
   readonly sounds?: readonly SoundName[];

@@ -7,7 +7,7 @@ import { epochSeconds } from './assemble-resource.ts';
 const STALLED_SECONDS = 180;
 /** Less time than this says nothing of the link: an entry of a list may have begun just before the deadline. */
 const MIN_STALL_MS = 10_000;
-/** Of one link. Beyond them the first is forgotten. */
+/** For each link. Beyond them the first is forgotten. */
 const MAX_CLIENTS = 100;
 
 /** Names a client of one link: the table has no addresses. */

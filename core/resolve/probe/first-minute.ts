@@ -61,7 +61,7 @@ async function isRefusedLater(track: Track, request: Request): Promise<boolean> 
 
 interface Part {
   readonly url: string;
-  /** Of its first byte. */
+  /** Where its first byte is. */
   readonly offset: number;
 }
 

@@ -44,7 +44,7 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
   const video = candidates.filter(({ track }) => track.video);
   const facts = readAudioFacts(candidates);
   const sides = [selectVideo(video, audio), audio.map(({ track }) => audioRendition(track))];
-  // Of a pair, the second is its audio.
+  // The last format of a pair is its audio.
   const named = sides.flatMap((side) => nameAudio(side, ({ formatIds }) => facts.get(formatIds.at(-1) ?? '')));
   // Without audio alone, GetResource lists video among audio.
   const audible = rank(

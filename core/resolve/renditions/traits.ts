@@ -81,12 +81,12 @@ export function compatibleHighFps({ track, partner, isHdr }: VideoCandidate): nu
   return playsEverywhere(tracks, fileExtension, shorterSide(track)) ? fps : 0;
 }
 
-/** Of a pair, either of its tracks. */
+/** Whether the host stops it early, or either track of a pair. */
 export const stopsEarly = (candidate: VideoCandidate): boolean =>
   [candidate, candidate.partner].some((each) => each?.stopsEarly);
 
 export const isDamaged = ({ preference }: Candidate): boolean => preference <= DAMAGED_PREFERENCE;
 
-/** Of a format whose audio cannot be replaced. */
+/** Whether a format whose audio cannot be replaced has that of another language, or an audio description. */
 export const hasForeignAudio = ({ track, languagePreference, isAudioDescription }: Candidate): boolean =>
   track.audio !== null && (isAudioDescription || languagePreference < UNSPECIFIED_LANGUAGE_PREFERENCE);

@@ -20,7 +20,7 @@ const DENIED: Syscalls = {
   ioprio_set: [251, 30],
   migrate_pages: [256, 238],
   move_pages: [279, 239],
-  // Of files: Landlock does not know them, or not before Linux 6.2.
+  // Landlock does not restrict these calls on files, or not before Linux 6.2.
   chmod: [90, undefined],
   fchmod: [91, 52],
   fchmodat: [268, 53],

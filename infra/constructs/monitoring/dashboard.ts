@@ -67,7 +67,7 @@ const problemsWidget = ({ api }: MonitoringProps): IWidget =>
     height: WIDGET_HEIGHT,
   });
 
-/** Of the guard's log: metrics of its own would be billed. */
+/** Reads the guard's log: metrics of its own would be billed. */
 const spendingWidget = ({ guard }: DashboardProps): IWidget =>
   new LogQueryWidget({
     title: 'Spending today (USD by list prices), its cap, and whether the edge is closed',

@@ -11,7 +11,7 @@ import type { Tool } from './tool.ts';
 
 export interface McpOptions extends Omit<ResolveOptions, 'resolver'>, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {
   readonly resolver: ResolveOptions['resolver'] & GetTranscriptOptions['resolver'];
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
   /** Whether pages of search results are resolved. @default false */
   readonly search?: boolean;

@@ -5,7 +5,7 @@ import type { Tool, ToolCall } from './tool.ts';
 export interface ServeOptions {
   readonly tools: readonly Tool[];
   readonly call: ToolCall;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
   /** Bytes of a message. */
   readonly maxBytes: number;

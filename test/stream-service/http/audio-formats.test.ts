@@ -156,7 +156,7 @@ describe('?format=', () => {
       const { status, body } = await get(formatId, 'format=m4a');
       expect([status, JSON.parse(body.toString()).detail]).toEqual([
         415,
-        'The audio of the source is not AAC, which M4A would copy.',
+        'M4A needs AAC audio, which this source does not have.',
       ]);
     });
   });

@@ -188,7 +188,7 @@ describe('a live stream of DASH', () => {
     }
   });
 
-  it('has no windows by times of day, and none when the names of its segments tell no numbers', async () => {
+  it('has no windows by times of day, and none when its segments are not numbered', async () => {
     const base = await serve(byTimeline({ from: 0, to: 4 }));
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
     await service?.close();
