@@ -32,7 +32,6 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
   const { egress, refresh, latest, readAsBrowser } = options;
   const readers = createSemaphore(READERS);
 
-  /** @throws UrlExpired, UpstreamError, EgressRefused */
   const download = async (resource: Resource, track: Track, signal: AbortSignal): Promise<Buffer> => {
     const response = await egress.request(track.url, {
       headersFor: requestHeaders(track),

@@ -205,7 +205,7 @@ const decompress = promisify(brotliDecompress);
 /** Quality 5 needs a third of the maximum's time for nearly its ratio, on JSON with similar URLs. */
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Compresses a record. @throws ItemTooLarge */
+/** Compresses a record. */
 async function packItem(pk: string, record: { readonly expiresAt: number }): Promise<PackedItem> {
   const json = Buffer.from(JSON.stringify(record));
   if (json.length > MAX_UNPACKED_BYTES) throw new ItemTooLarge(`${pk}: ${json.length} bytes`);

@@ -106,7 +106,6 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
  * longer has are dropped, unless the extraction is incomplete.
  * @param extraction the item's, with the outgoing identity to which the new URLs may be bound
  * @param now epoch seconds
- * @throws NotFound when none of its formats is left
  */
 function withNewUrls(resource: Resource, { info, isIncomplete, identity }: AddressedExtraction, now: number): Resource {
   const all = [...readTracks(info, now), ...readSubtitleTracks(info, now)];

@@ -176,7 +176,6 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     return { entry, resource };
   };
 
-  /** @throws NotFound for a list without an available entry */
   const storeList = async (
     playlist: ResolvedPlaylist,
     context: LinkContext,

@@ -223,7 +223,7 @@ describe('?format=', () => {
       const { status, body } = await get(formatId, 'format=opus');
       expect([status, JSON.parse(body.toString()).detail]).toEqual([
         415,
-        'The audio of the source is not Opus, which Ogg would copy.',
+        'Ogg needs Opus audio, which this source does not have.',
       ]);
     });
   });

@@ -372,7 +372,7 @@ describe('Media with skip', () => {
     ['skip=sponsor&skip=intro', 400, 'skip is given more than once'],
     ['skip=', 200, ''],
     ['skip=sponsor&end=1.5', 415, 'Nothing is shown'],
-    ['skip=sponsor&format=opus', 415, 'is not Opus'],
+    ['skip=sponsor&format=opus', 415, 'Ogg needs Opus audio'],
     ['start=1&skip=sponsor', 400, 'skip cannot be combined with start', 'Combined'],
     ['start=1&mark=sponsor', 400, 'mark cannot be combined with start', 'Combined'],
     ['mark=ads', 400, 'mark must be of sponsor', 'Combined'],
