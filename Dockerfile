@@ -57,8 +57,8 @@ ENV PATH=/usr/local/bin:/usr/bin \
   DATA_DIR=/data \
   TMPDIR=/data \
   HOME=/data
-# The environment of stream-service/node-environment.json: the allocator returns memory that large files took.
-ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
+# The environment of stream-service/node-environment.json: the allocator returns memory that large files took, and keeps the chunks of streams.
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=524288 MALLOC_TRIM_THRESHOLD_=16777216
 USER 1000:1000
 # The only folder with writes; everything else may be read-only.
 VOLUME ["/data"]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readBufferShareBytes } from '../../../core/egress/guard/index.ts';
 import nodeEnvironment from '../../../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../../../stream-service/node-flags.json' with { type: 'json' };
 
@@ -85,4 +86,10 @@ describe.each(['Dockerfile', 'stream-service/Dockerfile'])('%s', (path) => {
     const environment = own.filter(({ name }) => name === 'ENV').flatMap(({ rest }) => rest.split(' '));
     for (const [name, value] of Object.entries(nodeEnvironment)) expect(environment).toContain(`${name}=${value}`);
   });
+});
+
+it('lets the allocator use the memory of the largest chunk again, which a mapping of its own would give back each time', () => {
+  const { MALLOC_MMAP_THRESHOLD_: mapped, MALLOC_TRIM_THRESHOLD_: trimmed } = nodeEnvironment;
+  expect(Number(mapped)).toBeGreaterThan(readBufferShareBytes());
+  expect(Number(trimmed)).toBeGreaterThan(Number(mapped));
 });
