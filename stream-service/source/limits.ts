@@ -34,6 +34,8 @@ export const defaultLimits = {
   maxRenewals: 2,
   /** Longest wait for a track that its source serves only from a moment on. */
   maxAvailabilityWaitMs: MAX_AVAILABILITY_WAIT_MS,
+  /** Milliseconds for which a stream waits until it is known how long it is; then it begins without length. */
+  maxTableWaitMs: 5_000,
   /** Milliseconds for which an open source keeps its first bytes for a reader. */
   unreadTimeoutMs: 30_000,
   maxPlaylistBytes: 8 * MiB,

@@ -14,6 +14,7 @@ import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import {
+  type FileLayout,
   layOutFile,
   packTable,
   placeRequest,
@@ -56,12 +57,12 @@ interface ListedFile {
   readonly digest: string;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;
+  /** By the time that they begin at: a pair may begin earlier than one of its files. */
+  readonly layouts: Map<number, FileLayout>;
 }
 
 /** With the names of tables: another form of them, or other bytes of their files. */
 const VERSION = 1;
-/** A stream begins without length rather than wait longer. */
-const MAX_WAIT_MS = 5_000;
 const MAX_MAKING_MS = 3 * 60_000;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Lists in memory, of some hundred bytes for each segment. */
@@ -78,6 +79,9 @@ const PLACES = { maxEntries: 10_000, maxAgeMs: 5 * 60_000, idle: { afterMs: 30_0
 /** A player asks for the next place over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
 const CHUNK_BYTES = 256 * 1024;
+/** Of small places that are read ahead, side by side. */
+const AHEAD_BYTES = 1024 * 1024;
+const MAX_AHEAD = 4;
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
@@ -142,9 +146,9 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
       known = await readStored(stored, list);
     }
     if (!known) throw new UpstreamError('Segment list has changed');
-    return known === 'none'
-      ? known
-      : { ...known, segments: list.segments.filter(({ isGap }) => !isGap), fetch: list.fetch };
+    if (known === 'none') return known;
+    const segments = list.segments.filter(({ isGap }) => !isGap);
+    return { ...known, segments, fetch: list.fetch, layouts: new Map() };
   };
 
   /** Goes on although all who wait for it have left: the next request needs it, too. */
@@ -166,11 +170,13 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
 
   return {
     async startSeconds(request) {
-      const { signal } = request;
+      const { signal, limits } = request;
       const waited = new AbortController();
       const file = await Promise.race([
         find(request),
-        sleep(MAX_WAIT_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(() => undefined),
+        sleep(limits.maxTableWaitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(
+          () => undefined,
+        ),
       ]);
       waited.abort();
       signal.throwIfAborted();
@@ -181,7 +187,7 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
       const file = await abortable(find(request), request.signal);
       if (file === 'none') throw new UpstreamError('The list of segments makes no file any more');
       const { table, segments, fetch } = file;
-      const { header, offsets } = layOutFile(table, originSeconds);
+      const { header, offsets } = layoutOf(file, originSeconds);
       const size = offsets.at(-1) ?? 0;
       const validator = digestOf([file.digest, originSeconds, header]);
       const { client, readAheadBudget } = request;
@@ -226,6 +232,15 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
       };
     },
   };
+}
+
+const MAX_LAYOUTS = 4;
+
+function layoutOf({ table, layouts }: ListedFile, originSeconds: number): FileLayout {
+  const layout = layouts.get(originSeconds) ?? layOutFile(table, originSeconds);
+  for (const oldest of layouts.size >= MAX_LAYOUTS ? layouts.keys().take(1) : []) layouts.delete(oldest);
+  layouts.set(originSeconds, layout);
+  return layout;
 }
 
 interface LoadedList {
@@ -283,7 +298,7 @@ interface FileRange {
 }
 
 /**
- * The bytes of a range. While those of a place are taken, the next one is read, and no other.
+ * The bytes of a range. While those of a place are taken, the next one is read, and as many small ones as make up `AHEAD_BYTES`.
  * @param readPlace undefined: there is no memory for one ahead of its turn
  */
 async function* readParts(
@@ -291,24 +306,28 @@ async function* readParts(
   readPlace: (index: number, isAhead: boolean) => Promise<Buffer | undefined>,
 ): AsyncGenerator<Buffer> {
   if (first < header.length) yield Buffer.from(header.subarray(first, last + 1));
-  let index = Math.max(
+  const from = Math.max(
     0,
     offsets.findLastIndex((offset) => offset <= first),
   );
-  let ahead: Promise<Buffer | undefined> | undefined;
-  for (; index + 1 < offsets.length && (offsets[index] ?? 0) <= last; index += 1) {
+  const isWanted = (index: number) => index + 1 < offsets.length && (offsets[index] ?? 0) <= last;
+  const ahead: Promise<Buffer | undefined>[] = [];
+  for (let index = from; isWanted(index); index += 1) {
     const start = offsets[index] ?? 0;
-    const place = (await ahead) ?? (await readPlace(index, false));
+    const end = offsets[index + 1] ?? 0;
+    const place = (await ahead.shift()) ?? (await readPlace(index, false));
     if (!place) throw new TypeError('A place was not read');
-    ahead = undefined;
     const until = Math.min(place.length, last + 1 - start);
     for (let at = Math.max(0, first - start); at < until; at += CHUNK_BYTES) {
       // Readers own what they get, and the place is kept.
       yield Buffer.from(place.subarray(at, Math.min(at + CHUNK_BYTES, until)));
-      const hasNext = index + 2 < offsets.length && (offsets[index + 1] ?? 0) <= last;
-      if (!hasNext || ahead) continue;
-      ahead = readPlace(index + 1, true);
-      ahead.catch(() => undefined);
+      for (let next = index + 1 + ahead.length; isWanted(next); next += 1) {
+        const isSmall = ahead.length < MAX_AHEAD && (offsets[next + 1] ?? 0) - end <= AHEAD_BYTES;
+        if (ahead.length > 0 && !isSmall) break;
+        const reading = readPlace(next, true);
+        reading.catch(() => undefined);
+        ahead.push(reading);
+      }
     }
   }
 }

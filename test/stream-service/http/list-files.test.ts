@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { packFragments } from '../../../core/media/dash/dash-timeline.ts';
 import type { Track } from '../../../core/state/resource.ts';
+import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
@@ -19,6 +20,7 @@ import {
   type Service,
   startService,
   trackOf,
+  until,
   videoTrack,
 } from '../fixture.ts';
 import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
@@ -76,7 +78,7 @@ afterEach(async () => {
 afterAll(() => upstream.close());
 
 /** Another process, unless the service runs. */
-async function serve(tracks: readonly Track[]): Promise<string> {
+async function serve(tracks: readonly Track[], limits: Partial<SourceLimits> = {}): Promise<string> {
   const dropAttachment = async (id: string, name: string) => void attachments.delete(id + name);
   const state = {
     dropAttachment,
@@ -86,7 +88,7 @@ async function serve(tracks: readonly Track[]): Promise<string> {
       return attachments.get(id + name) ?? bytes;
     },
   };
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state });
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state, limits });
   const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
   service = await startService(resourceOf(tracks, { durationSeconds: 20 }), sources, openers);
   return `${service.url}/api/Stream`;
@@ -208,6 +210,68 @@ describe('a complete list of fragmented MP4', () => {
     }
     const { body } = await sendRequest(`${url}?format=m4a`);
     expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('audio.m3u8'), 'a'));
+  });
+
+  it('is sent from the beginning while its table takes too long, and has a length afterwards', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = createFaultHandler({ bytes: readFileSync(made('both3.m4s')) });
+    handlers.set('both3.m4s', async (request, response) => {
+      if (request.headers.range) await released;
+      held(request, response);
+    });
+    const base = await serve([trackOf('f', listOf('both'))], { maxTableWaitMs: 20 });
+    const url = `${base}/Media/${mediaKey('f')}`;
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect([head.status, head.headers['content-length']]).toEqual([200, undefined]);
+    const early = await sendRequest(url);
+    expect([early.status, early.headers['accept-ranges'], early.headers['content-length']]).toEqual([
+      200,
+      'none',
+      undefined,
+    ]);
+    expect(await packetsOf(early.body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
+    release();
+    await until(() => attachments.size > 0);
+    const { headers, body } = await sendRequest(url);
+    expect(headers['content-length']).toBe(String(body.length));
+  });
+
+  it('asks a host that is overloaded for one segment at a time', async () => {
+    let [pending, most, refusals] = [0, 0, 0];
+    for (const index of [0, 1, 2, 3, 4]) {
+      const path = `both${index}.m4s`;
+      const served = createFaultHandler({ bytes: readFileSync(made(path)) });
+      handlers.set(path, (request, response) => {
+        if (refusals < 2) {
+          refusals += 1;
+          response.writeHead(429, { 'retry-after': '0' }).end();
+          return;
+        }
+        pending += 1;
+        most = Math.max(most, pending);
+        response.once('close', () => {
+          pending -= 1;
+        });
+        served(request, response);
+      });
+    }
+    const { headers } = await sendRequest(await serveBoth(), { method: 'HEAD' });
+    expect([most, Number(headers['content-length']) > 0]).toEqual([1, true]);
+  });
+
+  it('is left to FFmpeg where a segment does not tell its size', async () => {
+    const served = readFileSync(made('both1.m4s'));
+    handlers.set('both1.m4s', (_, response) => {
+      response.write(served.subarray(0, 1000));
+      response.end(served.subarray(1000));
+    });
+    const url = await serveBoth();
+    const { headers, status } = await sendRequest(url);
+    expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, undefined, 'none']);
+    expect([...attachments.values()].map(({ length }) => length)).toEqual([0]);
+    asked = [];
+    expect((await sendRequest(url, { method: 'HEAD' })).headers['accept-ranges']).toBe('none');
+    expect(asked).toEqual([]);
   });
 
   it('breaks where a segment has another size than it had, and has another table then', async () => {
