@@ -61,6 +61,16 @@ describe('documents', () => {
     expect(folders.filter((path) => !text.includes(`\`${path}\``))).toEqual([]);
   });
 
+  it('CHANGELOG.md has each heading of a version once', () => {
+    for (const version of read('CHANGELOG.md').split(/^## /m)) {
+      const headings = version.match(/^### .+$/gm) ?? [];
+      expect(headings).toEqual([...new Set(headings)]);
+      expect(headings).toEqual(
+        headings.filter((heading) => /^### (?:Added|Changed|Fixed|Removed|Security)$/.test(heading)),
+      );
+    }
+  });
+
   it('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
     const named = documents.flatMap((file) =>
