@@ -134,7 +134,7 @@ describe('running service', () => {
         const running = await descendantsOf(process.pid);
         return running.some(({ command }) => command.includes('/2026.11.20/'));
       };
-      await expect.poll(isTakenUp, { interval: 500 }).toBe(true);
+      await expect.poll(isTakenUp, { interval: 500, timeout: 150_000 }).toBe(true);
 
       expect(handedOut, 'the stream is still under way').toBeLessThan(padded.length);
       for await (const chunk of chunks) got.push(chunk);
