@@ -12,7 +12,6 @@ export interface ClipTrack {
   readonly header: TrackHeader;
   /** The file that has the samples. */
   readonly source: SourceIndex;
-  /** Bytes of that file. */
   readonly fileBytes: number;
   /**
    * The samples that the clip may need, in decode order; can be iterated any number of times. A sample is valid until

@@ -18,7 +18,6 @@ export interface LayoutSource {
   readonly movie: IndexedBox;
   /** Where that content begins in the file. Undefined: the tables in it cannot be read again. */
   readonly moovOffset?: number;
-  /** Bytes of the file. */
   readonly fileBytes: number;
   /** Fragments in the order of the file; undefined: the file is not fragmented. */
   readonly fragments?: FragmentIndex;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_BLOCK_BYTES } from '../../../core/media/zip/stored-blocks.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { type FormatId, keys, sizeOf, startCounted } from './fetched-bytes-fixture.ts';
 
@@ -91,7 +92,7 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
   'a master playlist: the headers': pair(`Hls/${keys.progressive}/master.m3u8`, 0),
   'a media playlist: the headers': pair(`Hls/${keys.fragmented}/video.m3u8`, 0),
   'what a playlist refers to: a fragment': pair(`Hls/${keys.fragmented}/media.mp4`, FRAGMENT_BYTES),
-  'ZIP: two entries are open': file(`Archive/${keys.archive}?format=zip`, { sources: 2 }),
+  'ZIP: a block of each of two entries': file(`Archive/${keys.archive}`, { unit: 2 * MAX_BLOCK_BYTES, sources: 2 }),
   'subtitles: the file': file(`Subtitle/${keys.subtitle}`, { unit: sizeOf('captions') }),
   'a cover: the file': file(`Cover/${sound}`, { unit: sizeOf('cover') }),
 };
