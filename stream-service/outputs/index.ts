@@ -1,13 +1,7 @@
 export {
   type ArchiveJobs,
-  chooseRendition,
   createArchiveJobs,
-  isAtLimit,
-  isFinal,
-  listContents,
   planArchive,
-  readStored,
-  resolveEntry,
 } from './archive/index.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';

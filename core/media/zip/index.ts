@@ -4,6 +4,5 @@ export {
   dataDescriptor,
   localHeader,
   type WrittenZipEntry,
-  type ZipEntry,
   zipBytes,
 } from './zip-records.ts';

@@ -8,8 +8,6 @@ export type ImageArchitecture = 'x86_64' | 'arm64';
 /** PyPI's package with builds of FFmpeg that need nothing but glibc, and the version of it that images contain. */
 export const PACKAGE = 'imageio-ffmpeg';
 const VERSION = '0.8.1';
-/** Its package URL, for bills of materials. */
-export const PINNED_FFMPEG_PURL = `pkg:pypi/${PACKAGE}@${VERSION}`;
 
 const WHEELS: Readonly<Record<ImageArchitecture, { readonly file: string; readonly sha256: string }>> = {
   x86_64: {

@@ -98,7 +98,7 @@ export async function* feedEntries({ jobs, open, onFailed, signal, wait = waitTi
 }
 
 /** Whether the instance, or the share of the client, is full for now. */
-export const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
+const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExceeded | InMaintenance =>
   error instanceof CapacityExceeded || error instanceof ClientLimitExceeded || error instanceof InMaintenance;
 
 /** Whether another attempt would fail in the same way. */
