@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
-import type { Track } from '../../../../core/state/resource.ts';
+import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { itInChromium } from '../../../support/chromium.ts';
@@ -12,6 +13,7 @@ import { checkPlaylist } from '../../../support/hls-checker.ts';
 import { probe, runProgram } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { combinedKey, startService, trackOf, videoTrack } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 import { decodedPackets, packetDigests, usePairMedia } from '../layout/pair-fixture.ts';
@@ -56,14 +58,15 @@ interface Item {
   readonly options: Partial<StreamServiceOptions>;
   /** In place of the files, by language. */
   readonly sources: Readonly<Record<string, Source | OpenSource>>;
+  readonly traits: Partial<Resource>;
 }
 
 /** The service with a video of 8 seconds in five languages. */
-async function start(video: string, { dubs = DUBS, of = {}, options, sources }: Partial<Item> = {}) {
+async function start(video: string, { dubs = DUBS, of = {}, options, sources, traits }: Partial<Item> = {}) {
   const load = async ({ language }: Dub) =>
     [language, await media.load(FILES[language]?.[0] ?? AAC_FILES[language] ?? '')] as const;
   const loaded = Object.fromEntries(await Promise.all(dubs.map(load)));
-  const item = itemOf(dubs, videoTrack(of));
+  const item = itemOf(dubs, videoTrack(of), traits);
   const text = trackOf('text', { container: 'vtt', video: null, audio: null });
   const resource = { ...item, tracks: [...item.tracks, text], subtitles: [SUBTITLE] };
   const all = { ...loaded, text: VTT, video: await media.load(video), ...sources };
@@ -169,6 +172,23 @@ describe('audio=all', () => {
     const { duration, seeks } = await playUrl(`${url}?audio=all`, [5, 1]);
     expect([Math.round(duration), seeks]).toEqual([8, [5, 1]]);
   });
+});
+
+it('skips a beginning with every language, and says why not a middle', async () => {
+  for (const [from, to, expected] of [
+    [0, 2, [200, '']],
+    [2, 4, [415, expect.stringMatching(/cannot be skipped.*only one part can be kept\. Choose one with audio=LANG/)]],
+  ] as const) {
+    const segments = await startSegmentsService(answerSegments(segmentOf(from, to)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
+    const { media: url } = await start('bframes.mp4', {
+      options: { sponsorblockUrl: segments.url, request: egress.request },
+      traits: { origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
+    });
+    const { status, body } = await sendRequest(`${url}?audio=all&skip=sponsor`);
+    expect([status, status === 200 ? '' : JSON.parse(body.toString()).detail]).toEqual(expected);
+  }
 });
 
 describe('audio=LANG', () => {

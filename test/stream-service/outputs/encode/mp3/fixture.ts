@@ -6,6 +6,7 @@ import { silentLog } from '../../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { EncodeChoice } from '../../../../../stream-service/outputs/encode/encoded-format.ts';
+import type { EncodedName } from '../../../../../stream-service/outputs/encode/formats.ts';
 import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
 import {
   createFrameStreams,
@@ -41,9 +42,16 @@ export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
 /** Segments of 24 s instead of 144 s, with a boundary early in the conversion. */
 export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, segmentFrames: 1000 });
 
-/** Conversions to MP3. @param change of the encoding of those of known length */
+interface ConversionOptions extends Partial<FrameStreamsOptions> {
+  readonly limits?: Partial<AdmissionLimits>;
+  readonly buildId?: string;
+  readonly path?: string;
+  readonly format?: EncodedName;
+}
+
+/** Conversions to MP3, or another format. @param change of the encoding of those of known length */
 export async function startMp3(
-  options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string; path?: string } = {},
+  options: ConversionOptions = {},
   change: (encoding: FrameEncoding) => FrameEncoding = (encoding) => encoding,
 ) {
   const inputServer = closeAfterwards(await createFfmpegInputServer());
@@ -61,7 +69,12 @@ export async function startMp3(
     ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
   };
   const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: EncodeChoice) =>
-    encode('mp3', { resource, track, source, ffmpeg, client: 'client' }, { clip, ...chosen }, changed);
+    encode(
+      options.format ?? 'mp3',
+      { resource, track, source, ffmpeg, client: 'client' },
+      { clip, ...chosen },
+      changed,
+    );
   return { open, admission };
 }
 

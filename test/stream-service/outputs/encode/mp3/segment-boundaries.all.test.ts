@@ -48,14 +48,16 @@ const FILL_GAPS = 'aresample=48000:async=1:min_hard_comp=0.001:first_pts=0';
 const MILLISECOND = RATE / 1000;
 const folder = await temporaryFolder();
 const mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
+/** With five boundaries. */
+const wav = await startMp3({ format: 'wav' }, (encoding) => ({ ...encoding, segmentFrames: 200 }));
 
-describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {
+describe('a conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);
   const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
 
   /** The delays of all moments, in samples. */
-  async function lagsOf(name: string, source: Source): Promise<number[]> {
-    const representation = await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, source);
+  async function lagsOf(name: string, source: Source, conversions = mp3): Promise<number[]> {
+    const representation = await conversions.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, source);
     const body = await readRange(representation, 0);
     expect(body.length).toBe(representation.size);
 
@@ -67,14 +69,28 @@ describe('MP3 conversion contains every sample once and in order, across segment
   }
 
   /** Differences between them. */
-  async function spread(name: string, source: Source): Promise<number> {
-    const lags = await lagsOf(name, source);
+  async function spread(name: string, source: Source, conversions = mp3): Promise<number> {
+    const lags = await lagsOf(name, source, conversions);
     return Math.max(...lags) - Math.min(...lags);
   }
 
-  it.each(['a.m4a', 'x.flac'] as const)('and at the very place that it has in %s', async (name) => {
-    const lags = await lagsOf(name, fileSource(await readFile(await encoded(name))));
+  it.each([
+    ['MP3', 'a.m4a', mp3],
+    ['MP3', 'x.flac', mp3],
+    ['WAV', 'a.m4a', wav],
+    ['WAV', 'x.flac', wav],
+  ] as const)('%s, and at the very place that it has in %s', async (_, name, conversions) => {
+    const lags = await lagsOf(name, fileSource(await readFile(await encoded(name))), conversions);
     expect(Math.max(...lags.map(Math.abs))).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['f.mp4', 1],
+    ['o.webm', MILLISECOND],
+    ['c.mp3', 1],
+  ] as const)('WAV of %s', async (name, tolerance) => {
+    const source = fileSource(await readFile(await encoded(name)));
+    expect(await spread(name, source, wav)).toBeLessThanOrEqual(tolerance);
   });
 
   it.each([
@@ -130,12 +146,12 @@ describe('MP3 conversion contains every sample once and in order, across segment
     const placesIn = (sound: Float32Array) => listen(original, sound, 0.5).map(({ lag }) => lag);
     const expected = placesIn(await decode(media, FILL_GAPS));
 
-    const body = await readRange(
-      await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, fileSource(media)),
-      0,
-    );
-    const apart = placesIn(await decode(body)).map((lag, index) => Math.abs(lag - (expected[index] ?? Number.NaN)));
-    expect(Math.max(...apart)).toBeLessThanOrEqual(1);
+    const item = resourceOf({ id: name, durationSeconds: SECONDS });
+    for (const conversions of [mp3, wav]) {
+      const body = await readRange(await conversions.open(item, track, fileSource(media)), 0);
+      const apart = placesIn(await decode(body)).map((lag, index) => Math.abs(lag - (expected[index] ?? Number.NaN)));
+      expect(Math.max(...apart)).toBeLessThanOrEqual(1);
+    }
   });
 
   it('audio that starts later than the video', async () => {
