@@ -7,5 +7,5 @@ export const CEILINGS = {
   codeOfRequest: { GetResource: 276_000, Media: 191_000, Combined: 282_000 },
   code: { product: 2_081_000, tests: 2_776_000 },
   /** Words of all Markdown files but the changelog. */
-  words: 47_900,
+  words: 44_900,
 };
