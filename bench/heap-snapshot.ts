@@ -186,7 +186,7 @@ export function heapClasses({ snapshot: { meta }, nodes, edges, strings }: Snaps
 
 /** Types of nodes of which the name is that of a class, or of a root. */
 const NAMED = new Set(['object', 'native', 'synthetic']);
-/** Of a path. */
+/** Longest path. */
 const MAX_STEPS = 40;
 
 /** The nodes that are reached from the first one, each behind those that it leads to, and their places in that order. */

@@ -7,16 +7,16 @@ import { MEDIA_DIR } from './media.ts';
 
 /** Before each response, as of a server on another continent. */
 const LATENCY_MS = 100;
-/** Of an item's page: extraction takes several requests. */
+/** Before the page of an item: extraction takes several requests. */
 const PAGE_LATENCY_MS = 300;
-/** Of each file, over all its connections: more connections are no faster. */
+/** For each file, over all its connections: more connections are no faster. */
 const BYTES_PER_SECOND = 16_000_000;
 const CHUNK_BYTES = 64 * 1024;
 
 /** A site whose items are files of the same bytes, each sent at a limited rate. */
 export interface PacedOrigin {
   readonly host: string;
-  /** Of each file. */
+  /** The size of each file. */
   readonly bytes: number;
   /** The page of a list of so many items. */
   list(name: string, count: number): string;

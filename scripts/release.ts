@@ -32,7 +32,7 @@ export interface ReleaseOptions {
   readonly outDir: string;
   /** Builds the image too. */
   readonly buildah?: Buildah | undefined;
-  /** Of the image, as container platforms spell it. */
+  /** Architecture of the image, as container platforms spell it. */
   readonly architecture: string;
 }
 

@@ -6,7 +6,7 @@ import { inTurn, seconds } from '../figures.ts';
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
 const ENTRIES = 20;
 const REPEATED_RUNS = 200;
-/** Of one archive, for the memory that it takes. */
+/** One archive of this size shows the memory that it takes. */
 const LONG_BYTES = Number(process.env.ARCHIVE_GB ?? 10) * 1e9;
 const SAMPLE_INTERVAL_MS = 250;
 const MAX_RATIO = 1.1;

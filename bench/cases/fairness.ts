@@ -12,7 +12,7 @@ import { freePort, type Server, startNginx, startServer } from '../processes.ts'
 /** Parts of the names of attacks, separated by commas. @default all attacks */
 const WANTED = (process.env.FAIRNESS_ATTACKS ?? '').split(',').map((name) => name.trim());
 const ROUNDS = Number(process.env.FAIRNESS_ROUNDS ?? 4);
-/** Of each phase. */
+/** Requests in each phase. */
 const REQUESTS = 5;
 const FILE = 'both.mp4';
 const GOOD = '127.0.0.10';
@@ -21,7 +21,7 @@ const HOSTILE = '127.0.0.20';
 const WARM_UP_MS = 2_000;
 /** Until what it has left behind has ended. */
 const COOL_DOWN_MS = 1_000;
-/** Of one client: other cases raise them. */
+/** Limits of one client: other cases raise them. */
 const { maxStreamsPerClient, maxRequestsPerClient } = readSettings({});
 const DEFAULT_LIMITS = {
   MAX_STREAMS_PER_CLIENT: String(maxStreamsPerClient),
@@ -35,9 +35,9 @@ type Times = Record<(typeof KINDS)[number], readonly number[]>;
 /** Requests of the good client, and what else the time of the phase was used for. */
 interface Phase {
   readonly times: Times;
-  /** Of the phase, in which the core of the service was in use by other programs. */
+  /** Share of the phase in which other programs used the core of the service. */
   readonly othersShare: number;
-  /** Of the phase, waiting for a processor. */
+  /** Share of the phase that the client waited for a processor. */
   readonly clientWaited: number;
 }
 

@@ -21,7 +21,7 @@ import type { Server } from '../processes.ts';
 
 const RUNS = 5;
 const MAX_RATIO = 1 / 10;
-/** Of sites that need no imitated browser. Each link is new to the service: the sites ignore the parameter. */
+/** Links of sites that need no imitated browser. Each link is new to the service: the sites ignore the parameter. */
 const LINKS: Readonly<Record<string, string>> = {
   YouTube: `${watchUrl('plainplain1')}&bench=`,
   Twitch: 'https://www.twitch.tv/videos/100?bench=',

@@ -9,7 +9,7 @@ import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.t
 export interface ChosenAudio {
   /** Its key names the bytes, and need not find anything. */
   readonly found: KeyedRendition;
-  /** Of the tracks after the video. Absent: all is as it was. */
+  /** Names of the tracks after the video. Absent: all is as it was. */
   readonly sounds?: readonly SoundName[];
   /** For file names. Absent: all is as it was. */
   readonly version?: string;

@@ -111,7 +111,7 @@ export function createSizeRecorder({ state, log }: SizeRecorderDependencies): Re
   const pending = new Set<string>();
 
   return ({ key, resource, rendition, tracks: [{ window }] }, bytes) => {
-    // Of another item than the one that is stored.
+    // A window is another item than the stored one.
     if (window) return;
     if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
     pending.add(key);

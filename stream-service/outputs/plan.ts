@@ -284,7 +284,7 @@ const formatOf = ({ format }: MediaQuery): CopiedFormat => copiedFormats[format 
 const hasCodec = ({ audio }: Track, { codec }: CopiedFormat): boolean =>
   audio?.codec !== undefined && audioFamily(audio.codec) === codec;
 
-/** The audio of a file, with length and ranges. @throws as `remuxAudio` */
+/** The audio of a file, with length and ranges. */
 function copyAudio(found: KeyedRendition, query: MediaQuery) {
   const [track] = found.tracks;
   const audioAs = formatOf(query);

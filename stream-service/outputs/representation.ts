@@ -95,10 +95,7 @@ export interface Outputs<Plan extends PlannedOutput> {
    * @throws NotFound, UpstreamError, InMaintenance while FFmpeg is needed and missing, CapacityExceeded
    */
   open(plan: Plan, session: StreamSession, range: PredictedRange): Promise<Representation>;
-  /**
-   * The head of an output for HEAD: from the plan where opening adds nothing, else from its open sources.
-   * @throws what opening throws
-   */
+  /** The head of an output for HEAD: from the plan where opening adds nothing, else from its open sources. */
   inspect(plan: Plan, session: StreamSession, range?: PredictedRange): Promise<RepresentationHead>;
 }
 

@@ -59,7 +59,7 @@ export class AvailabilityProbes {
   /**
    * Reads some bytes at an offset. When they are refused, resolves again and reads once more. Each URL is probed once in
    * its lifetime. A source that reports overload is left to the reader and its retries.
-   * @throws UrlExpired, UpstreamError when the fresh URL is refused too; what resolving again throws
+   * @throws UrlExpired, UpstreamError when the fresh URL is refused too
    */
   async check(request: ProbeRequest): Promise<void> {
     const { target, signal, readAheadBudget, log } = request;

@@ -72,7 +72,7 @@ export type FindFile = (resource: Resource, track: Track, options?: OpenOptions)
 
 const PROBES_PER_HOST = 8;
 
-/** @throws what loading the list throws */
+/** Lists the segments that a track has now. */
 export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<HeldSegments>;
 
 /** What a host needs to open sources. */

@@ -31,7 +31,7 @@ export interface FileSource extends SourceCapabilities {
   /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
   readonly validator: string | undefined;
   /**
-   * Of a file that grows: its bytes at present, undefined when that cannot be told. `size` is known once it has its end; until
+   * Current bytes of a file that grows; undefined when that cannot be told. `size` is known once it has its end; until
    * then, reading without `last` follows it. Other reads are of what is there when this has been called.
    */
   readonly sizeNow?: (() => Promise<number | undefined>) | undefined;
@@ -81,7 +81,7 @@ export interface SegmentRun {
 
 /**
  * Opens a track and waits for its first bytes.
- * @throws UpstreamError, UrlExpired, NotFound, and what resolving again throws
+ * @throws UpstreamError, UrlExpired, NotFound
  */
 export type OpenSource = (resource: Resource, track: Track, options?: OpenOptions) => Promise<Source>;
 
@@ -89,7 +89,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** What will probably be read: requesting it while opening saves a request. @default everything */
   readonly range?: PredictedRange | undefined;
-  /** Of a small file, which is read into memory as a whole, without ranges. @default it is not */
+  /** Reads a small file into memory as a whole, without ranges. @default it is not */
   readonly maxBytes?: number;
   /** Whose share of the memory for reading ahead the source uses. @default that of no client */
   readonly client?: string;

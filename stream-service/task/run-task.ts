@@ -1,6 +1,7 @@
+import pino from 'pino';
 import { type Environment, readSettingsInAws } from '../../core/config/index.ts';
+import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 import { startTask } from './start-task.ts';
-import { createTaskLog } from './task-log.ts';
 import { readTaskSettings } from './task-settings.ts';
 
 export interface RunTaskOptions {
@@ -54,4 +55,21 @@ export async function runTask({ readEnvironment, drainSeconds }: RunTaskOptions)
   }
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+}
+
+/** Writes one JSON line per event to the container's output. */
+function createTaskLog(out: pino.DestinationStream): Log {
+  const logger = pino(
+    {
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }), log: fieldsWithoutSecrets },
+    },
+    out,
+  );
+  return {
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+  };
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
+import type { FastifyInstance } from 'fastify';
+import { problems } from '../../core/api/index.ts';
 import { startWithShutdown } from '../../core/concurrency/index.ts';
 import { createSecretRenewal, type Environment, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
+import { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage, createTableClient } from '../../core/state/dynamodb/index.ts';
@@ -12,14 +15,26 @@ import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts
 import { checkSandbox } from '../ffmpeg/index.ts';
 import { createSourceOpeners } from '../source/index.ts';
 import { createByteBudget } from './byte-budget.ts';
-import { HEALTH_PATH, healthRoute } from './health-route.ts';
 import { createIdleTimer } from './idle-timer.ts';
 import { createMetrics } from './metrics.ts';
-import { requireOriginSecret } from './origin-secret.ts';
 import { createTaskProtection, type TaskProtectionOptions } from './task-protection.ts';
 import type { TaskSettings } from './task-settings.ts';
 import { startTaskTools, type TaskTools, type TaskToolsOptions } from './task-tools.ts';
 import { createToolsPointer } from './tools-pointer.ts';
+
+/** Requested by load balancers and by the container's own health check. */
+const HEALTH_PATH = '/healthz';
+
+/**
+ * 200 from the start, also without tools: a task in maintenance serves what it can and recovers by itself.
+ * 503 when it is draining.
+ */
+function healthRoute(app: FastifyInstance, isDraining: () => boolean): void {
+  app.get(HEALTH_PATH, async (_request, reply) => {
+    const [code, status] = isDraining() ? [503, 'draining'] : [200, 'ok'];
+    return reply.code(code).header('cache-control', 'no-store').send({ status });
+  });
+}
 
 export interface TaskOptions {
   readonly settings: Settings;
@@ -163,3 +178,12 @@ const createS3Client = () =>
     maxAttempts: 2,
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
   });
+
+/** Responds 404 to requests that do not come through the edge, except for `openPaths`: 403 would reveal the service. */
+function requireOriginSecret(app: FastifyInstance, secret: string, openPaths: readonly string[]): void {
+  const isFromEdge = createOriginSecretCheck(secret);
+  app.addHook('onRequest', async ({ headers, url }) => {
+    if (openPaths.includes(url) || isFromEdge(headers[ORIGIN_SECRET_HEADER]?.toString())) return;
+    throw problems.notFound();
+  });
+}

@@ -21,7 +21,7 @@ export type StreamParameters = QueryOf<'Media'>;
 export interface ClientOptions {
   /** Origin of the instance, or the path it is served below: `https://reelay.example`. */
   readonly instance: string;
-  /** Of a private instance. It is sent to the instance alone. */
+  /** For a private instance. It is sent to the instance alone. */
   readonly accessKey?: string | undefined;
   /** @default the one of the runtime */
   readonly fetch?: typeof fetch | undefined;

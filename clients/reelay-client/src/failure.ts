@@ -25,7 +25,7 @@ export type FailureCode = ProblemName | LocalFailure | (string & {});
 export interface FailureFacts {
   /** Status of the response; absent: there was none. */
   readonly status?: number;
-  /** Of the problem details, in English; `title` of a 503 is the activity of the instance. */
+  /** From the problem details, in English; `title` of a 503 is the activity of the instance. */
   readonly title?: string;
   readonly detail?: string;
   /** Whole seconds of `Retry-After`. */

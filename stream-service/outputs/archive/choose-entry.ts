@@ -62,7 +62,7 @@ export const readStored = async (
 
 /**
  * Resolves an entry of a list for the client of a session.
- * @throws NotFound, NotDeliverable when there is nothing to send, and what `Resolver.resolve` throws
+ * @throws NotFound, NotDeliverable when there is nothing to send
  */
 export async function resolveEntry(
   entry: PlaylistEntry,

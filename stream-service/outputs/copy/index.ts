@@ -1,2 +1,1 @@
-export { type CopyDependencies, openCopy } from './open.ts';
-export { type CopyPlan, planCopy } from './plan.ts';
+export { type CopyDependencies, type CopyPlan, openCopy, planCopy } from './open.ts';

@@ -1,17 +1,38 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import { entityTag } from '../../../core/http/index.ts';
+import type { FileType } from '../../../core/media/codecs/index.ts';
 import { extendHeader } from '../../../core/media/virtual-mp4/index.ts';
+import type { KeyedRendition } from '../../../core/state/index.ts';
 import { openTrack } from '../../source/index.ts';
-import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
-import type { Opening, RecordSize, Representation } from '../representation.ts';
-import type { CopyPlan } from './plan.ts';
+import { type ExtrasDependencies, loadExtras, type PlannedExtras, refuseLargeText } from '../extras.ts';
+import type { Opening, PlannedOutput, RecordSize, Representation } from '../representation.ts';
+
+/** A file, sent as it is. */
+export interface CopyPlan extends PlannedOutput {
+  readonly kind: 'copy';
+  readonly found: KeyedRendition;
+  /** What the header of a list of segments has besides. */
+  readonly extras: PlannedExtras;
+}
+
+/** @param type of the answer. @default that of the rendition */
+export function planCopy(
+  found: KeyedRendition,
+  { mimeType, fileExtension }: FileType = found.rendition,
+  extras: PlannedExtras = {},
+): CopyPlan {
+  const [{ sizeIsExact, sizeBytes }] = found.tracks;
+  const size = sizeIsExact ? sizeBytes : undefined;
+  const head = { mimeType, fileExtension, size, acceptRanges: 'bytes' } as const;
+  return { kind: 'copy', found, extras, head, answersHead: false };
+}
 
 export interface CopyDependencies extends ExtrasDependencies {
   /** Receives a size that resolving did not find. */
   readonly recordSize: RecordSize;
 }
 
-/** @throws UnsupportedRendition when the subtitles are too large, and what `OpenSource` throws */
+/** @throws UnsupportedRendition when the subtitles are too large */
 export async function openCopy(
   { found, extras: planned, head: { mimeType, fileExtension, size: expected } }: CopyPlan,
   opening: Opening,
@@ -34,7 +55,7 @@ export async function openCopy(
       );
     return { mimeType, fileExtension, size: bytes, etag, acceptRanges: 'bytes', read };
   }
-  // Of a pair only one side is sent, and what is live ends anywhere.
+  // Only one side of a pair is sent, and what is live ends anywhere.
   const isWhole = found.rendition.formatIds.length === 1 && !found.resource.isLive;
   const record = (bytes: number) => {
     if (isWhole && bytes > 0) dependencies.recordSize(found, bytes);

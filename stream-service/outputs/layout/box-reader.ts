@@ -51,7 +51,7 @@ async function readFileBox(reader: ByteReader, start: number): Promise<FileBox |
 /**
  * Reads the header of the top-level box at an offset; the reader is then at the box's content. Undefined at the end of
  * the file.
- * @throws UnsupportedMp4 when it is malformed or reaches beyond the file, and whatever reading throws
+ * @throws UnsupportedMp4 when it is malformed or reaches beyond the file
  */
 export async function readTopLevelBox(reader: ByteReader, start: number): Promise<FileBox | undefined> {
   const box = await readFileBox(reader, start);
@@ -62,7 +62,7 @@ export async function readTopLevelBox(reader: ByteReader, start: number): Promis
 /**
  * The same after the first fragment. Players accept trailing bytes that are no box, and so does this: undefined. A
  * malformed or truncated `moof` or `mdat` is an error.
- * @throws UnsupportedMp4, and whatever reading throws
+ * @throws UnsupportedMp4
  */
 export async function readNextFragmentBox(reader: ByteReader, start: number): Promise<FileBox | undefined> {
   const box = await readFileBox(reader, start);
@@ -73,7 +73,7 @@ export async function readNextFragmentBox(reader: ByteReader, start: number): Pr
 
 /**
  * The boxes of a fragment. The content of each can be read until the next one is requested.
- * @throws UnsupportedMp4 when it does not consist of such boxes as fragments have, and whatever reading throws
+ * @throws UnsupportedMp4 when it does not consist of such boxes as fragments have
  */
 export async function* readFragmentBoxes(reader: ByteReader, fragment: Pick<FragmentEntry, 'offset' | 'bytes'>) {
   const end = fragment.offset + fragment.bytes;
@@ -87,7 +87,7 @@ export async function* readFragmentBoxes(reader: ByteReader, fragment: Pick<Frag
   }
 }
 
-/** A whole box whose header has just been read. @throws whatever reading throws */
+/** A whole box whose header has just been read. */
 export const readWhole = async (reader: ByteReader, { header, content, end }: FileBox): Promise<Buffer> =>
   Buffer.concat([header, await reader.read(end - content)]);
 
@@ -116,7 +116,7 @@ export interface FileHeader {
 
 /**
  * Finds `moov`, before the media or after it.
- * @throws UnsupportedMp4, and whatever reading throws
+ * @throws UnsupportedMp4
  */
 export async function readFileHeader(reader: ByteReader, { maxBytes, beforeRead }: HeaderOptions): Promise<FileHeader> {
   let at = 0;

@@ -67,7 +67,7 @@ export class ByteReader {
 
   /**
    * Exactly this many bytes; copied when they arrive in several chunks: each as it arrives, because copying 32 MB at once
-   * takes a long turn of the event loop. @throws as `take`
+   * takes a long turn of the event loop.
    */
   async read(bytes: number): Promise<Buffer> {
     let whole: Buffer | undefined;
@@ -85,7 +85,7 @@ export class ByteReader {
     return whole ?? Buffer.alloc(0);
   }
 
-  /** Settles when `take` has bytes. @throws as `take` */
+  /** Settles when `take` has bytes. */
   async ready(): Promise<void> {
     while (this.#bufferedBytes === 0) {
       if (this.#failure) throw this.#failure;

@@ -52,7 +52,7 @@ type ReadIndex = SegmentIndex & { readonly end: number };
 /**
  * Collects the fragments of a file: from one `sidx` for all of them, from a hierarchy, from several one after another; where
  * there is none, from the `mfra` at the end of the file, or else from each `moof`.
- * @throws UnsupportedMp4 when not every fragment can be known by a few reads, and what reading throws
+ * @throws UnsupportedMp4 when not every fragment can be known by a few reads
  */
 export async function collectFragments(
   reader: ByteReader,

@@ -42,7 +42,6 @@ export interface LayoutCache<Request extends LayoutRequest, L extends Layout = L
   /**
    * The layout from the cache or from the headers of the sources, which concurrent callers of one request read once.
    * @returns UnsupportedMp4 when the files have no layout
-   * @throws what opening and reading throws
    */
   load(request: Request, open: OpenTrack, reader: LayoutReader): Promise<KnownLayout<L> | UnsupportedMp4>;
   /** Removes a layout whose files have changed. */
@@ -106,7 +105,7 @@ export interface Wanted<Request extends LayoutRequest, L extends Layout> {
   readonly request: Request;
 }
 
-/** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
+/** The layout from the cache or the headers of its sources. */
 export function loadLayout<Request extends LayoutRequest, L extends Layout>({
   found,
   cache,

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { createSlices } from '../../../core/concurrency/index.ts';
-import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
+import { checkedPage, oggHeaderBytes } from '../../../core/media/ogg/index.ts';
+import type { Extent, Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { FileSource } from '../../source/index.ts';
 import { ByteReader } from './byte-reader.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
-import { readPage } from './read-page.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
@@ -240,4 +240,20 @@ function findSourceSpan(layout: Layout, source: SourceIndex, { first, last }: So
     first: begin.sourceOffset + skipped,
     last: end.sourceOffset + (end.kind === 'page' ? end.bytes : Math.min(end.bytes, last + 1 - end.start)) - 1,
   };
+}
+
+/**
+ * The part of a page of Ogg from `first` to `end`, which is excluded: offsets in the output. The whole page is read, since
+ * its header has a checksum of its data.
+ */
+async function readPage(
+  reader: ByteReader,
+  { own }: Pick<Layout, 'own'>,
+  { extent, first, end }: { readonly extent: Extent; readonly first: number; readonly end: number },
+): Promise<Buffer> {
+  const { start, bytes, sourceOffset, headerOffset } = extent;
+  const header = own.subarray(headerOffset, headerOffset + oggHeaderBytes(own, headerOffset));
+  reader.seek(sourceOffset);
+  const page = checkedPage(header, await reader.read(bytes - header.length));
+  return page.subarray(first - start, end - start);
 }

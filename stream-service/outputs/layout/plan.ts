@@ -54,7 +54,7 @@ export interface PresentationPlan extends PlannedLayout {
   readonly audio?: string;
   /** What the audio is called. Absent: unknown. */
   readonly sound?: SoundName;
-  /** Of audio in a further language, which has a file of its own: from 2. Absent: the video with the first audio. */
+  /** Place, from 2, of the audio in a further language, which has a file of its own. Absent: the video with the first audio. */
   readonly place?: number;
   /** The audio in further languages, for the master playlist. */
   readonly dubs?: readonly PresentationPlan[];
@@ -90,7 +90,7 @@ export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: Cli
   return planPart(found, extras, { times: clip, id: `${key} ${timesId(clip)}`, head });
 }
 
-/** From the last keyframe at or before a time on, without a wait for the frames in between. @throws as `planClip` */
+/** From the last keyframe at or before a time on, without a wait for the frames in between. */
 export const planFromKeyframe = (found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan => ({
   ...planClip(found, extras, clip),
   id: `${found.key} keyframe ${timesId(clip)}`,

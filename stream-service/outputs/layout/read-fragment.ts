@@ -25,7 +25,7 @@ export interface SourceRead {
 /**
  * Reads part of a fragment with its `moof` boxes patched. All else is passed on without copying, except that indexes of the
  * source become `free` boxes.
- * @throws UnsupportedMp4 when the fragment is not what the segment index says, and whatever reading throws
+ * @throws UnsupportedMp4 when the fragment is not what the segment index says
  */
 export async function* readFragment(
   reader: ByteReader,

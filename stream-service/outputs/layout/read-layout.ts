@@ -48,7 +48,7 @@ export interface LayoutReader {
 /**
  * Lays files out.
  * @param files in the order of the request's sources
- * @throws UnsupportedMp4 when they have no layout, and what reading throws
+ * @throws UnsupportedMp4 when they have no layout
  */
 export type LayOut<Request extends LayoutRequest, L extends Layout> = (
   files: readonly OpenFile[],
@@ -65,7 +65,7 @@ const PAIR = 2;
 
 /**
  * Makes a layout from the headers of its sources.
- * @throws UnsupportedMp4 when the files have no layout, and what opening and reading throws
+ * @throws UnsupportedMp4 when the files have no layout
  */
 export async function readLayout<Request extends LayoutRequest, L extends Layout>(
   request: Request,
@@ -146,7 +146,7 @@ const HEADER_READ_BYTES = 64 * 1024;
 export const HEADER_RANGE = { first: 0, last: HEADER_READ_BYTES - 1 };
 /** A longer `moov` is not read: ten hours of video at 60 frames a second have up to 28 MB. */
 const MAX_MOOV_BYTES = 32 * 1024 * 1024;
-/** Of all files of a layout: those of a pair are never longer. */
+/** For all files of a layout together: those of a pair are never longer. */
 const MAX_HEADERS_BYTES = PAIR * MAX_MOOV_BYTES;
 /** About three hours of video. */
 const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
@@ -158,7 +158,7 @@ export interface HeaderReader extends LayoutReader {
 
 /**
  * Reads the headers of a file: `moov`, and the segment index of a fragmented file.
- * @throws UnsupportedMp4 when the fragments are not all known from them, and whatever reading throws
+ * @throws UnsupportedMp4 when the fragments are not all known from them
  */
 export async function readLayoutSource(
   source: SizedFile,

@@ -17,7 +17,7 @@ const MAX_TOTAL_MOOFS = 0xffff;
  * Reads the `moof` boxes of fragments, without their samples.
  * @param files that are read for one request, with this one
  * @returns them in the order of the fragments
- * @throws UnsupportedMp4 when a fragment is not what the segment index says, and whatever reading throws
+ * @throws UnsupportedMp4 when a fragment is not what the segment index says
  */
 export async function readMovieFragments(
   file: SizedFile,

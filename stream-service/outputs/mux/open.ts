@@ -12,7 +12,7 @@ export interface MuxDependencies extends ExtrasDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
 }
 
-/** @throws UnsupportedRendition when the subtitles are too large, InMaintenance, and what `OpenSource` throws */
+/** @throws UnsupportedRendition when the subtitles are too large, InMaintenance */
 export async function openMux(
   { found, extras: planned }: MuxPlan,
   opening: Opening,

@@ -13,10 +13,7 @@ export interface PeekedSource {
   close(): void;
 }
 
-/**
- * Reads how a segmented source starts. A file is not read: it was probed when it was resolved.
- * @throws whatever reading the source throws, and when `signal` aborts
- */
+/** Reads how a segmented source starts. A file is not read: it was probed when it was resolved. */
 export async function peekSourceStart(source: Source, signal: AbortSignal): Promise<PeekedSource> {
   if (!source.needsRemux) return { source, start: {}, close: () => undefined };
   const run = source.readFrom(0);

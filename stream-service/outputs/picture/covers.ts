@@ -125,7 +125,7 @@ function recognizePicture(bytes: Buffer): Picture {
 
 /**
  * Reads a picture of a resource from its source.
- * @throws UpstreamError for a longer file, and what opening and reading throws
+ * @throws UpstreamError for a longer file
  */
 async function readPicture(
   resource: Resource,

@@ -1,3 +1,2 @@
 export { type Covers, createCovers } from './covers.ts';
-export { openPicture, type PictureDependencies } from './open.ts';
-export { type PicturePlan, planPicture } from './plan.ts';
+export { openPicture, type PictureDependencies, type PicturePlan, planPicture } from './open.ts';

@@ -1,6 +1,21 @@
+import type { KeyedRendition } from '../../../core/state/index.ts';
+import type { PlannedOutput } from '../representation.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { Covers } from './covers.ts';
-import type { PicturePlan } from './plan.ts';
+
+/** The cover of an item, as its source has it. */
+export interface PicturePlan extends PlannedOutput {
+  readonly kind: 'picture';
+  readonly found: KeyedRendition;
+}
+
+export const planPicture = (found: KeyedRendition): PicturePlan => ({
+  kind: 'picture',
+  found,
+  answersHead: false,
+  // Most covers are JPEG.
+  head: { mimeType: 'image/jpeg', fileExtension: '.jpg', size: undefined, acceptRanges: undefined },
+});
 
 export interface PictureDependencies {
   readonly covers: Covers;

@@ -1,2 +1,1 @@
-export { openRemux, type RemuxDependencies } from './open.ts';
-export { planRemux, type RemuxPlan } from './plan.ts';
+export { openRemux, planRemux, type RemuxDependencies, type RemuxPlan } from './open.ts';

@@ -1,17 +1,30 @@
-import type { Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
-import { type ExtrasDependencies, loadExtras, requireFittingText } from '../extras.ts';
-import { type Mux, selectOggFormat, selectRemuxFormat } from '../mux/index.ts';
-import type { Opening, Representation } from '../representation.ts';
-import type { RemuxPlan } from './plan.ts';
+import { type ExtrasDependencies, loadExtras, type PlannedExtras, requireFittingText } from '../extras.ts';
+import { type Mux, OGG, selectOggFormat, selectRemuxFormat } from '../mux/index.ts';
+import type { Opening, PlannedOutput, Representation } from '../representation.ts';
+
+/** HLS or DASH segments or a file, copied by FFmpeg into one file of unknown size. */
+export interface RemuxPlan extends PlannedOutput {
+  readonly kind: 'remux';
+  readonly found: KeyedRendition;
+  /** For MP4 and Ogg. */
+  readonly extras: PlannedExtras;
+}
+
+export function planRemux(found: KeyedRendition, extras: PlannedExtras): RemuxPlan {
+  const { mimeType, fileExtension } = extras.container === 'ogg' ? OGG : selectRemuxFormat(found.tracks[0]);
+  const head = { mimeType, fileExtension, size: undefined, acceptRanges: 'none' } as const;
+  return { kind: 'remux', found, extras, head, answersHead: true };
+}
 
 export interface RemuxDependencies extends ExtrasDependencies {
   readonly mux: Mux;
   readonly requireFfmpeg: RequireFfmpeg;
 }
 
-/** @throws UnsupportedRendition when the subtitles are too large, InMaintenance, and what `OpenSource` throws */
+/** @throws UnsupportedRendition when the subtitles are too large, InMaintenance */
 export async function openRemux(
   { found, head, extras: planned }: RemuxPlan,
   opening: Opening,

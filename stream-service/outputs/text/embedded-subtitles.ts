@@ -20,7 +20,7 @@ export interface EmbeddedText extends TimedText {
 
 /** Subtitles of resources. The first request of all hosts reads and stores them, so that every range of a file fits. */
 export interface EmbeddedSubtitles {
-  /** @throws StateUnavailable, UnsupportedRendition when they are too large, and what reading the file throws */
+  /** @throws StateUnavailable, UnsupportedRendition when they are too large */
   find(
     resource: Resource,
     selected: SelectedSubtitle,

@@ -5,7 +5,7 @@ import { openTrack, readWhole, type Source } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { TextPlan } from './plan.ts';
 
-/** @throws UpstreamError when it is not a subtitle file, and what `OpenSource` throws */
+/** @throws UpstreamError when it is not a subtitle file */
 export async function openText(
   { found, format, head }: TextPlan,
   { session, openSource }: Opening,
@@ -18,7 +18,7 @@ export async function openText(
 /**
  * Reads a subtitle file whole: it is small, and only a whole file can be validated.
  * @param parse the bytes, by a task of `core/parsing`
- * @throws UpstreamError when it is too large or not a subtitle file, and what reading it throws
+ * @throws UpstreamError when it is too large or not a subtitle file
  */
 export async function readSubtitleFile<Output>(
   source: Source,

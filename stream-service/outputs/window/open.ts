@@ -19,7 +19,7 @@ const MAX_OFFSET_SECONDS = 30;
 /**
  * Looks up which segments a window by times has, or what is known of a window by numbers.
  * @returns a redirect to the window by numbers; that window as a recording, or as what is still live where it has no end
- * @throws InvalidParameter, NotFound when the source does not hold it, and what reading it throws
+ * @throws InvalidParameter, NotFound when the source does not hold it
  */
 export async function openWindow(
   { found, window, head, isOpen }: WindowPlan,
@@ -94,7 +94,7 @@ function toRecording(
   const { key, resource } = found;
   const origins = facts.map(({ fileOrigin = Number.NaN }) => fileOrigin);
   const fileOrigin = Math.min(...origins);
-  // Of a pair, both are files on one clock, or FFmpeg joins them.
+  // FFmpeg joins a pair whose files are not on one clock.
   const isFile = Math.max(...origins) - fileOrigin <= MAX_OFFSET_SECONDS;
   const [{ durationSeconds = 0, recordedAtMs } = {}] = facts;
   const window = { resource, first, last, recordedAtMs, ...(isFile && { fileOrigin }) };

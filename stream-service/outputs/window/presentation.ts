@@ -60,7 +60,7 @@ const isListed = (track: Track): boolean => !capabilitiesOf(track).isFile && !ca
 const sidesOf = ({ tracks }: KeyedRendition): readonly string[] =>
   tracks.length > 1 ? ['video', 'audio'] : [!tracks[0].video ? 'audio' : tracks[0].audio ? 'both' : 'video'];
 
-/** @throws NotFound for a segment that is no longer held, and what reading the source throws */
+/** @throws NotFound for a segment that is no longer held */
 export async function openLive(
   { found, file, head }: LivePlan,
   { session, openSource }: Opening,

@@ -43,7 +43,7 @@ const NONE: Buffer = Buffer.alloc(0);
  */
 export function createDiscontinuityFilter({ onListClock }: { readonly onListClock: boolean }): DiscontinuityFilter {
   let tracks: readonly InitTrack[] | undefined;
-  /** Of tracks that have other ids than in the output. */
+  /** Ids in the output, by those that differ. */
   let ids: ReadonlyMap<number, number> = new Map();
   let isFirst = true;
   let hasMedia = false;

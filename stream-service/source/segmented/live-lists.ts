@@ -18,7 +18,7 @@ import { type LoadOptions, type LoadTimeline, loadDash, loadHls } from './load-t
 
 /** A live list as it is known: what it lists, and what it has listed shortly before. */
 export interface LiveList extends Pick<Timeline, 'segments' | 'isComplete' | 'reloadSeconds'> {
-  /** Of fragmented MP4, by sequence number, as far as they were needed. */
+  /** Facts of fragmented MP4 by sequence number, as far as they were needed. */
   readonly facts: Map<number, SegmentFacts>;
   /** By their places. */
   readonly inits: Map<string, InitSection>;
@@ -118,7 +118,7 @@ const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
  * Loads the segments of a window: what is known of it, until that turns out to have expired. One without a last segment grows
  * with its list; once loaded, it need not hold its first ones any longer.
  * @param isKnown whether what is known suffices at first
- * @throws NotFound when they are no longer held, and what `loadList` throws
+ * @throws NotFound when they are no longer held
  */
 export function loadWindow(lists: LiveLists, isKnown = true): LoadTimeline {
   let isFirst = true;
@@ -149,7 +149,7 @@ export function loadWindow(lists: LiveLists, isKnown = true): LoadTimeline {
 
 const isListedByResolving = (track: Track): boolean => capabilitiesOf(track).isListedByResolving;
 
-/** @throws InvalidParameter when the segments have no numbers of their own, and what `loadHls` and `loadDash` throw */
+/** @throws InvalidParameter when the segments have no numbers of their own */
 async function loadList(options: LoadOptions, track: Track, signal: AbortSignal): Promise<Timeline> {
   const loaded = await (isListedByResolving(track) ? loadDash : loadHls)(options, track, signal);
   if (loaded.isUnnumbered)
@@ -168,7 +168,7 @@ function partOf(segments: readonly Segment[], { part }: TrackWindow): readonly S
 /** What a live list holds. */
 export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
 
-/** Loads what a live list holds now. @throws NotFound when it holds nothing, and what `loadList` throws */
+/** Loads what a live list holds now. @throws NotFound when it holds nothing */
 export async function listLive(request: OpenRequest, lists: LiveLists): Promise<HeldSegments> {
   const { timeline } = await openList(request, loadList, false);
   if (timeline.segments.length === 0) throw new NotFound('The source holds no segments');
@@ -176,7 +176,7 @@ export async function listLive(request: OpenRequest, lists: LiveLists): Promise<
   return { segments: withTimes(timeline.segments), isComplete: timeline.isComplete };
 }
 
-/** @param isKnown whether what resolving has listed suffices, which has moved on since. @throws what `load` throws */
+/** @param isKnown whether what resolving has listed suffices, which has moved on since. */
 export async function openList(request: OpenRequest, load: LoadTimeline, isKnown: boolean) {
   const { track, limits, signal } = request;
   const chunks = new ChunkSizer(limits, track.chunkBytes);

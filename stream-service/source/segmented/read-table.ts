@@ -65,7 +65,7 @@ interface ProbeOptions {
 /**
  * The table of a complete list: one small request for each segment, several at once.
  * @param segments with media, and with the gaps between them
- * @throws UnsupportedMp4 when they make no file, and what reading throws
+ * @throws UnsupportedMp4 when they make no file
  */
 export async function readTable(segments: readonly Segment[], options: ProbeOptions): Promise<SegmentTable> {
   const listed = segments.filter(({ isGap }) => !isGap);

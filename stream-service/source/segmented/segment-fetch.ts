@@ -48,7 +48,7 @@ const KEY_BYTES = 16;
 const BLOCK_BYTES = 16;
 const MAX_INIT_BYTES = 4 * 1024 * 1024;
 
-/** An AES-128 key. @throws UpstreamError when it has another length, and what reading throws */
+/** An AES-128 key. @throws UpstreamError when it has another length */
 export async function fetchKey(options: AttemptOptions, signal: AbortSignal): Promise<Buffer> {
   const createCheck = () => createLengthCheck(KEY_BYTES);
   const { bytes } = await fetchBuffer({ ...options, createCheck }, KEY_BYTES, signal);

@@ -39,7 +39,7 @@ export interface SegmentFiles {
    * nobody knows yet.
    */
   startSeconds(request: OpenRequest): Promise<number | undefined>;
-  /** @throws UpstreamError when the list makes no such file any more, and what reading it throws */
+  /** @throws UpstreamError when the list makes no such file any more */
   open(request: OpenRequest, originSeconds: number): Promise<FileSource>;
 }
 
@@ -249,7 +249,7 @@ interface LoadedList {
   readonly fetch: SegmentFetch;
 }
 
-/** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete, and what reading throws */
+/** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete */
 async function loadList(request: OpenRequest, onChange: () => Promise<void>): Promise<LoadedList> {
   const { track, limits, signal } = request;
   const isResolved = capabilitiesOf(track).isListedByResolving;

@@ -157,7 +157,7 @@ function failed(error: Error): Readable {
   return stream.destroy(error);
 }
 
-/** Of a list with more initialization sections, none is read ahead. */
+/** With more initialization sections in a list, none is read ahead. */
 const MAX_INITS = 16;
 const MAX_INIT_BYTES = 4 * 1024 * 1024;
 

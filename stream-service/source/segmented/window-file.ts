@@ -23,7 +23,7 @@ export interface WindowFacts {
   readonly fileOrigin: number | undefined;
 }
 
-/** @throws NotFound when its segments are no longer held, and what reading them throws */
+/** @throws NotFound when its segments are no longer held */
 export type OpenWindow = (
   resource: Resource,
   track: Track,
@@ -97,7 +97,7 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
     recordedAtMs,
     segments: isGrowing(request) ? undefined : place(facts).placed,
   });
-  /** Of the segments as far as their sizes are known. */
+  /** The segments as far as their sizes are known. */
   let known = facts;
   /** Where these begin, and the end of the last one. */
   const offsetsOf = () => {

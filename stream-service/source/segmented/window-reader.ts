@@ -22,7 +22,7 @@ const HEAD_BYTES = 16 * 1024;
 const MAX_MOOF_BYTES = 1024 * 1024;
 const MAX_INIT_BYTES = 4 * 1024 * 1024;
 /**
- * Of more segments, or with more initialization sections, no file is made: before its length is known each is requested, of
+ * A list with more segments or initialization sections is not made a file: before its length is known each is requested, from
  * hosts that a playlist names.
  */
 const MAX_FILE_SEGMENTS = 100;
@@ -66,8 +66,7 @@ const isPlain = ({ init, content }: Segment) => init && !init.cipher && !content
 
 /**
  * The facts of the segments with media, of which the first bytes are requested where they are not known.
- * @throws UnsupportedMp4 when they make no file whose every byte is known, UnsupportedRendition when the encoding changes, and
- *   what reading throws
+ * @throws UnsupportedMp4 when they make no file whose every byte is known, UnsupportedRendition when the encoding changes
  */
 export async function readAllFacts(
   window: WindowReader,
@@ -95,7 +94,7 @@ export const mayBeFile = (segments: readonly Segment[]): boolean =>
   segments.length <= MAX_FILE_SEGMENTS &&
   segments.filter(({ init }, index) => !isSameSection(init, segments[index - 1]?.init)).length <= MAX_FILE_INITS;
 
-/** How many of the segments, from the first one on, have the encoding of these tracks. @throws what reading throws */
+/** How many of the segments, from the first one on, have the encoding of these tracks. */
 export async function countOfEncoding(window: WindowReader, segments: readonly Segment[], { tracks }: InitSection) {
   let before = segments[0]?.init;
   for (const [index, segment] of segments.entries()) {
@@ -107,7 +106,7 @@ export async function countOfEncoding(window: WindowReader, segments: readonly S
   return segments.length;
 }
 
-/** @throws UnsupportedMp4 when there is none that describes tracks, and what reading throws */
+/** @throws UnsupportedMp4 when there is none that describes tracks */
 export async function readInit(window: WindowReader, segment: Segment | undefined): Promise<InitSection> {
   const { list, request } = window;
   if (!segment || !isPlain(segment)) throw new UnsupportedMp4('Not a file');

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { loadFirstTexts, openLocalStore, readStored, type Texts, wantedLocales } from '../lib/index.ts';
-import type { Entered } from './entered.ts';
+import type { Entered } from './stored-key.ts';
 
 type Check = (entered: Entered) => Promise<boolean>;
 

@@ -1,4 +1,9 @@
-import type { Entered } from './entered.ts';
+/** What the visitor has entered. */
+export interface Entered {
+  readonly key: string;
+  /** On this device, rather than until the tab or the browser is closed. */
+  readonly isRemembered: boolean;
+}
 
 /** Read by the front of the instance, for links and players too. */
 const COOKIE = 'reelay-access-key';

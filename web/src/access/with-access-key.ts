@@ -1,4 +1,4 @@
-import type { Entered } from './entered.ts';
+import type { Entered } from './stored-key.ts';
 import { rememberKey } from './stored-key.ts';
 
 export interface AccessOptions {

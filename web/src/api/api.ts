@@ -41,7 +41,7 @@ export interface StreamOptions {
   readonly bitrateKbps?: number;
   /** With title, artist and cover in the file. */
   readonly hasTags?: boolean;
-  /** Of the file, without extension. */
+  /** File name without extension. */
   readonly name?: string;
   /** Language of subtitles to embed. */
   readonly subtitles?: string;
@@ -51,7 +51,6 @@ export interface StreamOptions {
   readonly skip?: readonly string[];
   /** Categories of segments that become chapters. */
   readonly mark?: readonly string[];
-  /** Number of a chapter. */
   readonly chapter?: number;
 }
 

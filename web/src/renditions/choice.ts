@@ -80,7 +80,7 @@ export interface Choice {
   readonly hasTags?: boolean;
   /** Language of the subtitles in the file. */
   readonly subtitles?: string;
-  /** Of the audio, where details are known. */
+  /** Version of the audio, where details are known. */
   readonly version?: AudioVersion;
   /** For `api.streamUrl`. */
   readonly rendition: MediaRendition;
@@ -106,13 +106,13 @@ export interface FormatPreference {
   readonly bitrateKbps?: number;
   /** Audio, in upper case: `WAV`. */
   readonly container?: string;
-  /** Of the audio, or `all`; absent: the original. */
+  /** Language of the audio, or `all`; absent: the original. */
   readonly language?: string;
-  /** Of segments that are left out; absent: none. */
+  /** Segments that are left out; absent: none. */
   readonly skip?: readonly SegmentCategory[];
   /** Whether segments become chapters instead. @default false */
   readonly isMarked?: boolean;
-  /** Of the subtitles; absent: without. */
+  /** Language of the subtitles; absent: without. */
   readonly subtitles?: string;
   /** @default true */
   readonly hasTags?: boolean;

@@ -1,6 +1,6 @@
 /** Bytes of a name in UTF-8, extension included. File systems allow 255, of which browsers need some for endings of their own. */
 const MAX_BYTES = 200;
-/** Of the quality, which names the language and version of dubs: `129 kbps Portuguese (Brazil) (dubbed)`. */
+/** Bytes of the quality, which names the language and version of dubs: `129 kbps Portuguese (Brazil) (dubbed)`. */
 const MAX_QUALITY_BYTES = 60;
 /** Bytes added to the number, and to the quality: `03 - `, ` (1080p)`. */
 const SEPARATOR_BYTES = 3;

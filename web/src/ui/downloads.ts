@@ -19,7 +19,6 @@ export interface DownloadFile {
 export interface Downloads {
   /** The latest download of each URL. */
   readonly states: Observable<ReadonlyMap<string, DownloadState>>;
-  /** The file of a choice. */
   fileOf(choice: Choice): DownloadFile;
   /**
    * Hands a file over to the browser once the instance can send it. Never rejects.

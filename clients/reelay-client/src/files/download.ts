@@ -48,7 +48,7 @@ export interface DownloadProgress {
 export interface Download {
   readonly file: string;
   readonly bytes: number;
-  /** Of these, received by an earlier download. */
+  /** The part of `bytes` that an earlier download received. */
   readonly resumedBytes: number;
 }
 

@@ -8,7 +8,7 @@ const STATE_FILE = '.reelay.json';
 export interface FolderFile {
   /** The link of the list that it was fetched for. */
   readonly list: string;
-  /** Of the entry. */
+  /** The link of the entry. */
   readonly url: string;
   /** The parameters by which it was selected, as a query. */
   readonly selection: string;

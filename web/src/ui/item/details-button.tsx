@@ -22,7 +22,7 @@ export const DetailsButton = ({ item, choice, ...props }: DetailsButtonProps) =>
   const [isOpen, setOpen] = useState(false);
   const { loaded: ItemDetails, error, retry } = useLazy(loadItemDetails, isOpen);
   const urlOf = useSignedUrls(props.link);
-  /** Of the chapter that was downloaded last, or of all. */
+  /** The last download: of a chapter, or of all. */
   const [url, setUrl] = useState<string>();
   const download = (file: DownloadFile) => {
     setUrl(file.url);

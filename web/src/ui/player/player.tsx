@@ -3,13 +3,13 @@ import { untilStreamable } from '../../api/index.ts';
 import { type Choice, isClippable } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
+import { subtitleName, useDetails } from '../details/index.ts';
 import type { Playback } from '../playback.ts';
 import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
 import { KeysDialog } from './keys-dialog.tsx';
 import { PlayerBar } from './player-bar.tsx';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
-import { SubtitleTracks } from './subtitle-tracks.tsx';
 import { Trimmer } from './trimmer.tsx';
 import { useMediaSession } from './use-media-session.ts';
 import { useMediaState } from './use-media-state.ts';
@@ -185,4 +185,21 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       {isHelping && <KeysDialog onClose={() => setHelping(false)} />}
     </div>
   );
+};
+
+/** The subtitles of an item as tracks of its video, once they are known. Automatic ones come last. */
+const SubtitleTracks = ({ link }: { readonly link: string | null }) => {
+  const { api, texts } = usePage();
+  const { details } = useDetails(link, true);
+  const subtitles = details?.subtitles ?? [];
+  const sorted = [...subtitles].sort((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic));
+  return sorted.map((subtitle) => (
+    <track
+      key={subtitle.key}
+      kind="subtitles"
+      src={api.subtitleUrl(subtitle.key, 'vtt')}
+      srcLang={subtitle.language}
+      label={subtitleName(subtitle, texts)}
+    />
+  ));
 };

@@ -16,7 +16,7 @@ export interface PlaylistEntryProps {
   readonly choice: Choice | undefined;
   /** One-based place in the playlist and its length. */
   readonly place?: { readonly number: number; readonly count: number } | undefined;
-  /** Of the file whose download was started. */
+  /** Where the started download comes from. */
   readonly url: string | undefined;
   readonly isPicked: boolean;
   readonly actions: EntryActions;

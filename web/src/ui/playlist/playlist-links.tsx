@@ -18,7 +18,6 @@ export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'po
 };
 
 export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink'> {
-  /** Of the list. */
   readonly title: string;
 }
 

@@ -7,7 +7,7 @@ import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
 export interface PlaylistToolbarProps {
   readonly count: number;
   readonly pickedCount: number;
-  /** Of what is selected, where every size is known. */
+  /** What is selected has this size in all; undefined: a size is unknown. */
   readonly sizeBytes: number | undefined;
   /** Whether every entry that the filter shows is selected. */
   readonly allPicked: boolean;

@@ -1,6 +1,23 @@
+import { useEffect, useState } from 'preact/hooks';
 import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
-import { useOnline } from './use-online.ts';
+
+/** Whether the browser reports a connection. */
+function useOnline(): boolean {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => setOnline(navigator.onLine);
+    addEventListener('online', look);
+    addEventListener('offline', look);
+    // It may have changed between rendering and listening.
+    look();
+    return () => {
+      removeEventListener('online', look);
+      removeEventListener('offline', look);
+    };
+  }, []);
+  return isOnline;
+}
 
 /** A page-wide notice while the browser is offline. */
 export const Banner = () => {

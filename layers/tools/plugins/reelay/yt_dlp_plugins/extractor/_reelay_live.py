@@ -11,7 +11,7 @@ from ._reelay_bounds import children, number, representations, timeline
 
 MAX_LIVE_SEGMENTS = 7_200  # of each representation: four hours of two seconds
 MIN_SEGMENTS = 4  # of a shorter window, players have no time to read them
-# Of `@duration`, a manifest states when segments are complete, not when they are published.
+# With `@duration`, a manifest states when segments are complete, not when they are published.
 UNPUBLISHED_SEGMENTS = 1
 MAX_REPEATS = 1_000_000  # beyond the limits on fragments
 MAX_SECONDS = 1e12
