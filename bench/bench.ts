@@ -9,7 +9,7 @@ import { makeMedia } from './media.ts';
 import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
 import { freePort, type Server, startServer } from './processes.ts';
-import { startHaproxy, startNginxProxy } from './rivals.ts';
+import { startHaproxy, startMediaflow, startNginxProxy } from './rivals.ts';
 
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 const DATA_DIR = resolve(import.meta.dirname, '../.data');
@@ -23,6 +23,7 @@ export interface Bench {
   /** The same with 256 KiB buffers and no temporary files. */
   readonly tunedNginx: Server;
   readonly haproxy: Server;
+  readonly mediaflow: Server;
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
@@ -79,6 +80,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const nginx = keep(await startNginxProxy(origin, false));
   const tunedNginx = keep(await startNginxProxy(origin, true));
   const haproxy = keep(await startHaproxy(origin));
+  const mediaflow = keep(await startMediaflow());
   const pipePort = await freePort();
   const barePipe = keep(
     await startServer(
@@ -100,6 +102,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     nginx,
     tunedNginx,
     haproxy,
+    mediaflow,
     barePipe,
     resolve: resolveLink,
     async stream(name: string, side: 'video' | 'audio' = 'video') {

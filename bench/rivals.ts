@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installPythonPackages } from '../test/support/python-packages.ts';
 import type { BenchOrigin } from './origin.ts';
 import { freePort, type Server, startNginx, startServer } from './processes.ts';
 
@@ -46,4 +47,12 @@ backend secure
 `,
   );
   return startServer('haproxy', ['-db', '-f', file], { port, folder });
+}
+
+/** What a user would take instead. pip installs it at the first run. Its own command listens on all addresses; this server is the one it uses. */
+export async function startMediaflow(): Promise<Server> {
+  const port = await freePort();
+  const python = await installPythonPackages('mediaflow-proxy', 'mediaflow-proxy==2.4.9');
+  const args = ['-m', 'uvicorn', 'mediaflow_proxy.main:app', '--host', '127.0.0.1', '--port', String(port)];
+  return startServer(python, [...args, '--no-access-log'], { port, env: { LOG_LEVEL: 'ERROR' } });
 }

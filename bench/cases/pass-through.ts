@@ -18,7 +18,9 @@ const RIVALS = {
   haproxy: 'HAProxy, splicing',
   nginx: 'nginx, unbuffered',
   barePipe: 'a bare undici pipe',
+  mediaflow: 'mediaflow-proxy',
 } as const;
+const PROXIES: ReadonlySet<string> = new Set<RivalName>(['tunedNginx', 'haproxy', 'nginx']);
 const TUNED: ReadonlySet<string> = new Set<RivalName>(['tunedNginx', 'haproxy']);
 const MIN_RATIO = 0.9;
 const MAX_CPU_RATIO = 1.3;
@@ -65,14 +67,18 @@ async function* compare(
     cpu.push((server.cpuSeconds() - before) / ((bytes * clients) / 1e9));
     throughput.push((bytes * clients) / 1e6 / elapsed);
   };
-  // A bare pipe has no https upstream.
-  const names = (Object.keys(RIVALS) as RivalName[]).filter((name) => !isSecure || name !== 'barePipe');
+  // The others have no https upstream that they trust.
+  const names = (Object.keys(RIVALS) as RivalName[]).filter((name) => !isSecure || PROXIES.has(name));
   const ours: Runs = { throughput: [], cpu: [] };
   const rivals = new Map(names.map((name) => [name, { throughput: [], cpu: [] } as Runs]));
   for (let run = 0; run < RUNS; run += 1) {
     await measure(bench.service, url, ours);
-    for (const [name, runs] of rivals)
-      await measure(bench[name], `${bench[name].baseUrl}${isSecure ? '/secure' : ''}/media/${file}`, runs);
+    for (const [name, runs] of rivals) {
+      const path = `/media/${file}`;
+      const proxied = `/proxy/stream?${new URLSearchParams({ d: `${bench.origin.baseUrl}${path}` })}`;
+      const rivalPath = name === 'mediaflow' ? proxied : `${isSecure ? '/secure' : ''}${path}`;
+      await measure(bench[name], `${bench[name].baseUrl}${rivalPath}`, runs);
+    }
   }
 
   const speedOf = (runs: Runs) => median(runs.throughput);
