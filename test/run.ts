@@ -35,11 +35,11 @@ const CHECKS: readonly Step[] = [
   typeCheck('types of the page tests', 'test/web'),
   { name: 'style', command: bin('biome'), args: ['check', '--error-on-warnings'] },
 ];
-const SYNTHESES: Step = {
+const syntheses = (...args: string[]): Step => ({
   name: 'templates of the deployments',
   command: process.execPath,
-  args: [resolve(import.meta.dirname, 'infra/synthesize-all.ts')],
-};
+  args: [resolve(import.meta.dirname, 'infra/synthesize-all.ts'), ...args],
+});
 const BUNDLED_CONTRACT: Step = {
   name: 'contract suite against the bundles',
   command: process.execPath,
@@ -69,12 +69,13 @@ else {
   await buildPage();
   if (isRest) {
     const options = { path: await path };
+    await run(syntheses('--all'));
     await Promise.all([
       run(tests(REST, ...vitestArgs), options),
       run(BUNDLED_CONTRACT, { ...options, isBuffered: true }),
     ]);
   } else {
-    await Promise.all([path, runChecks(), run(SYNTHESES, { isBuffered: true })]);
+    await Promise.all([path, runChecks(), run(syntheses(), { isBuffered: true })]);
     await run(tests(...vitestArgs), { path: await path, environment: { TEST_PART: 'gate' } });
   }
 }

@@ -86,3 +86,21 @@ export const DEPLOYMENTS = {
 } satisfies Record<string, DeploymentSettings>;
 
 export type SynthesizedName = keyof typeof DEPLOYMENTS;
+
+/** Those that `*.all.test.ts` alone compare. */
+export const OF_ALL_TESTS: readonly SynthesizedName[] = [
+  'team in eu-north-1',
+  'public in eu-west-1',
+  'hobby with every setting',
+  'team with every setting',
+  'rotated hobby',
+  'rotated team',
+  'team in other zones',
+  'team, 1 provisioned',
+  'public, 2 provisioned',
+  'public, 3 provisioned',
+  'public, 5 provisioned',
+  'private hobby, to change',
+  'private team, to change',
+  'hobby with a pinned release',
+];
