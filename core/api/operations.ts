@@ -125,11 +125,6 @@ const CLIP = [
   ),
 ];
 
-const LIVE_START = inQuery(
-  'from',
-  'start: a live stream from the oldest media that its source holds, until it ends. HLS only',
-);
-
 const LIVE_SEGMENTS = inQuery(
   'segments',
   'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
@@ -148,7 +143,7 @@ const SKIP_AND_TAG = [
 ];
 
 /** How one rendition is sent. */
-const OF_A_FILE = [BITRATE, TAGS, EMBEDDED, AUDIO, ...CLIP, LIVE_START];
+const OF_A_FILE = [BITRATE, TAGS, EMBEDDED, AUDIO, ...CLIP];
 
 /** How each entry of a list is sent. */
 const ofEntries = (quality: string) => [
@@ -173,6 +168,11 @@ const JOB = inQuery(
 const HLS_TYPES = ['application/vnd.apple.mpegurl', 'video/mp4', 'application/json', 'text/vtt', 'image/*'];
 
 const ENTRIES = inQuery('entries', 'Numbers of entries of a list, from 1, such as 1-3,7; all by default');
+
+const FIRST_ENTRY = inQuery(
+  'from',
+  'Number of the first entry, from 1: continues an interrupted archive that has no length',
+);
 
 const FUNCTION = { servedBy: 'function', methods: ['GET', 'HEAD'] } as const;
 const RESOLVE = { servedBy: 'function', methods: ['GET'] } as const;
@@ -248,6 +248,7 @@ const table = [
       ),
       ...OF_A_FILE,
       ...SKIP_AND_TAG,
+      inQuery('from', `Of an archive: ${FIRST_ENTRY.description}`),
       inQuery('entries', `Of an archive: ${ENTRIES.description}`),
       inQuery(
         'split',
@@ -443,7 +444,7 @@ const table = [
       inPath('key', 'The key in the location that Get answers for a list with format=zip'),
       ...ofEntries('As for Get, of each entry'),
       inQuery('format', 'zip, or absent'),
-      inQuery('from', 'Number of the first entry, from 1: continues an interrupted archive that has no length'),
+      FIRST_ENTRY,
       JOB,
     ],
     responses: {

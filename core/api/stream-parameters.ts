@@ -130,34 +130,28 @@ function parseTags(value: Value): boolean {
 
 /** A part of a live stream. */
 export type WindowParameters =
-  /** From the oldest media that the source holds, until the stream ends. */
-  | { readonly kind: 'from-start' }
-  /** Media sequence numbers, both included. Absent: the newest one. */
-  | { readonly kind: 'segments'; readonly first: number; readonly last?: number }
+  /** Media sequence numbers, both included. */
+  | { readonly kind: 'segments'; readonly first: number; readonly last: number }
   | ({ readonly kind: 'times' } & WindowTimes);
 
 /** The most segments of a window: a day of segments of a few seconds. */
 export const MAX_WINDOW_SEGMENTS = 20_000;
 
-const SEGMENTS = /^(\d{1,15})-(\d{1,15})?$/;
+const SEGMENTS = /^(\d{1,15})-(\d{1,15})$/;
 const BEFORE_NOW = /^-\d{1,6}(?:\.\d{1,6})?$/;
 /** ISO 8601 with a time zone; a `+` that was not encoded is a space. */
 const TIME_OF_DAY = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+ -]\d\d:\d\d)$/i;
 
 /**
- * Parses the parameters of Media and Get for a part: `start` and `end`, or for a live stream `from` and `segments`.
+ * Parses the parameters of Media and Get for a part: `start` and `end`, or for a live stream `segments`.
  * @throws Problem 400 for other forms than those of clips and windows, and for an end that is not later than its start
  */
 export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' | 'window' | 'chapter'> {
   if (query.chapter !== undefined) return { chapter: parseChapter(query.chapter, query) };
-  const [from, segments, start, end] = ['from', 'segments', 'start', 'end'].map((name) => once(name, query[name]));
+  const [segments, start, end] = ['segments', 'start', 'end'].map((name) => once(name, query[name]));
   const times = { start: parseWindowTime('start', start), end: parseWindowTime('end', end) };
-  if ([from, segments, times.start ?? times.end].filter((part) => part !== undefined).length > 1 || (from && end))
-    throw problems.badRequest('from, segments and a window by time exclude each other');
-  if (from !== undefined) {
-    if (from !== 'start') throw problems.badRequest('from must be start, or absent');
-    return { window: { kind: 'from-start' } };
-  }
+  if (segments !== undefined && (times.start ?? times.end) !== undefined)
+    throw problems.badRequest('segments and a window by time exclude each other');
   if (segments !== undefined) return { window: parseSegments(segments), clip: parseClipParameters(query) };
   if (!times.start && !times.end) return { clip: parseClipParameters(query) };
   const isMixed = (start !== undefined && !times.start) || (end !== undefined && !times.end);
@@ -168,8 +162,8 @@ export function parsePartParameters(query: Query): Pick<MediaParameters, 'clip' 
 
 function parseSegments(value: Value): WindowParameters {
   const [, first, last] = SEGMENTS.exec(String(value)) ?? [];
-  if (first === undefined) throw problems.badRequest('segments must be media sequence numbers, such as 100-149');
-  if (last === undefined) return { kind: 'segments', first: Number(first) };
+  if (first === undefined || last === undefined)
+    throw problems.badRequest('segments must be media sequence numbers, such as 100-149');
   const window = { first: Number(first), last: Number(last) };
   if (window.last < window.first) throw problems.badRequest('segments must end with the later one');
   if (window.last - window.first >= MAX_WINDOW_SEGMENTS)
@@ -199,8 +193,7 @@ function requireOrder({ start, end = { secondsAgo: 0 } }: WindowTimes): void {
 }
 
 function windowQuery(window: WindowParameters | undefined): Readonly<Record<string, string | undefined>> {
-  if (window?.kind === 'from-start') return { from: 'start' };
-  if (window?.kind === 'segments') return { segments: `${window.first}-${window.last ?? ''}` };
+  if (window?.kind === 'segments') return { segments: `${window.first}-${window.last}` };
   const write = (time: WindowTime | undefined) =>
     time && ('epochMs' in time ? new Date(time.epochMs).toISOString() : `-${time.secondsAgo}`);
   return { start: write(window?.start), end: write(window?.end) };
@@ -241,9 +234,9 @@ function clipQuery({ startSeconds, endSeconds }: ClipParameters) {
 const CHAPTER = /^[1-9]\d{0,3}$/;
 
 /** @throws Problem 400 unless it is a number from 1, once and without the other parameters of a part */
-function parseChapter(value: Value, { from, segments, start, end }: Query): number {
-  if ((from ?? segments ?? start ?? end) !== undefined)
-    throw problems.badRequest('chapter cannot be combined with start, end, from and segments');
+function parseChapter(value: Value, { segments, start, end }: Query): number {
+  if ((segments ?? start ?? end) !== undefined)
+    throw problems.badRequest('chapter cannot be combined with start, end and segments');
   const chapter = once('chapter', value) ?? '';
   if (!CHAPTER.test(chapter)) throw problems.badRequest('chapter must be the number of a chapter, from 1');
   return Number(chapter);

@@ -117,7 +117,7 @@ const SATISFIED = /^bytes[ \t]+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
 const UNSATISFIED = /^bytes[ \t]+\*\/(\d{1,15})$/i;
 
 /** The Content-Range of a 206 (`bytes 0-99/1234`); without a range, that of a 416, with an asterisk. */
-export const formatContentRange = (range: ByteRange | undefined, total: number | '*' = '*'): string =>
+export const formatContentRange = (range: ByteRange | undefined, total: number): string =>
   range ? `bytes ${range.first}-${range.last}/${total}` : `bytes */${total}`;
 
 /** Parses the Content-Range of a 206 (RFC 9110 §14.4); undefined if it is absent, malformed or contradicts itself. */

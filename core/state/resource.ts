@@ -124,7 +124,7 @@ export interface TrackFile {
 export interface TrackWindow {
   /** The item as it is stored. */
   readonly resource: Resource;
-  /** Sequence numbers, both included. Infinite: from the oldest that is held, and until the stream ends. */
+  /** Sequence numbers, both included. */
   readonly first: number;
   readonly last: number;
   /** Which bytes of a single segment: its own, or its initialization section. Absent: both, joined. */

@@ -27,7 +27,7 @@ export const createGet = (options: GetOptions): Handler => {
     const selected = selectQuality(resource, parameters);
     if (!selected) throw problems.notFound();
     if (parameters.window && !resource.isLive)
-      throw problems.badRequest('start before now or at a time of day, and from, apply to live streams only');
+      throw problems.badRequest('start before now or at a time of day applies to live streams only');
     const key = keyOf(resource.id, selected.rendition.id);
     const query = mediaQuery({ ...parameters, format: parameters.format ?? selected.format });
     // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.

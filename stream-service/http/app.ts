@@ -275,7 +275,7 @@ function redirectToSegments({ url }: FastifyRequest, reply: FastifyReply, segmen
   const [path = '', sent = ''] = url.split('?', 2);
   const query = new URLSearchParams(sent);
   // Those of a clip of the segments stay.
-  for (const name of query.has('segments') ? ['segments'] : ['start', 'end', 'from']) query.delete(name);
+  for (const name of query.has('segments') ? ['segments'] : ['start', 'end']) query.delete(name);
   query.append('segments', segments);
   return reply
     .code(302)

@@ -111,11 +111,10 @@ export async function sendRepresentation(
   { representation, headersOf, session, stalledClients, log }: SendOptions,
 ): Promise<FastifyReply> {
   const { range, 'if-range': ifRange } = request.headers;
-  const { size, etag, acceptRanges, sizeNow } = representation;
+  const { size, etag, acceptRanges } = representation;
   const asked = acceptRanges === 'bytes' && rangeApplies(ifRange, etag) ? range : undefined;
-  const slice =
-    size === undefined ? sizeNow && (await sliceOfGrowing(asked, sizeNow)) : { ...sliceOf(asked, size), total: size };
-  const body = representation.read(slice?.first ?? 0, slice?.total === undefined ? undefined : slice.last);
+  const slice = size === undefined ? undefined : { ...sliceOf(asked, size), total: size };
+  const body = representation.read(slice?.first ?? 0, slice?.last);
   session.onClose(() => body.destroy());
   await firstBytes(body).catch((error) => {
     throw toReadError(error);
@@ -125,10 +124,10 @@ export async function sendRepresentation(
   });
 
   reply.headers(headersOf(representation));
-  // FFmpeg asks for bytes=0-, and would seek to the end of what grows before it plays anything.
-  if (sizeNow && range !== undefined && !slice) reply.header('accept-ranges', 'none');
-  if (slice?.partial) reply.code(206).header('content-range', formatContentRange(slice, slice.total));
-  if (slice?.partial && slice.total !== undefined) reply.header('content-length', String(slice.last - slice.first + 1));
+  if (slice?.partial) {
+    reply.code(206).header('content-range', formatContentRange(slice, slice.total));
+    reply.header('content-length', String(slice.last - slice.first + 1));
+  }
   session.markStreaming();
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
@@ -143,27 +142,6 @@ const rangeApplies = (ifRange: string | string[] | undefined, etag: string | und
 
 interface Slice extends ByteRange {
   readonly partial: boolean;
-}
-
-/** A last byte that is only asked for to receive what is added, too (RFC 8673 §2.3): 9007199254740991, for example. */
-const VERY_LARGE = 999_999_999_999;
-
-/**
- * The range of a file that grows: of what is there now, which is stated as its length, because FFmpeg reads an unknown one as 0.
- * Undefined: all of it, and what is added. Without `total`: from a byte on, and what is added.
- */
-async function sliceOfGrowing(
-  range: string | undefined,
-  sizeNow: () => Promise<number | undefined>,
-): Promise<(Slice & { readonly total?: number }) | undefined> {
-  const asked = decideRange(range, Number.POSITIVE_INFINITY);
-  if (asked === 'whole') return undefined;
-  const isFrom = asked !== 'unsatisfiable' && Number.isFinite(asked.first);
-  if (isFrom && asked.first === 0 && !Number.isFinite(asked.last)) return undefined;
-  const total = await sizeNow();
-  if (total === undefined) return undefined;
-  const isFollowing = isFrom && Number.isFinite(asked.last) && asked.last >= VERY_LARGE && asked.first <= total;
-  return isFollowing ? { ...asked, partial: true } : { ...sliceOf(range, total), total };
 }
 
 function sliceOf(range: string | undefined, size: number): Slice {

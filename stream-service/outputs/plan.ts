@@ -26,7 +26,7 @@ import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
 import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
-import { followFrom, type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
+import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
@@ -175,14 +175,9 @@ function planPart(
   window: WindowParameters,
 ): RenditionPlan {
   requireLive(found);
-  const { clip, ...rest } = query;
-  const { first, last } = { first: undefined, last: undefined, ...window };
-  const isOpen = window.kind !== 'times' && last === undefined && !clip;
-  // A file that grows is one track as it is.
-  const isFile = found.tracks.length === 1 && (query.format ?? query.subtitles) === undefined && !query.hasMarks;
-  if (isOpen && !isFile) return planOutput(followFrom(found, first), query);
+  const { clip: _clip, ...rest } = query;
   const recording = { ...found, resource: { ...found.resource, isLive: false } };
-  return planWindow({ found, window, query, isOpen }, planOutput(recording, rest).head);
+  return planWindow({ found, window, query }, planOutput(recording, rest).head);
 }
 
 const rowOf = <Row extends keyof typeof DECISIONS>(

@@ -19,7 +19,7 @@ export const cannotClip = ({ skipped }: ClipTimes, detail: string, options?: Err
 
 /** Facts of a representation for the response headers. Before its source is open, some may be unknown. */
 export interface RepresentationHead {
-  /** Bytes, exact. Undefined: unknown before the end, so no length is offered, and no ranges but of what grows. */
+  /** Bytes, exact. Undefined: unknown before the end, so neither length nor ranges are offered. */
   readonly size: number | undefined;
   readonly mimeType: string;
   /** With a leading dot. */
@@ -46,8 +46,6 @@ export interface RepresentationHead {
 
 /** What a Stream endpoint sends, open for reading. */
 export interface Representation extends RepresentationHead {
-  /** As of `FileSource`. */
-  readonly sizeNow?: (() => Promise<number | undefined>) | undefined;
   /**
    * Reads from `first` to `last`, both included; without `last` to the end, the only way when `size` is unknown.
    * The stream carries exactly these bytes or is destroyed with an error; until its first byte, that error can still be

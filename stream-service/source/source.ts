@@ -31,10 +31,6 @@ export interface FileSource extends SourceCapabilities {
   /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
   readonly validator: string | undefined;
   /**
-   * Current bytes of a file that grows; undefined when that cannot be told. `size` is known once it has its end; until
-   * then, reading without `last` follows it. Other reads are of what is there when this has been called.
-   */
-  readonly sizeNow?: (() => Promise<number | undefined>) | undefined;
   /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
   readonly header?: Buffer;
   /**
@@ -58,8 +54,7 @@ export interface SegmentedSource extends SourceCapabilities {
   readonly hasDiscontinuity?: boolean;
   /**
    * Reads the initialization section and every segment from the one that contains `seconds`. Past the end: from the last
-   * segment; in a gap: from the segment before it; live: from the newest segments, or the oldest where those
-   * were asked for, whatever `seconds` is.
+   * segment; in a gap: from the segment before it; live: from the newest segments, whatever `seconds` is.
    *
    * The result is one file even across discontinuities: timestamps of MP4 fragments are made continuous, and repeated
    * initialization sections are dropped. The stream fails where the encoding of a selected track changes: of a complete list,

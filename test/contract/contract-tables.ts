@@ -171,7 +171,6 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
       'start',
       'end',
       'chapter',
-      'from',
       'segments',
       'skip',
       'mark',

@@ -391,12 +391,12 @@ export interface operations {
         end?: string;
         /** @description Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title */
         chapter?: string;
-        /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
-        from?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
+        /** @description Of an archive: Number of the first entry, from 1: continues an interrupted archive that has no length */
+        from?: string;
         /** @description Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */
         entries?: string;
         /** @description chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters */
@@ -506,8 +506,6 @@ export interface operations {
         end?: string;
         /** @description Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title */
         chapter?: string;
-        /** @description start: a live stream from the oldest media that its source holds, until it ends. HLS only */
-        from?: string;
         /** @description Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own */
         segments?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */

@@ -114,8 +114,7 @@ export function createPlacement(origin: number): Placement {
 
 export interface WindowHeaderOptions {
   readonly tracks: readonly InitTrack[];
-  /** Absent: the file grows, so that it has neither a duration nor an index. */
-  readonly segments?: readonly PlacedSegment[];
+  readonly segments: readonly PlacedSegment[];
   /** Absent: unknown. */
   readonly recordedAtMs?: number;
 }
@@ -132,13 +131,12 @@ const MAX_REFERENCED_BYTES = 0x7fff_ffff;
  * @throws UnsupportedMp4 when it has no `moov`, or a segment is too large for an index
  */
 export function writeWindowHeader(init: Buffer, { tracks, segments, recordedAtMs }: WindowHeaderOptions): Buffer {
-  const endSeconds = segments?.at(-1)?.end ?? 0;
+  const endSeconds = segments.at(-1)?.end ?? 0;
   const kept = indexContent(init, 'file').children.filter(({ type }) => type === 'ftyp' || type === 'moov');
   const bare = Buffer.concat(kept.map(({ type, whole }) => (type === 'moov' ? removeDelays(whole) : whole)));
-  const movie = segments ? patchHeaderDuration(bare, endSeconds) : bare;
+  const movie = patchHeaderDuration(bare, endSeconds);
   if (!movie || tracks.length === 0 || kept.at(-1)?.type !== 'moov') throw new UnsupportedMp4('No moov');
   const header = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
-  if (!segments) return header;
   if (segments.some(({ bytes }) => bytes > MAX_REFERENCED_BYTES)) throw new UnsupportedMp4('Segment too large');
   const sidxBytes = 40 + 12 * segments.length;
   const indexes = tracks.map(({ id, timescale }, place) => {

@@ -82,12 +82,12 @@ function compare(span: Span, time: WindowTime): { readonly start: number; readon
   return { start: round(start), end: round(start + span.seconds) };
 }
 
-/** The segments of a window, which may have no last one; undefined when not all of them are there. */
+/** The segments of a window; undefined when not all of them are there. */
 export function windowSegments(
   segments: readonly Segment[],
   { first, last }: WindowPlace,
 ): readonly Segment[] | undefined {
   const from = first - (segments[0]?.sequence ?? 0);
   const found = from < 0 ? [] : segments.slice(from, from + last - first + 1);
-  return found.length > 0 && (!Number.isFinite(last) || found.at(-1)?.sequence === last) ? found : undefined;
+  return found.at(-1)?.sequence === last ? found : undefined;
 }

@@ -41,7 +41,7 @@ export async function openCopy(
   const { session, range, openSource } = opening;
   const source = await openTrack(openSource, found, found.tracks[0], session, { range });
   if (source.needsRemux) throw new Error('A direct track was opened as segments');
-  const { size, validator, sizeNow, header } = source;
+  const { size, validator, header } = source;
   if (header && size !== undefined && Object.keys(planned).length > 0) {
     const extras = await loadExtras(found.resource, planned, opening, dependencies);
     const own = withExtras(header, extras, found.resource.durationSeconds);
@@ -65,10 +65,9 @@ export async function openCopy(
     mimeType,
     fileExtension,
     size,
-    sizeNow,
-    // Another size or another validator of the source is another entity; what grows stays the same.
-    etag: size === undefined && !sizeNow ? undefined : entityTag([found.key, sizeNow ? 0 : size, validator]),
-    acceptRanges: size === undefined && !sizeNow ? 'none' : 'bytes',
+    // Another size or another validator of the source is another entity.
+    etag: size === undefined ? undefined : entityTag([found.key, size, validator]),
+    acceptRanges: size === undefined ? 'none' : 'bytes',
     read(first, last) {
       const body = source.read(first, last);
       return size === undefined && first === 0 ? counted(body, record) : body;

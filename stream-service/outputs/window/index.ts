@@ -1,3 +1,3 @@
 export { openWindow, type WindowDependencies } from './open.ts';
-export { followFrom, planWindow, requireLive, type WindowPlan } from './plan.ts';
+export { planWindow, requireLive, type WindowPlan } from './plan.ts';
 export { type LivePlan, openLive, planLive } from './presentation.ts';

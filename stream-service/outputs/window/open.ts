@@ -1,11 +1,11 @@
 import { MAX_WINDOW_SEGMENTS } from '../../../core/api/index.ts';
 import { tagText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound } from '../../../core/errors/index.ts';
-import { type Segment, selectWindow, type WindowPlace } from '../../../core/media/timeline/index.ts';
-import type { KeyedRendition, Track, TrackWindow } from '../../../core/state/index.ts';
+import { type Segment, selectWindow, type WindowPlace, type WindowTimes } from '../../../core/media/timeline/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { ListSegments, OpenWindow } from '../../source/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
-import { followFrom, mapTracks, type WindowPlan } from './plan.ts';
+import { mapTracks, type WindowPlan } from './plan.ts';
 
 export interface WindowDependencies {
   /** @default no live stream has a window */
@@ -18,11 +18,11 @@ const MAX_OFFSET_SECONDS = 30;
 
 /**
  * Looks up which segments a window by times has, or what is known of a window by numbers.
- * @returns a redirect to the window by numbers; that window as a recording, or as what is still live where it has no end
+ * @returns a redirect to the window by numbers; that window as a recording
  * @throws InvalidParameter, NotFound when the source does not hold it
  */
 export async function openWindow(
-  { found, window, head, isOpen }: WindowPlan,
+  { found, window, head }: WindowPlan,
   { session, isForHead }: Opening,
   { listSegments, inspectWindow }: WindowDependencies,
 ): Promise<Representation | KeyedRendition> {
@@ -30,28 +30,12 @@ export async function openWindow(
   const options = { signal: session.signal, client: session.client };
   if (!listSegments || !inspectWindow)
     throw new InvalidParameter('Live streams can only be played from the live edge on this instance.');
-  if (window.kind === 'segments' && window.last !== undefined) {
+  if (window.kind === 'segments') {
     const place = { first: window.first, last: window.last };
     const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));
     const inspecting = { ...options, isKnownOnly: isForHead };
     const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, inspecting)));
     return toRecording(found, place, facts);
-  }
-  if (window.kind === 'segments' && isOpen) {
-    const open = followFrom(found, window.first);
-    const [track] = open.tracks;
-    const { fileOrigin, recordedAtMs } = await inspectWindow(resource, track, options);
-    const facts = { window: { ...(track.window as TrackWindow), recordedAtMs, fileOrigin } };
-    const key = `${found.key} ${window.first}-`;
-    return { ...open, key, tracks: [{ ...track, ...facts, ...(fileOrigin !== undefined && { container: 'mp4' }) }] };
-  }
-  if (window.kind === 'from-start') {
-    const held = await listSegments(resource, tracks[0], options).catch((error) => {
-      if (error instanceof InvalidParameter) return undefined;
-      throw error;
-    });
-    const first = held?.segments.find(({ isGap }) => !isGap);
-    return first ? { ...head, segments: `${first.sequence}-`, read: unread } : followFrom(found);
   }
   const lists = await Promise.all(tracks.map((track: Track) => listSegments(resource, track, options)));
   const place = findPlace(
@@ -64,21 +48,14 @@ export async function openWindow(
 }
 
 /** The segments that all lists hold of a window, by the first of them. */
-function findPlace(
-  [list = [], ...others]: readonly (readonly Segment[])[],
-  window: Exclude<WindowPlan['window'], { readonly kind: 'from-start' }>,
-): WindowPlace {
+function findPlace([list = [], ...others]: readonly (readonly Segment[])[], window: WindowTimes): WindowPlace {
   const newest = Math.min(...[list, ...others].map((each) => each.at(-1)?.sequence ?? 0));
   const held = list.filter(({ sequence }) => sequence <= newest);
-  const selected =
-    window.kind === 'times'
-      ? selectWindow(held, window)
-      : { first: Math.max(window.first, held[0]?.sequence ?? 0), last: newest };
+  const selected = selectWindow(held, window);
   if (selected === 'untimed')
     throw new InvalidParameter('The live stream states no times of day: use seconds before now, such as start=-300.');
   if (selected === 'early') throw new NotFound('The source no longer holds the window', { reason: 'gone' });
-  if (selected === 'empty' || selected.last < selected.first)
-    throw new InvalidParameter('The window has no media, or none yet.');
+  if (selected === 'empty') throw new InvalidParameter('The window has no media, or none yet.');
   const oldest = Math.max(...others.map((each) => each[0]?.sequence ?? 0), selected.first);
   if (oldest > selected.last)
     throw new InvalidParameter('The segments of video and audio have different numbers: select one of them alone.');

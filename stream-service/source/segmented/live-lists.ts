@@ -17,7 +17,7 @@ import { ChunkSizer } from '../upstream-request.ts';
 import { type LoadOptions, type LoadTimeline, loadDash, loadHls } from './load-timeline.ts';
 
 /** A live list as it is known: what it lists, and what it has listed shortly before. */
-export interface LiveList extends Pick<Timeline, 'segments' | 'isComplete' | 'reloadSeconds'> {
+export interface LiveList extends Pick<Timeline, 'segments' | 'reloadSeconds'> {
   /** Facts of fragmented MP4 by sequence number, as far as they were needed. */
   readonly facts: Map<number, SegmentFacts>;
   /** By their places. */
@@ -40,8 +40,6 @@ export interface LiveLists {
 /** Segments of all lists together, of some hundred bytes each. */
 const MAX_SEGMENTS = 200_000;
 const MAX_LISTS = 200;
-/** Segments of a list that have left it, at most. */
-const MAX_KEPT = 20_000;
 /** Nothing was read of it for so long. */
 const MAX_AGE_MS = 30 * 60 * 1000;
 const IDLE = { afterMs: 5 * 60 * 1000, maxWeight: 20_000 };
@@ -61,16 +59,15 @@ export function createLiveLists(): LiveLists {
       const segments = withTimes(loaded.segments);
       const id = idOf(resource, track);
       const known = lists.get(id);
-      const { isComplete, reloadSeconds } = loaded;
       const list = (known && joinLists(known, segments)) ?? { segments, facts: new Map(), inits: new Map() };
-      return lists.set(id, { ...list, isComplete, reloadSeconds });
+      return lists.set(id, { ...list, reloadSeconds: loaded.reloadSeconds });
     },
   };
 }
 
 /**
  * A source keeps a segment for the duration of its list after it has left the list (RFC 8216 §6.2.2): as many are kept
- * here, so that a download can be resumed. Before these, those whose facts are known: offsets in a file that grows count from them.
+ * here, so that a download can be resumed.
  * @returns undefined when it is another list
  */
 function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | undefined {
@@ -84,8 +81,7 @@ function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | un
     later.length <= segments.length &&
     isSameSegment(known.segments, segments);
   if (!isContinued) return undefined;
-  let from = Math.max(0, before.length - segments.length);
-  while (known.facts.has(before[from - 1]?.sequence ?? Number.NaN) && before.length - from < MAX_KEPT) from -= 1;
+  const from = Math.max(0, before.length - segments.length);
   // Times that follow from others differ by rounding; those in a file must not.
   const timed = segments.map((segment) => {
     const startsAtMs = known.segments[segment.sequence - (known.segments[0]?.sequence ?? 0)]?.startsAtMs;
@@ -115,35 +111,26 @@ function isSameSegment(known: readonly Segment[], segments: readonly Segment[]):
 const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
 
 /**
- * Loads the segments of a window: what is known of it, until that turns out to have expired. One without a last segment grows
- * with its list; once loaded, it need not hold its first ones any longer.
- * @param isKnown whether what is known suffices at first
+ * Loads the segments of a window: what is known of it, until that turns out to have expired.
  * @throws NotFound when they are no longer held
  */
-export function loadWindow(lists: LiveLists, isKnown = true): LoadTimeline {
+export function loadWindow(lists: LiveLists): LoadTimeline {
   let isFirst = true;
   return async (options, track, signal) => {
     const { resource, track: requested } = options;
     const { window } = requested;
     if (!window) throw new TypeError('The track has no window');
-    const isGrowing = !Number.isFinite(window.last);
-    const select = ({ segments }: LiveList) =>
-      windowSegments(
-        segments,
-        isFirst || !isGrowing ? window : { ...window, first: Math.max(window.first, segments[0]?.sequence ?? 0) },
-      );
-    let list = isFirst && isKnown ? lists.get(resource, requested) : undefined;
-    let segments = list && select(list);
+    let list = isFirst ? lists.get(resource, requested) : undefined;
+    let segments = list && windowSegments(list.segments, window);
     if (!list || !segments) {
       list = lists.add(resource, requested, await loadList(options, track, signal));
-      segments = select(list);
+      segments = windowSegments(list.segments, window);
       // Resolving has listed others, some time ago.
       if (!segments && track === requested && isListedByResolving(track)) throw new UrlExpired(true);
     }
     if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });
     isFirst = false;
-    const { isComplete, reloadSeconds } = list;
-    return { segments: partOf(segments, window), isComplete: isComplete || !isGrowing, reloadSeconds };
+    return { segments: partOf(segments, window), isComplete: true, reloadSeconds: list.reloadSeconds };
   };
 }
 

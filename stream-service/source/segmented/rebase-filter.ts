@@ -5,21 +5,18 @@ import {
   parseInitTracks,
   rebaseFragment,
 } from '../../../core/media/isobmff/index.ts';
-import { inspectSegment, type Placement, type SegmentFacts, shownTimes } from '../../../core/media/mp4-window/index.ts';
+import { type Placement, type SegmentFacts, shownTimes } from '../../../core/media/mp4-window/index.ts';
 import { collectInit, createBoxFilter, type DiscontinuityFilter, withType } from './discontinuity-filter.ts';
 import { findMoov, KINDS } from './window-reader.ts';
-
-/** Bytes after a `moof` that say whether its `mdat` is the rest of the segment. */
-const BOX_BYTES = 16;
 
 /**
  * Moves the segments of a window to their places, without a change of length.
  * @param placement has the segments before those that are read
- * @param known of the segments, by sequence number; receives what is not known
+ * @param factsOf what is known of a segment, by its sequence number
  */
 export function createRebase(
   placement: Placement,
-  known: Map<number, SegmentFacts>,
+  factsOf: (sequence: number) => SegmentFacts | undefined,
   tracks: readonly InitTrack[],
 ): DiscontinuityFilter {
   /** Those of what is read at present. */
@@ -35,12 +32,9 @@ export function createRebase(
     segment(_, segment) {
       if (!segment) throw new TypeError('A segment without its place');
       const { sequence, seconds, content } = segment;
-      const stated = known.get(sequence);
+      const facts = factsOf(sequence);
       let shift: number | undefined;
       let bytes = 0;
-      /** What its facts follow from: copies, because the reader of the stream reuses the chunks. */
-      const head: Buffer[] = [];
-      let missingBytes = stated ? 0 : BOX_BYTES;
       const boxes = createBoxFilter({
         moof(moof) {
           shift ??= placement.shiftOf(Math.min(...shownTimes(moof, current).map(({ start }) => start)));
@@ -59,15 +53,11 @@ export function createRebase(
       return {
         update(chunk) {
           if (content.cipher) throw new UpstreamError('The segments have changed');
-          if (missingBytes > 0) head.push(Buffer.from(chunk));
-          if (shift !== undefined) missingBytes -= chunk.length;
           return counted(boxes.update(chunk));
         },
         final() {
           const rest = counted(boxes.final());
-          const facts = stated ?? inspectSegment(Buffer.concat(head), bytes, current);
-          if ('kind' in facts || facts.bytes !== bytes) throw new UpstreamError('A segment has changed');
-          known.set(sequence, facts);
+          if (facts?.bytes !== bytes) throw new UpstreamError('A segment has changed');
           placement.add({ facts, seconds });
           return rest;
         },

@@ -28,8 +28,8 @@ export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
   readonly container: { kind: SegmentKind | undefined };
   /** Absent when timestamps and encoding are continuous throughout. */
   readonly filter: DiscontinuityFilter | undefined;
-  /** The initialization section before what is read, which is a part of a file: no segment may be missing. Absent: none */
-  readonly exactAfter?: MediaSection | undefined;
+  /** The initialization section before what is read, which the reader has. Absent: none */
+  readonly initBefore?: MediaSection | undefined;
 }
 
 /** One fetch: the content of a segment, or the initialization section before it. */
@@ -76,7 +76,7 @@ export class SegmentScheduler implements FetchScheduler {
     this.#lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
     this.#loadedAt = options.now();
     this.#reloadMs = timeline.reloadSeconds * 1000;
-    this.#currentInit = options.exactAfter;
+    this.#currentInit = options.initBefore;
   }
 
   next(): RangeFetch | undefined {
@@ -236,17 +236,16 @@ export class SegmentScheduler implements FetchScheduler {
 
   /** Takes a reloaded list. Returns whether it has new media. */
   #addSegments({ segments, isComplete }: Timeline): boolean {
-    const { log, exactAfter } = this.#options;
+    const { log } = this.#options;
     // The encoder has restarted. Edges of a delivery network differ by less than a list.
     const [oldest] = segments;
-    if (oldest && !exactAfter && oldest.sequence + 2 * segments.length <= this.#lastSequence) {
+    if (oldest && oldest.sequence + 2 * segments.length <= this.#lastSequence) {
       log.warn('The live playlist has restarted');
       this.#lastSequence = oldest.sequence - 1;
       this.#isDiscontinuity = true;
     }
     const added = segments.filter(({ sequence }) => sequence > this.#lastSequence);
     const missed = this.#lastSequence < 0 ? 0 : (added[0]?.sequence ?? 0) - this.#lastSequence - 1;
-    if (missed > 0 && exactAfter) throw new UpstreamError('Live segments are missing');
     if (missed > 0) log.warn('Missed live segments', { count: missed });
     this.#lastSequence = added.at(-1)?.sequence ?? this.#lastSequence;
     const gaps = added.filter(({ isGap }) => isGap).length;

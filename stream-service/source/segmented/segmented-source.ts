@@ -57,7 +57,7 @@ export async function openSegments(request: OpenRequest, loadTimeline: LoadTimel
     const { segments, isComplete } = timeline;
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
-      : { index: track.window ? 0 : Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
+      : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
     const isContinuous = isComplete && !hasDiscontinuity(segments);
     const onListClock = isComplete;

@@ -6,7 +6,7 @@ export interface SlicedStreamOptions {
   readonly own: Buffer;
   /** Absent: nothing follows. */
   readonly source: (() => Readable) | undefined;
-  /** Bytes of the source that are dropped, and that are sent then. Infinite: all. */
+  /** Bytes of the source that are dropped, and that are sent then. */
   readonly skipBytes: number;
   readonly bytes: number;
   /** The source ends with them: the last ones are sent once it has, for it may turn out to be damaged. @default false */
@@ -35,8 +35,7 @@ export class SlicedStream extends Readable {
       ?.on('error', (error) => this.destroy(error))
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => {
-        if (Number.isFinite(this.#leftBytes) && this.#leftBytes > 0)
-          this.destroy(new UpstreamError('The segments end early'));
+        if (this.#leftBytes > 0) this.destroy(new UpstreamError('The segments end early'));
         else {
           if (this.#last) this.push(this.#last);
           this.push(null);

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import { createPlacement, type SegmentFacts, writeWindowHeader } from '../../../core/media/mp4-window/index.ts';
+import { createPlacement, writeWindowHeader } from '../../../core/media/mp4-window/index.ts';
 import { durationOf } from '../../../core/media/timeline/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import { AdaptiveParallelism } from '../read-ahead-limits.ts';
@@ -12,7 +12,7 @@ import { createRebase } from './rebase-filter.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
 import { openSegments } from './segmented-source.ts';
 import { SlicedStream } from './sliced-stream.ts';
-import { countOfEncoding, createReader, mayBeFile, readAllFacts, readInit } from './window-reader.ts';
+import { createReader, mayBeFile, readAllFacts, readInit } from './window-reader.ts';
 
 /** What is known of a window before it is read. */
 export interface WindowFacts {
@@ -36,8 +36,6 @@ export const openWindow = (request: OpenRequest, lists: LiveLists): Promise<Sour
     ? openSegments(request, loadWindow(lists))
     : openWindowFile(request, request.track.window.fileOrigin, lists);
 
-const isGrowing = ({ track }: OpenRequest): boolean => !Number.isFinite(track.window?.last);
-
 const ignoreUnsupported = (error: unknown): undefined => {
   if (!(error instanceof UnsupportedMp4)) throw error;
 };
@@ -47,16 +45,14 @@ const ignoreUnsupported = (error: unknown): undefined => {
  * @throws as `OpenWindow`; UnsupportedRendition when its encoding changes
  */
 export async function inspectWindow(request: OpenRequest, lists: LiveLists, isKnownOnly = false): Promise<WindowFacts> {
-  const window = await createReader(request, lists, !isGrowing(request));
+  const window = await createReader(request, lists);
   const { segments } = window.timeline;
   const [first] = segments;
-  // What a file that grows has besides is found when ranges of it are requested.
-  const inspected = isGrowing(request) ? segments.slice(0, 1) : segments;
   const isInspected =
-    mayBeFile(inspected) && (!isKnownOnly || inspected.every(({ sequence }) => window.list.facts.has(sequence)));
+    mayBeFile(segments) && (!isKnownOnly || segments.every(({ sequence }) => window.list.facts.has(sequence)));
   const facts = isInspected
     ? await readInit(window, first)
-        .then((init) => readAllFacts(window, inspected, init))
+        .then((init) => readAllFacts(window, segments, init))
         .catch(ignoreUnsupported)
     : undefined;
   return {
@@ -70,65 +66,45 @@ export async function inspectWindow(request: OpenRequest, lists: LiveLists, isKn
 async function openWindowFile(request: OpenRequest, origin: number, lists: LiveLists): Promise<FileSource> {
   const { limits, readAheadBudget: budget, track } = request;
   const window = await createReader(request, lists);
-  const { list } = window;
-  const listed = window.timeline.segments.filter(({ isGap }) => !isGap);
-  const [first] = listed;
-  const { init, facts, count } = await readInit(window, first)
-    .then(async (init) => ({
-      init,
-      facts: await readAllFacts(window, isGrowing(request) ? listed.slice(0, 1) : listed, init),
-      count: await countOfEncoding(window, listed, init),
-    }))
+  const { segments } = window.timeline;
+  const [first] = segments;
+  const { init, facts } = await readInit(window, first)
+    .then(async (init) => ({ init, facts: await readAllFacts(window, segments, init) }))
     .catch((error) => {
       throw error instanceof UnsupportedMp4 ? new UpstreamError('The segments have changed', { cause: error }) : error;
     });
-  const segments = listed.slice(0, count);
-  // Another encoding ends a file that grows.
-  const timeline = count < listed.length ? { ...window.timeline, segments, isComplete: true } : window.timeline;
-  /** A placement that has the first segments. */
-  const place = (known: readonly SegmentFacts[]) => {
+  /** A placement that has the segments before one. */
+  const placeUntil = (index: number) => {
     const placement = createPlacement(origin);
-    const placed = known.map((facts, index) => placement.add({ facts, seconds: segments[index]?.seconds ?? 0 }));
+    const known = facts.slice(0, index);
+    const placed = known.map((facts, place) => placement.add({ facts, seconds: segments[place]?.seconds ?? 0 }));
     return { placement, placed };
   };
-  const { recordedAtMs } = track.window ?? {};
   const header = writeWindowHeader(init.bytes, {
     tracks: init.tracks,
-    recordedAtMs,
-    segments: isGrowing(request) ? undefined : place(facts).placed,
+    recordedAtMs: track.window?.recordedAtMs,
+    segments: placeUntil(facts.length).placed,
   });
-  /** The segments as far as their sizes are known. */
-  let known = facts;
-  /** Where these begin, and the end of the last one. */
-  const offsetsOf = () => {
-    const offsets = [header.length];
-    for (const { bytes } of known) offsets.push((offsets.at(-1) ?? 0) + bytes);
-    return offsets;
-  };
-  const sizeNow = async (): Promise<number | undefined> => {
-    const read = await readAllFacts(window, segments, init).catch(ignoreUnsupported);
-    known = read ?? known;
-    return read && offsetsOf().at(-1);
-  };
-  const size = timeline.isComplete ? await sizeNow() : undefined;
+  /** Where each segment begins, and the end of the last one. */
+  const offsets = [header.length];
+  for (const { bytes } of facts) offsets.push((offsets.at(-1) ?? 0) + bytes);
+  const size = offsets.at(-1) ?? 0;
+  const bySequence = new Map(segments.map(({ sequence }, index) => [sequence, facts[index]]));
 
-  /** @param to infinite: to the end of the list */
   const readSegments = (from: number, to: number): ReadAheadStream => {
     const parallelism = new AdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
-    const next = segments[from];
     const scheduler = new SegmentScheduler({
       ...request,
       ...window,
       keys: new Map(),
       parallelism,
+      from: 0,
       startSeconds: 0,
-      ...(Number.isFinite(to)
-        ? { timeline: { ...timeline, segments: segments.slice(from, to + 1), isComplete: true }, from: 0 }
-        : { timeline, from: next ? timeline.segments.indexOf(next) : timeline.segments.length }),
+      timeline: { ...window.timeline, segments: segments.slice(from, to + 1) },
       rangeRequirement: { isRequired: false, chunks: window.chunks },
       container: { kind: 'mp4' },
-      exactAfter: first?.init,
-      filter: createRebase(place(known.slice(0, from)).placement, list.facts, init.tracks),
+      initBefore: first?.init,
+      filter: createRebase(placeUntil(from).placement, (sequence) => bySequence.get(sequence), init.tracks),
     });
     return new ReadAheadStream({ scheduler, parallelism, readAheadBytes: limits.readAheadBytes, budget });
   };
@@ -138,12 +114,10 @@ async function openWindowFile(request: OpenRequest, origin: number, lists: LiveL
     size,
     isSeekable: true,
     validator: digestOf([header, facts[0]]),
-    sizeNow: isGrowing(request) ? sizeNow : undefined,
-    read(start, last = (size ?? Number.POSITIVE_INFINITY) - 1) {
+    read(start, last = size - 1) {
       const ownBytes = header.subarray(start, last + 1);
-      const offsets = offsetsOf();
       const from = offsets.findLastIndex((offset) => offset <= Math.max(start, header.length));
-      const to = Number.isFinite(last) ? offsets.findLastIndex((offset) => offset <= last) : last;
+      const to = offsets.findLastIndex((offset) => offset <= last);
       return new SlicedStream({
         own: Buffer.from(ownBytes),
         source: to >= 0 ? () => readSegments(from, to) : undefined,

@@ -43,9 +43,9 @@ export interface WindowReader {
   readonly chunks: ChunkSizer;
 }
 
-/** @param isKnown whether what is known of the list suffices. @throws NotFound when the window is no longer held */
-export async function createReader(request: OpenRequest, lists: LiveLists, isKnown = true): Promise<WindowReader> {
-  const opened = await openList(request, loadWindow(lists, isKnown), isKnown);
+/** @throws NotFound when the window is no longer held */
+export async function createReader(request: OpenRequest, lists: LiveLists): Promise<WindowReader> {
+  const opened = await openList(request, loadWindow(lists), true);
   const list = lists.get(request.resource, request.track);
   return { request, ...opened, list: list ?? { ...opened.timeline, facts: new Map(), inits: new Map() } };
 }
@@ -61,7 +61,7 @@ const targetOf = (
     { chunks },
   );
 
-/** Whether a segment may be part of a file. A gap of one that grows has no bytes. */
+/** Whether a segment may be part of a file. */
 const isPlain = ({ init, content }: Segment) => init && !init.cipher && !content.cipher;
 
 /**
@@ -76,7 +76,7 @@ export async function readAllFacts(
   const { facts } = window.list;
   const unknown = segments.filter(({ sequence }) => !facts.has(sequence));
   if (unknown.length > MAX_FILE_SEGMENTS || !unknown.every(isPlain)) throw new UnsupportedMp4('Not a file');
-  if ((await countOfEncoding(window, segments, init)) < segments.length)
+  if (!(await hasOneEncoding(window, segments, init)))
     throw new UnsupportedRendition('The encoding of the live stream changes within the window: choose a later start.');
   // The first failure ends the requests of all others.
   const options = { concurrency: PARALLEL_REQUESTS, signal: window.request.signal };
@@ -94,16 +94,16 @@ export const mayBeFile = (segments: readonly Segment[]): boolean =>
   segments.length <= MAX_FILE_SEGMENTS &&
   segments.filter(({ init }, index) => !isSameSection(init, segments[index - 1]?.init)).length <= MAX_FILE_INITS;
 
-/** How many of the segments, from the first one on, have the encoding of these tracks. */
-export async function countOfEncoding(window: WindowReader, segments: readonly Segment[], { tracks }: InitSection) {
+/** Whether all segments have the encoding of these tracks. */
+async function hasOneEncoding(window: WindowReader, segments: readonly Segment[], { tracks }: InitSection) {
   let before = segments[0]?.init;
-  for (const [index, segment] of segments.entries()) {
-    if (!isPlain(segment)) return index;
+  for (const segment of segments) {
+    if (!isPlain(segment)) return false;
     if (isSameSection(segment.init, before)) continue;
     before = segment.init;
-    if (!isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) return index;
+    if (!isSameDescription(tracks, (await readInit(window, segment)).tracks, KINDS)) return false;
   }
-  return segments.length;
+  return true;
 }
 
 /** @throws UnsupportedMp4 when there is none that describes tracks */

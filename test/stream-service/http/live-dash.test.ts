@@ -170,22 +170,17 @@ describe('a live stream of DASH', () => {
     expect(await statusOf(`${other}?segments=0-1`)).toBe('404 /problems/gone');
   });
 
-  it('is read from the newest segments, or from the oldest that is held, as its manifest now has them', async () => {
+  it('is read from the newest segments, as its manifest now has them', async () => {
     const state = { from: 0, to: 4 };
     const base = await serve(byTimeline(state, TIMES));
     Object.assign(state, { from: 3, to: 9 });
-    for (const [query, index] of [
-      ['', 6],
-      ['?from=start', 3],
-    ] as const) {
-      asked = [];
-      const answer = await openResponse(`${base}${query}`);
-      expect(answer.status).toBe(200);
-      const first = `0-t${timelines[0]?.[index]?.start}.m4s`;
-      await until(() => asked.includes(`0-t${timelines[0]?.[8]?.start}.m4s`));
-      expect(asked.find((path) => path.startsWith('0-t'))).toBe(first);
-      answer.body.destroy();
-    }
+    asked = [];
+    const answer = await openResponse(base);
+    expect(answer.status).toBe(200);
+    const first = `0-t${timelines[0]?.[6]?.start}.m4s`;
+    await until(() => asked.includes(`0-t${timelines[0]?.[8]?.start}.m4s`));
+    expect(asked.find((path) => path.startsWith('0-t'))).toBe(first);
+    answer.body.destroy();
   });
 
   it('has no windows by times of day, and none when its segments are not numbered', async () => {
@@ -193,7 +188,7 @@ describe('a live stream of DASH', () => {
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
     await service?.close();
     const unnamed = await serve(byTimeline({ from: 0, to: 4 }, TIMES));
-    for (const query of ['start=-5', 'segments=0-1', 'segments=0-'])
+    for (const query of ['start=-5', 'segments=0-1'])
       expect(await statusOf(`${unnamed}?${query}`)).toBe('400 /problems/bad-parameter');
   });
 });
