@@ -129,8 +129,6 @@ export interface TrackWindow {
   readonly last: number;
   /** Which bytes of a single segment: its own, or its initialization section. Absent: both, joined. */
   readonly part?: 'content' | 'init';
-  /** They are read as one MP4 file, whose time 0 is this one on the clock of the segments, in seconds. Absent: as segments. */
-  readonly fileOrigin?: number;
   /** Epoch milliseconds, where the list states it. */
   readonly recordedAtMs?: number;
 }

@@ -31,7 +31,8 @@ const OTHER_CONTAINERS = /^(flv|webm|mkv|weba)$/i;
 
 const mayBeFile = (track: Track): boolean =>
   !capabilitiesOf(track).isFile &&
-  !track.window &&
+  // A segment alone is part of a presentation.
+  !track.window?.part &&
   !OTHER_CONTAINERS.test(track.container) &&
   selectRemuxFormat(track).container === 'mp4';
 
@@ -62,10 +63,10 @@ export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
 /** What is known of the lists of a plan, once each has been asked for: the files of one rendition have one clock. */
 export async function findFiles(
   { found: { resource }, lists, files }: ListPlan,
-  { session }: Opening,
+  { session, isForHead }: Opening,
   { findFile }: ListDependencies,
 ): Promise<ListFiles> {
-  const options = { signal: session.signal, client: session.client };
+  const options = { signal: session.signal, client: session.client, isDetached: isForHead };
   const starts = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
   const times = starts.filter((seconds) => seconds !== undefined);
   const originSeconds = Math.min(...times);

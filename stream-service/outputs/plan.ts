@@ -83,7 +83,7 @@ const DECISIONS = {
   copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
   clip: { pair: clip, segments: clip, mp4: clip, file: clip },
   subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
-  media: { pair: layOutPair, segments: remux, mp4: copyOrExtend, file: copy },
+  media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
   combinedWithSubtitles: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
   combinedFromKeyframe: { pair: fromKeyframe, segments: fromKeyframe, mp4: fromKeyframe, file: fromKeyframe },
   combined: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
@@ -222,11 +222,6 @@ function copy(found: KeyedRendition, query: MediaQuery) {
   return planCopy(found);
 }
 
-/** A window of a live stream is put together here, so that it has room for tags. A file is sent as it is. */
-function copyOrExtend(found: KeyedRendition, query: MediaQuery) {
-  return query.hasTags && found.tracks[0].window ? extend(found, query) : copy(found, query);
-}
-
 /** Its header is written here, and so has room for extras. */
 const copyList = (found: KeyedRendition, query: MediaQuery) =>
   planCopy(found, undefined, planExtras(found, { ...query, isMp4: true }));
@@ -288,8 +283,8 @@ function copyAudio(found: KeyedRendition, query: MediaQuery) {
   // By its extension: an MP4 file without video may have further tracks.
   const isCopy = track.video === null && hasCodec(track, audioAs) && audioAs.extensions.test(track.container);
   if (isCopy && !query.clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
-  // Every segment would be read before the first byte is sent.
-  const isWholeList = track.file && !query.clip;
+  // Every segment would be read before the first byte is sent. A window is short.
+  const isWholeList = track.file && !track.window && !query.clip;
   if (!isMp4File(track) || isWholeList) return remuxAudio(found, query);
   const instead = query.clip ? undefined : remuxAudio(found, query);
   return planAudioAlone(found, extras, { type, audioAs, clip: query.clip, instead });

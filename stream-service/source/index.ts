@@ -1,3 +1,4 @@
+export { generatedStream } from './generated-stream.ts';
 export { memorySource, readWhole } from './memory.ts';
 export {
   createSourceOpeners,

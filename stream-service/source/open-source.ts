@@ -19,9 +19,9 @@ import {
   listLive,
   loadDash,
   loadHls,
+  loadWindow,
   type OpenWindow,
   openSegments,
-  openWindow,
   type SegmentFilesOptions,
 } from './segmented/index.ts';
 import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
@@ -30,15 +30,15 @@ import { findTrack } from './track-locator.ts';
 /** How each kind of source is opened. */
 const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
   direct: (request) => (request.maxBytes === undefined ? openFile(request) : openSmallFile(request, request.maxBytes)),
-  hls: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadHls)),
-  dash: (request, lists) => (hasStart(request.track) ? openWindow(request, lists) : openSegments(request, loadDash)),
+  hls: (request, lists) => openSegments(request, hasStart(request.track) ? loadWindow(lists) : loadHls),
+  dash: (request, lists) => openSegments(request, hasStart(request.track) ? loadWindow(lists) : loadDash),
 };
 
 const hasStart = ({ window }: Track): boolean => Number.isFinite(window?.first);
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
-export const needsRemux = (track: Pick<Track, 'delivery' | 'window' | 'file'>): boolean =>
-  !track.file && track.window?.fileOrigin === undefined && !capabilitiesOf(track).isFile;
+export const needsRemux = (track: Pick<Track, 'delivery' | 'file'>): boolean =>
+  !track.file && !capabilitiesOf(track).isFile;
 
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
@@ -66,9 +66,13 @@ export interface OpenSourceOptions {
 
 /**
  * When the first sample of a list of segments is decoded, in seconds on their clock, where it can be read as a file. Undefined:
- * it cannot, or it takes too long to know.
+ * it cannot, or it takes too long to know. It is found for later requests as long as its client stays, or `isDetached`.
  */
-export type FindFile = (resource: Resource, track: Track, options?: OpenOptions) => Promise<number | undefined>;
+export type FindFile = (
+  resource: Resource,
+  track: Track,
+  options?: OpenOptions & { readonly isDetached?: boolean },
+) => Promise<number | undefined>;
 
 const PROBES_PER_HOST = 8;
 
@@ -101,7 +105,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const probes = new AvailabilityProbes(probedHosts, now);
 
   const lists = createLiveLists();
-  const files = createSegmentFiles({ state, probesPerHost });
+  const files = createSegmentFiles({ state, lists, probesPerHost });
 
   const createRequest = (
     refresh: OpenSourceOptions['refresh'],
@@ -162,8 +166,9 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     peekSource: openWith(noRefresh, false),
     listSegments: (...opening) => listLive(createRequest(options.refresh, true, opening), lists),
     inspectWindow: (resource, track, opening) =>
-      inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists, opening?.isKnownOnly),
-    findFile: (...opening) => files.startSeconds(createRequest(options.refresh, true, opening)),
+      inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists),
+    findFile: (resource, track, opening) =>
+      files.startSeconds(createRequest(options.refresh, true, [resource, track, opening]), opening?.isDetached),
     isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }

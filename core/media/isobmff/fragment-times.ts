@@ -1,4 +1,4 @@
-import { type Box, box, flagsOf, fullBox, type IndexedBox, indexBox, UnsupportedMp4, u64 } from './boxes.ts';
+import { type Box, box, flagsOf, fullBox, type IndexedBox, indexBox, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import type { InitTrack } from './init-segment.ts';
 
@@ -37,23 +37,6 @@ export function shiftFragment(moof: Buffer, unitsOf: (trackId: number) => number
     child.type === 'traf' ? shiftTrack(child, growth, unitsOf) : child.whole,
   );
   return box('moof', ...children);
-}
-
-/**
- * As `shiftFragment`, without a change of length.
- * @throws UnsupportedMp4 where a track has no decode time, or one that its field cannot hold
- */
-export function rebaseFragment(moof: Buffer, unitsOf: (trackId: number) => number): Buffer {
-  const rebased = Buffer.from(moof);
-  for (const traf of trackFragments(indexBox(rebased))) {
-    const [tfhd, tfdt, time] = [traf.require('tfhd', 8), traf.require('tfdt', 8), decodeTime(traf)];
-    const shifted = (time ?? 0n) + BigInt(unitsOf(trackIdOf(rebased, tfhd)));
-    const value = shifted > 0n ? shifted : 0n;
-    if (rebased[tfdt.content] === 1) rebased.writeBigUInt64BE(value, tfdt.content + 4);
-    else if (value <= 0xffff_ffffn) rebased.writeUInt32BE(Number(value), tfdt.content + 4);
-    else throw new UnsupportedMp4('Decode time out of range');
-  }
-  return rebased;
 }
 
 /** A `moof` whose tracks have other ids. @param ids by those that they have */

@@ -34,14 +34,12 @@ export {
   measureFragment,
   parseFragmentSamples,
 } from './fragment-samples.ts';
-export { type FragmentTime, fragmentTimes, rebaseFragment, renumberFragment, shiftFragment } from './fragment-times.ts';
+export { type FragmentTime, fragmentTimes, renumberFragment, shiftFragment } from './fragment-times.ts';
 export {
   counterparts,
   descriptorContent,
   type InitTrack,
-  isSameDescription,
   parseInitTracks,
-  removeDelays,
 } from './init-segment.ts';
 export {
   DATA_INFORMATION,

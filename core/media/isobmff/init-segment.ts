@@ -1,4 +1,4 @@
-import { type Box, boxHeader, type IndexedBox, indexBox } from './boxes.ts';
+import { type Box, type IndexedBox, indexBox } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { listTracks, MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
@@ -11,8 +11,6 @@ export interface InitTrack {
   readonly timescale: number;
   /** Default duration of a sample, in units. */
   readonly sampleDuration: number;
-  /** Seconds of an empty edit ahead of its samples, which are shown so much later than their times say. */
-  readonly delaySeconds: number;
   /** `trex` and `stsd` without bit rates, the name of the encoder and the id of the track: equal for two tracks whose samples one decoder configuration can decode. */
   readonly description: Buffer;
 }
@@ -39,50 +37,17 @@ function parseInitTrack(root: IndexedBox, trak: IndexedBox, kind: string): InitT
   const timescale = readField(moov, mdhd, MEDIA_TIMES[timesVersion(moov, mdhd)].timescale);
   if (!id || !timescale) return undefined;
   const defaults = findFragmentDefaults(root, id) ?? Buffer.alloc(16);
-  const mvhd = root.find('mvhd');
-  const movieTimescale = mvhd && readField(moov, mvhd, MEDIA_TIMES[timesVersion(moov, mvhd)].timescale);
   return {
     id,
     kind,
     timescale,
     sampleDuration: defaults.readUInt32BE(4),
-    delaySeconds: (findEmptyEdit(trak)?.duration ?? 0) / (movieTimescale || 1),
     description: Buffer.concat([defaults, withoutRates(stsd.whole, kind)]),
   };
 }
 
 const readField = (bytes: Buffer, { content, end }: Box, field: number): number | undefined =>
   content + field + 4 <= end ? bytes.readUInt32BE(content + field) : undefined;
-
-/** The empty edit that an edit list begins with (ISO/IEC 14496-12 §8.6.6), its duration in units of the movie. */
-function findEmptyEdit(trak: IndexedBox) {
-  const elst = trak.find('edts', 'elst');
-  if (!elst) return undefined;
-  const { bytes, content, end } = elst;
-  const isLong = bytes[content] === 1;
-  const entryBytes = isLong ? 20 : 12;
-  if (content + 8 + entryBytes > end || bytes.readUInt32BE(content + 4) === 0) return undefined;
-  const [duration, mediaTime] = isLong
-    ? [Number(bytes.readBigUInt64BE(content + 8)), bytes.readBigInt64BE(content + 16)]
-    : [bytes.readUInt32BE(content + 8), bytes.readInt32BE(content + 12)];
-  return Number(mediaTime) === -1 ? { elst, entryBytes, duration } : undefined;
-}
-
-/** A whole `moov` without the empty edits ahead of its tracks, of the same length. */
-export function removeDelays(moov: Buffer): Buffer {
-  const patched = Buffer.from(moov);
-  const root = indexBox(patched);
-  for (const { trak } of root ? listTracks(root) : []) {
-    const { elst, entryBytes = 0 } = findEmptyEdit(trak) ?? {};
-    if (!elst) continue;
-    const { start, content, end } = elst;
-    patched.copyWithin(content + 8, content + 8 + entryBytes, end);
-    patched.writeUInt32BE(patched.readUInt32BE(content + 4) - 1, content + 4);
-    boxHeader('elst', end - start - entryBytes).copy(patched, start);
-    boxHeader('free', entryBytes).copy(patched, end - entryBytes);
-  }
-  return patched;
-}
 
 /** Bit rates, names of encoders and ids differ between recordings with the same codec configuration. */
 function withoutRates(stsd: Buffer, kind: string): Buffer {
@@ -115,13 +80,6 @@ export function descriptorContent(bytes: Buffer, start: number, tag: number): nu
   while (at < start + 4 && (bytes[at] ?? 0) & 0x80) at += 1;
   return at + 1;
 }
-
-/** Whether samples after one description can be decoded with the other, under the same ids. Compares the first track of each kind. */
-export const isSameDescription = (
-  before: readonly InitTrack[],
-  after: readonly InitTrack[],
-  kinds: readonly string[],
-): boolean => counterparts(before, after, kinds)?.size === 0;
 
 /**
  * The ids that tracks had before, by the ids that they have after, where these differ; undefined where samples after one

@@ -6,6 +6,7 @@ import {
   integers,
   type OutputTrack,
   type PlaceRun,
+  patchCreationTime,
   type TrackHeader,
   UnsupportedMp4,
   u32,
@@ -37,9 +38,10 @@ const MAX_UNITS = 2 ** 32;
  * One MP4 of all segments. Its time 0 is `originSeconds` on the clock of the segments, so that the files of a pair fit each other.
  * libavformat up to 5.1 looks for any track in the one `sidx` without converting times: all tracks have its time scale, and
  * its times are those of decoding.
+ * @param recordedAtMs epoch milliseconds. Absent: unknown
  * @throws UnsupportedMp4 when times do not fit an index
  */
-export function layOutFile(table: SegmentTable, originSeconds: number): FileLayout {
+export function layOutFile(table: SegmentTable, originSeconds: number, recordedAtMs?: number): FileLayout {
   const { places, timescale, endTime } = table;
   const origin = originOf(table, originSeconds);
   const durationSeconds = Math.max(0, endTime - origin) / timescale;
@@ -53,7 +55,9 @@ export function layOutFile(table: SegmentTable, originSeconds: number): FileLayo
   if (entries.some((field) => field >= MAX_UNITS)) throw new UnsupportedMp4('A segment is too long for an index');
   const startTime = Math.max(0, (places[0]?.time ?? 0) - origin);
   const index = [u32(1, timescale), u64(startTime), u64(0), u32(places.length), integers(entries)];
-  const header = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks), fullBox('sidx', 1, 0, ...index)]);
+  const movie = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
+  const dated = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
+  const header = Buffer.concat([dated, fullBox('sidx', 1, 0, ...index)]);
   const offsets = [header.length];
   for (const { bytes } of places) offsets.push((offsets.at(-1) ?? 0) + bytes);
   return { header, offsets };

@@ -3,7 +3,7 @@ import { entityTag } from '../../../core/http/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import { extendHeader } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
-import { openTrack } from '../../source/index.ts';
+import { generatedStream, openTrack } from '../../source/index.ts';
 import { type ExtrasDependencies, loadExtras, type PlannedExtras, refuseLargeText } from '../extras.ts';
 import type { Opening, PlannedOutput, RecordSize, Representation } from '../representation.ts';
 
@@ -99,9 +99,7 @@ function followedBy(own: Buffer, readRest: () => Readable | undefined): Readable
     yield Buffer.from(own);
     if (rest) yield* rest;
   }
-  const body = Readable.from(parts(), { objectMode: false });
-  body.once('close', () => rest?.destroy());
-  return body;
+  return generatedStream(parts(), () => rest?.destroy());
 }
 
 /** The same bytes. @param onEnd receives their number once all have been read */

@@ -13,9 +13,6 @@ export interface WindowDependencies {
   readonly inspectWindow?: OpenWindow;
 }
 
-/** Beyond this, the clocks of two tracks are unrelated, or their segments have different numbers. */
-const MAX_OFFSET_SECONDS = 30;
-
 /**
  * Looks up which segments a window by times has, or what is known of a window by numbers.
  * @returns a redirect to the window by numbers; that window as a recording
@@ -23,7 +20,7 @@ const MAX_OFFSET_SECONDS = 30;
  */
 export async function openWindow(
   { found, window, head }: WindowPlan,
-  { session, isForHead }: Opening,
+  { session }: Opening,
   { listSegments, inspectWindow }: WindowDependencies,
 ): Promise<Representation | KeyedRendition> {
   const { resource, tracks } = found;
@@ -33,8 +30,7 @@ export async function openWindow(
   if (window.kind === 'segments') {
     const place = { first: window.first, last: window.last };
     const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));
-    const inspecting = { ...options, isKnownOnly: isForHead };
-    const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, inspecting)));
+    const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, options)));
     return toRecording(found, place, facts);
   }
   const lists = await Promise.all(tracks.map((track: Track) => listSegments(resource, track, options)));
@@ -69,12 +65,8 @@ function toRecording(
   facts: readonly Awaited<ReturnType<OpenWindow>>[],
 ): KeyedRendition {
   const { key, resource } = found;
-  const origins = facts.map(({ fileOrigin = Number.NaN }) => fileOrigin);
-  const fileOrigin = Math.min(...origins);
-  // FFmpeg joins a pair whose files are not on one clock.
-  const isFile = Math.max(...origins) - fileOrigin <= MAX_OFFSET_SECONDS;
   const [{ durationSeconds = 0, recordedAtMs } = {}] = facts;
-  const window = { resource, first, last, recordedAtMs, ...(isFile && { fileOrigin }) };
+  const window = { resource, first, last, recordedAtMs };
   const tag = recordedAtMs !== undefined && {
     tag: { ...tagText(resource), date: new Date(recordedAtMs).toISOString() },
   };
@@ -88,7 +80,6 @@ function toRecording(
       durationSeconds: facts[index]?.durationSeconds,
       sizeIsExact: false,
       sizeBytes: undefined,
-      ...(isFile && { container: 'mp4' }),
     })),
   };
 }

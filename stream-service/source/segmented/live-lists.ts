@@ -1,8 +1,7 @@
 import { createCache } from '../../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
-import type { InitTrack } from '../../../core/media/isobmff/index.ts';
-import type { SegmentFacts } from '../../../core/media/mp4-window/index.ts';
 import {
+  durationOf,
   type MediaSection,
   RelativeSection,
   type Segment,
@@ -11,24 +10,13 @@ import {
   withTimes,
 } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, type Resource, type Track, type TrackWindow } from '../../../core/state/index.ts';
-import type { OpenRequest } from '../source.ts';
+import type { OpenOptions, OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer } from '../upstream-request.ts';
 import { type LoadOptions, type LoadTimeline, loadDash, loadHls } from './load-timeline.ts';
 
 /** A live list as it is known: what it lists, and what it has listed shortly before. */
-export interface LiveList extends Pick<Timeline, 'segments' | 'reloadSeconds'> {
-  /** Facts of fragmented MP4 by sequence number, as far as they were needed. */
-  readonly facts: Map<number, SegmentFacts>;
-  /** By their places. */
-  readonly inits: Map<string, InitSection>;
-}
-
-/** An initialization section of MP4. */
-export interface InitSection {
-  readonly bytes: Buffer;
-  readonly tracks: readonly InitTrack[];
-}
+export type LiveList = Pick<Timeline, 'segments' | 'reloadSeconds'>;
 
 /** The live lists that this process reads parts of. */
 export interface LiveLists {
@@ -59,8 +47,8 @@ export function createLiveLists(): LiveLists {
       const segments = withTimes(loaded.segments);
       const id = idOf(resource, track);
       const known = lists.get(id);
-      const list = (known && joinLists(known, segments)) ?? { segments, facts: new Map(), inits: new Map() };
-      return lists.set(id, { ...list, reloadSeconds: loaded.reloadSeconds });
+      const list = (known && joinLists(known, segments)) ?? segments;
+      return lists.set(id, { segments: list, reloadSeconds: loaded.reloadSeconds });
     },
   };
 }
@@ -70,7 +58,7 @@ export function createLiveLists(): LiveLists {
  * here, so that a download can be resumed.
  * @returns undefined when it is another list
  */
-function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | undefined {
+function joinLists(known: LiveList, segments: readonly Segment[]): readonly Segment[] | undefined {
   const first = segments[0]?.sequence ?? 0;
   const before = known.segments.filter(({ sequence }) => sequence < first);
   const later = known.segments.filter(({ sequence }) => sequence > (segments.at(-1)?.sequence ?? first));
@@ -87,10 +75,7 @@ function joinLists(known: LiveList, segments: readonly Segment[]): LiveList | un
     const startsAtMs = known.segments[segment.sequence - (known.segments[0]?.sequence ?? 0)]?.startsAtMs;
     return startsAtMs === undefined ? segment : { ...segment, startsAtMs };
   });
-  const joined = [...before.slice(from).map(detach), ...timed, ...later];
-  const oldest = joined[0]?.sequence ?? 0;
-  for (const sequence of known.facts.keys()) if (sequence < oldest) known.facts.delete(sequence);
-  return { ...known, segments: joined };
+  return [...before.slice(from).map(detach), ...timed, ...later];
 }
 
 /** A segment that does not keep the text of its list in memory, of which its URL is a part. */
@@ -152,6 +137,23 @@ function partOf(segments: readonly Segment[], { part }: TrackWindow): readonly S
   );
 }
 
+/** What is known of a window before it is read. */
+export interface WindowFacts {
+  readonly durationSeconds: number;
+  /** Epoch milliseconds, where the list states it. */
+  readonly recordedAtMs: number | undefined;
+}
+
+/** @throws NotFound when its segments are no longer held, and what reading the list throws */
+export type OpenWindow = (resource: Resource, track: Track, options?: OpenOptions) => Promise<WindowFacts>;
+
+/** Reads nothing but the list. @throws as `OpenWindow` */
+export async function inspectWindow(request: OpenRequest, lists: LiveLists): Promise<WindowFacts> {
+  const { timeline } = await openList(request, loadWindow(lists), true);
+  const { segments } = timeline;
+  return { durationSeconds: durationOf(segments), recordedAtMs: segments[0]?.startsAtMs };
+}
+
 /** What a live list holds. */
 export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
 
@@ -171,5 +173,5 @@ export async function openList(request: OpenRequest, load: LoadTimeline, isKnown
   const isResolved = isListedByResolving(track);
   const locator = new TrackLocator({ ...request, load: (at, until) => load(options, at, until), isResolved });
   const { value: timeline } = await (isResolved && !isKnown ? locator.reload(signal) : locator.current(signal));
-  return { timeline, locator, chunks };
+  return { timeline, locator };
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
@@ -25,9 +24,11 @@ import {
 import { isSameMedia, type Segment, type Timeline } from '../../../core/media/timeline/index.ts';
 import { MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import { type AttachmentName, capabilitiesOf, MAX_ATTACHMENT_BYTES, type State } from '../../../core/state/index.ts';
+import { generatedStream } from '../generated-stream.ts';
 import type { FileSource, OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer } from '../upstream-request.ts';
+import { type LiveLists, loadWindow } from './live-lists.ts';
 import { loadDash, loadHls } from './load-timeline.ts';
 import { createProbeLimits, readTable } from './read-table.ts';
 import { createSegmentFetch, SegmentChanged, type SegmentFetch } from './segment-fetch.ts';
@@ -36,9 +37,10 @@ import { createSegmentFetch, SegmentChanged, type SegmentFetch } from './segment
 export interface SegmentFiles {
   /**
    * When the first sample of the file is decoded, in seconds on the clock of its segments. Undefined: the list makes no file, or
-   * nobody knows yet.
+   * nobody knows yet. A stream that does not wait for it any longer still wants it, until its client leaves.
+   * @param isDetached it is wanted although its client leaves at once: of HEAD
    */
-  startSeconds(request: OpenRequest): Promise<number | undefined>;
+  startSeconds(request: OpenRequest, isDetached?: boolean): Promise<number | undefined>;
   /** @throws UpstreamError when the list makes no such file any more */
   open(request: OpenRequest, originSeconds: number): Promise<FileSource>;
 }
@@ -46,6 +48,7 @@ export interface SegmentFiles {
 export interface SegmentFilesOptions {
   /** Where tables are stored. Absent: each process makes its own. */
   readonly state?: Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'>;
+  readonly lists: LiveLists;
   /** Small requests to one host at once, by which tables are made. */
   readonly probesPerHost: number;
 }
@@ -86,7 +89,7 @@ const MAX_AHEAD = 4;
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions): SegmentFiles {
+export function createSegmentFiles({ state: table, lists, probesPerHost }: SegmentFilesOptions): SegmentFiles {
   const limits = createProbeLimits(probesPerHost);
   const makers = createSemaphore({ permits: 8, maxPerClient: 2 });
   const files = createCache<string, ListedFile | 'none'>({
@@ -100,13 +103,17 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
   });
   const reads = createSingleFlight<Buffer>();
 
-  const idOf = ({ resource, track }: OpenRequest) => `${resource.id} ${track.formatId}`;
+  const idOf = ({ resource, track: { formatId, window } }: OpenRequest) =>
+    [resource.id, formatId, window?.first, window?.last].join(' ');
+  /** Windows are not stored: other processes may not know their segments any more. */
+  const stateFor = ({ track }: OpenRequest) => (track.window ? undefined : table);
   const nameOf = ({ track }: OpenRequest): AttachmentName =>
     `places-${digestOf([VERSION, track.formatId]).slice(0, 22)}`;
 
   /** A table does not fit its list any more. */
   const forget = async (request: OpenRequest, isUnsupported: boolean): Promise<void> => {
     const { resource, log } = request;
+    const state = stateFor(request);
     if (isUnsupported) files.set(idOf(request), 'none', Date.now() + NONE_MS);
     else files.delete(idOf(request));
     try {
@@ -135,8 +142,9 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
 
   const load = async (request: OpenRequest): Promise<ListedFile | 'none'> => {
     const { resource } = request;
+    const state = stateFor(request);
     const name = nameOf(request);
-    const list = await loadList(request, () => forget(request, false));
+    const list = await loadList(request, lists, () => forget(request, false));
     let stored = await state?.getAttachment(resource.id, name);
     let known = stored && (await readStored(stored, list));
     if (!known) {
@@ -151,29 +159,32 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
     return { ...known, segments, fetch: list.fetch, layouts: new Map() };
   };
 
-  /** Goes on although all who wait for it have left: the next request needs it, too. */
-  const find = (request: OpenRequest): Promise<ListedFile | 'none'> => {
+  /** @param signal of who wants it. Absent: it is made to the end */
+  const find = (request: OpenRequest, signal?: AbortSignal): Promise<ListedFile | 'none'> => {
     const id = idOf(request);
     const known = files.get(id);
     if (known) return Promise.resolve(known);
-    return flights(id, async () => {
-      const detached = { ...request, signal: AbortSignal.timeout(MAX_MAKING_MS) };
+    const make = async (shared: AbortSignal) => {
+      const made = { ...request, signal: AbortSignal.any([shared, AbortSignal.timeout(MAX_MAKING_MS)]) };
       try {
-        const file = await load(detached);
+        const file = await load(made);
         return files.set(id, file, file === 'none' ? Date.now() + NONE_MS : undefined);
       } catch (error) {
+        // All who wanted it have left: it can be made for the next ones.
+        shared.throwIfAborted();
         request.log.info('A list of segments could not be read', { resource: request.resource.id, error });
         return files.set(id, 'none', Date.now() + FAILED_MS);
       }
-    });
+    };
+    return flights(id, make, signal);
   };
 
   return {
-    async startSeconds(request) {
+    async startSeconds(request, isDetached = false) {
       const { signal, limits } = request;
       const waited = new AbortController();
       const file = await Promise.race([
-        find(request),
+        find(request, isDetached ? undefined : signal),
         sleep(limits.maxTableWaitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(
           () => undefined,
         ),
@@ -184,10 +195,10 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
     },
 
     async open(request, originSeconds) {
-      const file = await abortable(find(request), request.signal);
+      const file = await find(request, request.signal);
       if (file === 'none') throw new UpstreamError('The list of segments makes no file any more');
       const { table, segments, fetch } = file;
-      const { header, offsets } = layoutOf(file, originSeconds);
+      const { header, offsets } = layoutOf(file, originSeconds, request.track.window?.recordedAtMs);
       const size = offsets.at(-1) ?? 0;
       const validator = digestOf([file.digest, originSeconds, header]);
       const { client, readAheadBudget } = request;
@@ -224,9 +235,7 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
             if (isAhead && !readAheadBudget.tryReserve(bytes)) return undefined;
             return readPlace(index, ended.signal).finally(() => isAhead && readAheadBudget.release(bytes));
           });
-          const body = Readable.from(parts, { objectMode: false, highWaterMark: CHUNK_BYTES });
-          body.once('close', () => ended.abort(new Error('Reading ended')));
-          return body;
+          return generatedStream(parts, () => ended.abort(new Error('Reading ended')));
         },
         close: () => undefined,
       };
@@ -236,8 +245,8 @@ export function createSegmentFiles({ state, probesPerHost }: SegmentFilesOptions
 
 const MAX_LAYOUTS = 4;
 
-function layoutOf({ table, layouts }: ListedFile, originSeconds: number): FileLayout {
-  const layout = layouts.get(originSeconds) ?? layOutFile(table, originSeconds);
+function layoutOf({ table, layouts }: ListedFile, originSeconds: number, recordedAtMs?: number): FileLayout {
+  const layout = layouts.get(originSeconds) ?? layOutFile(table, originSeconds, recordedAtMs);
   for (const oldest of layouts.size >= MAX_LAYOUTS ? layouts.keys().take(1) : []) layouts.delete(oldest);
   layouts.set(originSeconds, layout);
   return layout;
@@ -250,18 +259,19 @@ interface LoadedList {
 }
 
 /** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete */
-async function loadList(request: OpenRequest, onChange: () => Promise<void>): Promise<LoadedList> {
+async function loadList(request: OpenRequest, lists: LiveLists, onChange: () => Promise<void>): Promise<LoadedList> {
   const { track, limits, signal } = request;
   const isResolved = capabilitiesOf(track).isListedByResolving;
   const options = {
     ...request,
     rangeRequirement: { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) },
   };
+  const load = track.window ? loadWindow(lists) : isResolved ? loadDash : loadHls;
   let first: Timeline | undefined;
   const locator = new TrackLocator({
     ...{ ...request, isResolved },
     load: async (at, until) => {
-      const loaded = await (isResolved ? loadDash : loadHls)({ ...options, previous: first }, at, until);
+      const loaded = await load({ ...options, previous: undefined }, at, until);
       await ownTurn();
       first ??= loaded;
       if (isSameMedia(first, loaded)) return loaded;

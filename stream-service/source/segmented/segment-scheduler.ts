@@ -28,8 +28,6 @@ export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
   readonly container: { kind: SegmentKind | undefined };
   /** Absent when timestamps and encoding are continuous throughout. */
   readonly filter: DiscontinuityFilter | undefined;
-  /** The initialization section before what is read, which the reader has. Absent: none */
-  readonly initBefore?: MediaSection | undefined;
 }
 
 /** One fetch: the content of a segment, or the initialization section before it. */
@@ -76,7 +74,6 @@ export class SegmentScheduler implements FetchScheduler {
     this.#lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
     this.#loadedAt = options.now();
     this.#reloadMs = timeline.reloadSeconds * 1000;
-    this.#currentInit = options.initBefore;
   }
 
   next(): RangeFetch | undefined {

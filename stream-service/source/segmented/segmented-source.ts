@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ownTurn } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
-import { counterparts, parseInitTracks } from '../../../core/media/isobmff/index.ts';
+import { counterparts, indexContent, parseInitTracks } from '../../../core/media/isobmff/index.ts';
 import {
   durationOf,
   findSegment,
@@ -25,7 +25,6 @@ import { createDiscontinuityFilter, type DiscontinuityFilter, isWebm, KINDS } fr
 import { createFlvParts } from './flv-parts.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { SegmentScheduler } from './segment-scheduler.ts';
-import { findMoov } from './window-reader.ts';
 
 /** Segments before the newest with which reading a live source starts (RFC 8216 §6.3.3). */
 const LIVE_SEGMENTS = 3;
@@ -177,7 +176,7 @@ async function findChanges(
       segmentUrl(track, (segmentAt(value, sequence)?.init ?? init)?.url ?? '');
     const target = locator.target(urlOf, { rangeRequirement });
     const { bytes } = await fetchBuffer({ ...request, target }, MAX_INIT_BYTES, request.signal, init?.range);
-    const moov = findMoov(bytes);
+    const moov = indexContent(bytes, 'file').find('moov')?.whole;
     return isWebm(bytes) ? undefined : moov ? parseInitTracks(moov) : [];
   };
   const [first, ...others] = await Promise.all(inits.map(read));

@@ -242,19 +242,20 @@ describe('a window of a live stream of fragmented MP4', () => {
     const rest = await sendRequest(url, { headers: { range: 'bytes=20000-' } });
     expect([rest.status, rest.body.equals(whole.body.subarray(20_000))]).toEqual([206, true]);
     for (const number of [2, 3, 4]) gone.add(`both${number}.m4s`);
-    expect(await statusOf(url)).toBe('404 /problems/gone');
     await service?.close();
     expect(await statusOf(`${await serve(rolling('both', state))}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
-  it('costs its source no request for HEAD but the list, and at most two for each segment', async () => {
+  it('costs its source at most two requests for each segment, of which HEAD sends the first', async () => {
     const base = await serve(rolling('both', { from: 0, to: 6 }));
     const url = `${base}?segments=100-105`;
     const before = await sendRequest(url, { method: 'HEAD' });
-    expect([before.status, before.headers['content-length'], asked]).toEqual([200, undefined, ['a.list']]);
+    expect([before.status, asked.length]).toEqual([200, 2 + 6]);
     const { headers } = await sendRequest(url);
     const after = await sendRequest(url, { method: 'HEAD' });
-    expect(after.headers['content-length']).toBe(headers['content-length']);
+    expect([before, after].map((head) => head.headers['content-length'])).toEqual(
+      Array.from({ length: 2 }, () => headers['content-length']),
+    );
     expect(asked.length).toBeLessThanOrEqual(2 + 2 * 6);
   });
 
@@ -282,13 +283,13 @@ describe('a window of a live stream of fragmented MP4', () => {
     }
   });
 
-  it('is requested segment by segment when it is long', async () => {
+  it('has a length when it is long, too', async () => {
     const entries = Array.from({ length: 101 }, (_, index) => `#EXTINF:2.000,\nboth${index % 6}.m4s?${index}`);
     const list = ['#EXTM3U', '#EXT-X-TARGETDURATION:2', '#EXT-X-MAP:URI="both.mp4"', ...entries].join('\n');
     const base = await serve(() => list);
-    const { headers } = await sendRequest(`${base}?segments=0-100`);
-    expect(headers['content-length']).toBeUndefined();
-    expect(asked.length).toBeLessThanOrEqual(2 + 101);
+    const { headers, body } = await sendRequest(`${base}?segments=0-100`);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(asked.length).toBeLessThanOrEqual(2 + 2 * 101);
   });
 
   it('is selected by seconds before now, by the time of day and by numbers, as far as it is held', async () => {
@@ -332,7 +333,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     });
   });
 
-  it('has one timeline across discontinuities, and is refused where the encoding changes', async () => {
+  it('has one timeline across discontinuities, where the encoding may change', async () => {
     const switched = (other: string) => () =>
       rolling('both', { from: 0, to: 4 })()
         .replace('both2.m4s', `${other}0.m4s`)
@@ -348,12 +349,9 @@ describe('a window of a live stream of fragmented MP4', () => {
     lists.set('a.list', switched('wide'));
     await service?.close();
     const changed = await serve(switched('wide'));
-    expect(await statusOf(await follow(`${changed}?start=-999`))).toBe('415 /problems/unsupported-rendition');
-    expect((await sendRequest(await follow(`${changed}?start=-2`))).status).toBe(200);
-    // What is known of segments from other windows does not hide it.
-    for (const segments of ['100-101', '102-102', '103-103'])
-      expect(await statusOf(`${changed}?segments=${segments}`)).toBe(200);
-    expect(await statusOf(`${changed}?segments=100-103`)).toBe('415 /problems/unsupported-rendition');
+    const both = await sendRequest(await follow(`${changed}?start=-999`));
+    expect([both.status, both.headers['accept-ranges']]).toEqual([200, 'bytes']);
+    expect((await packetsOf(both.body, 'v')).length).toBe(80);
   });
 
   it('is a recording for conversions, tags and clips', async () => {
@@ -622,11 +620,11 @@ describe('a source with its own ways', () => {
     }
   });
 
-  it('may have a gap, which is remuxed', async () => {
+  it('may have a gap, which is left out', async () => {
     const extra = (number: number) => (number === 1 ? ['#EXT-X-GAP'] : []);
     const base = await serve(rolling('both', { from: 0, to: 4 }, { extra }));
     const { status, headers, body } = await sendRequest(await follow(`${base}?start=-99`));
-    expect([status, headers['accept-ranges'], (await packetsOf(body, 'v')).length]).toEqual([200, 'none', 60]);
+    expect([status, headers['accept-ranges'], (await packetsOf(body, 'v')).length]).toEqual([200, 'bytes', 60]);
     expect(asked).not.toContain('both1.m4s');
   });
 });

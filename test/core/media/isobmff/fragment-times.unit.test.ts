@@ -13,7 +13,6 @@ const track = (id: number, timescale: number) => ({
   kind: 'vide',
   timescale,
   sampleDuration: 1,
-  delaySeconds: 0,
   description: Buffer.alloc(0),
 });
 const TRACKS = [track(1, 10), track(2, 1000)];

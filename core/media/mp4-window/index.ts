@@ -1,9 +1,0 @@
-export {
-  createPlacement,
-  inspectSegment,
-  MOOF_AHEAD,
-  type Placement,
-  type SegmentFacts,
-  shownTimes,
-  writeWindowHeader,
-} from './window-layout.ts';
