@@ -52,12 +52,16 @@ export function toPlayback(resource: Resource, requestedUrl: string, signKey: Si
 const pathOf = (operationId: 'Media' | 'Subtitle', key: string): string =>
   getOperation(operationId).path.replace('{key}', key);
 
-/** Undefined for what Media does not serve by range: HLS, DASH, and pairs other than of MP4 files. */
+/**
+ * Undefined for what Media does not serve by range: pairs other than of MP4 files, and lists of segments of which no stream or
+ * HEAD has found yet how long their file is.
+ */
 function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): schema.PlaybackTrack | undefined {
   const tracks = tracksOf(resource, rendition);
   const isPair = rendition.urlType === 'Combined';
-  if (!tracks.every((track) => capabilitiesOf(track).isFile && (!isPair || isMp4Container(track.container))))
-    return undefined;
+  const exactBytes = resource.exactSizes?.[rendition.id];
+  const isFile = (track: Track) => capabilitiesOf(track).isFile && (!isPair || isMp4Container(track.container));
+  if (exactBytes === undefined && !tracks.every(isFile)) return undefined;
   const key = signKey(keyOf(resource.id, rendition.id));
   const { label, description, mimeType, bitrate, sizeBytes } = rendition;
   const codecs = tracks.flatMap(({ video, audio }) => [video, audio].flatMap((traits) => traits ?? []));
@@ -75,7 +79,7 @@ function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): sc
     height: video?.height ?? null,
     fps: video?.fps ?? null,
     bitrate: bitrate ?? null,
-    fileSizeBytes: resource.exactSizes?.[rendition.id] ?? sizeBytes ?? null,
+    fileSizeBytes: exactBytes ?? sizeBytes ?? null,
   };
 }
 

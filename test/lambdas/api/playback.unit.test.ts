@@ -115,6 +115,9 @@ describe('toPlayback', () => {
     const renditions = [pair('hls', 720), pair('vp9', 360, 'opus'), rendition('audio', ['aac'])];
     const { video: alone, audio, muxed } = playbackOf({ tracks, renditions });
     expect([paths(alone), audio, muxed]).toEqual([['vp9,opus'], [], []]);
+    // Once a stream has told how long its file is, a list is one that can be sought in.
+    const exactSizes = { [rendition('audio', ['aac']).id]: 4321 };
+    expect(playbackOf({ tracks, renditions, exactSizes }).audio[0]?.fileSizeBytes).toBe(4321);
   });
 
   it('lists silent video as a file and as video', () => {
