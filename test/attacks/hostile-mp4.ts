@@ -237,7 +237,10 @@ export function hostileSource(head: Buffer): FileSource & { readonly size: numbe
     }
   }
   return {
-    ...{ needsRemux: false, isSeekable: true, size, validator: '"hostile"' },
+    needsRemux: false,
+    isSeekable: true,
+    size,
+    validator: '"hostile"',
     read: (first, last = size - 1) => Readable.from(chunks(first, last), { objectMode: false }),
     close: () => undefined,
   };

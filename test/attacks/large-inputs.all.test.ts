@@ -25,7 +25,11 @@ const large = (kind: string, name: string) => origin.url(`/large/${nameOf(kind, 
 function itemsWithFiles(): Readonly<Record<string, object>> {
   const playlists = (more: object) =>
     Object.keys(LARGE_PLAYLISTS).map((name, index) => ({
-      ...{ format_id: name, url: large('playlist', name), protocol: 'm3u8_native', ext: 'mp4', height: 100 + index },
+      format_id: name,
+      url: large('playlist', name),
+      protocol: 'm3u8_native',
+      ext: 'mp4',
+      height: 100 + index,
       ...more,
     }));
   const file = { ext: 'mp4', protocol: 'https', url: origin.url('/files/clip.mp4') };

@@ -56,21 +56,35 @@ type Info = Readonly<Record<string, unknown>>;
 export function largeItems(host: string): Readonly<Record<string, () => Info>> {
   const headers = { 'User-Agent': 'x'.repeat(100), Referer: host };
   const format = (n: number, more: Info = {}): Info => ({
-    ...{ format_id: `${n}`, url: `${host}/none/${n}`, protocol: 'https', ext: 'mp4', format: 'f'.repeat(200) },
-    ...{ vcodec: n % 2 ? 'avc1' : 'none', acodec: n % 2 ? 'none' : 'mp4a.40.2', height: n, tbr: n, filesize: 100 + n },
-    ...{ duration: 10, http_headers: headers, ...more },
+    format_id: `${n}`,
+    url: `${host}/none/${n}`,
+    protocol: 'https',
+    ext: 'mp4',
+    format: 'f'.repeat(200),
+    vcodec: n % 2 ? 'avc1' : 'none',
+    acodec: n % 2 ? 'none' : 'mp4a.40.2',
+    height: n,
+    tbr: n,
+    filesize: 100 + n,
+    duration: 10,
+    http_headers: headers,
+    ...more,
   });
   const formats = (count: number) => listOf(count, (n) => format(n));
   const dash = (n: number, count: number): Info =>
     format(n, {
-      ...{ protocol: 'http_dash_segments', url: `${host}/none/m.mpd`, filesize: undefined },
+      protocol: 'http_dash_segments',
+      url: `${host}/none/m.mpd`,
+      filesize: undefined,
       fragments: listOf(count, (index) => ({ path: `segment-${index}`, duration: 4 + index / 1e5 })),
     });
   const item = (id: string, more: Info): Info => ({ id, title: '&'.repeat(500), uploader: '"'.repeat(500), ...more });
   const files = (count: number, cookies: string): Info =>
     Object.fromEntries(listOf(count, (n) => [`l${n}`, [{ ext: 'vtt', url: `${host}/none/${n}`, cookies }]]));
   const list = (id: string, count: number, ownFormats: number): Info => ({
-    ...{ _type: 'playlist', id, title: 'A list' },
+    _type: 'playlist',
+    id,
+    title: 'A list',
     entries: listOf(count, (n) => item(`${id}-${n}`, { formats: formats(ownFormats) })),
   });
   return {

@@ -91,7 +91,9 @@ describe('a failure', () => {
   it('is unreachable where nothing listens', async () => {
     const nobody = createClient({ instance: `http://127.0.0.1:${await freePort()}` });
     await expect(nobody.getAppInfo()).rejects.toMatchObject({
-      ...{ code: 'unreachable', isTemporary: true, status: undefined },
+      code: 'unreachable',
+      isTemporary: true,
+      status: undefined,
       message: expect.stringContaining('ECONNREFUSED'),
     });
   });
@@ -105,7 +107,9 @@ describe('a failure', () => {
     const fetch = async () => new Response('<html>');
     const other = createClient({ instance: 'https://other.example', fetch });
     await expect(other.getAppInfo()).rejects.toMatchObject({
-      ...{ code: 'unexpected-response', message: 'https://other.example sent no JSON', isTemporary: false },
+      code: 'unexpected-response',
+      message: 'https://other.example sent no JSON',
+      isTemporary: false,
     });
   });
 

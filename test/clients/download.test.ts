@@ -25,7 +25,9 @@ async function through(proxyOptions: CuttingProxyOptions = {}, path = '/files/lo
   const seen: DownloadProgress[] = [];
   const run = (options: DownloadOptions = {}) =>
     download(client, url.replace(target.baseUrl, proxy.baseUrl), {
-      ...{ folder, sleep: async () => undefined, onProgress: (progress: DownloadProgress) => seen.push(progress) },
+      folder,
+      sleep: async () => undefined,
+      onProgress: (progress: DownloadProgress) => seen.push(progress),
       ...options,
     });
   return { run, folder, proxy, seen };
@@ -153,7 +155,8 @@ describe('a download', () => {
     const { run, folder } = await through();
     const part = join(folder, 'long.mp4.part');
     await expect(run({ onProgress: () => appendFileSync(part, 'other bytes') })).rejects.toMatchObject({
-      ...{ code: 'not-writable', message: `Another process writes to ${part}` },
+      code: 'not-writable',
+      message: `Another process writes to ${part}`,
     });
     const { file, resumedBytes } = await run();
     expect(resumedBytes).toBe(0);

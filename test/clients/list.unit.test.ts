@@ -7,7 +7,10 @@ function instanceWith(...resolved: readonly number[]) {
   const resolve = async (_link: string, options: { maxEntryWaitSeconds?: number | undefined } = {}) => {
     const count = resolved[Math.min(waits.push(options.maxEntryWaitSeconds), resolved.length) - 1] ?? 0;
     const mediaItems = Array.from({ length: 10 }, (_, index) => ({
-      ...{ requestedUrl: `https://example.com/${index}`, coverUrl: null, title: null, author: null },
+      requestedUrl: `https://example.com/${index}`,
+      coverUrl: null,
+      title: null,
+      author: null,
       ...(index < count && { audio: {} }),
     }));
     return { type: 'PlayList', mediaItems } satisfies ResourceInformation;

@@ -108,7 +108,8 @@ describe('the program', () => {
 
   it('prints the URL of the stream', async () => {
     expect(await reelay([link, '--url', '-q', 'mp3'])).toMatchObject({
-      ...{ code: 0, stderr: '' },
+      code: 0,
+      stderr: '',
       stdout: expect.stringMatching(new RegExp(`^${target.baseUrl}/api/Stream/Media/[\\w-]+\\?format=mp3\n$`)),
     });
   });
@@ -133,10 +134,13 @@ describe('the program', () => {
     expect(again).toEqual({ code: 0, stdout: '', stderr: '0 fetched, 3 there already, 0 failed\n' });
     // With a slash, also of a list that has one item for now.
     expect(await reelay([target.origin.url('/files/clip.mp4'), '-o', 'one/', '--quiet'], folder)).toMatchObject({
-      ...{ code: 0, stdout: `${join('one', 'clip.mp4')}\n`, stderr: '' },
+      code: 0,
+      stdout: `${join('one', 'clip.mp4')}\n`,
+      stderr: '',
     });
     expect(await reelay([list, '-o', join('pod', names[0] ?? '')], folder)).toMatchObject({
-      ...{ code: EXIT_CODES.failed, stderr: expect.stringContaining('it is not a folder') },
+      code: EXIT_CODES.failed,
+      stderr: expect.stringContaining('it is not a folder'),
     });
   });
 
@@ -183,7 +187,8 @@ describe('the program', () => {
       const received = await sizeOf();
 
       expect(await reelay([link], folder)).toMatchObject({
-        ...{ code: 0, stdout: 'long.mp4\n' },
+        code: 0,
+        stdout: 'long.mp4\n',
         stderr: expect.stringMatching(/^8\.38 MB, [23]\.\d+ MB of it received earlier\n$/),
       });
       expect(received).toBeGreaterThan(2_000_000);
@@ -199,7 +204,8 @@ describe('the program', () => {
     await expect.poll(async () => (await stat(part).catch(() => undefined))?.size).toBeGreaterThan(0);
     child.kill('SIGINT');
     expect(await ended).toEqual({
-      ...{ code: EXIT_CODES.interrupted, stdout: '' },
+      code: EXIT_CODES.interrupted,
+      stdout: '',
       stderr: 'Interrupted. This stream cannot be continued; what was received is in live.mp4.part\n',
     });
   });
@@ -231,7 +237,8 @@ describe('a failure of the program', () => {
 
   it('of a link that is protected is permanent', async () => {
     expect(await reelay([target.origin.url('/site/drm/x')])).toMatchObject({
-      ...{ code: EXIT_CODES.refused, stdout: '' },
+      code: EXIT_CODES.refused,
+      stdout: '',
       stderr: expect.stringMatching(/^reelay: .+[^.]\n$/),
     });
   });

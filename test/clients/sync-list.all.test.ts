@@ -262,7 +262,8 @@ describe('a folder that cannot be used', () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, 'mine');
     await expect(sync({ folder: path.replace('FILE', file) })).rejects.toMatchObject({
-      ...{ code: 'not-writable', message: expect.stringMatching(/cannot be written: it is not a folder$/) },
+      code: 'not-writable',
+      message: expect.stringMatching(/cannot be written: it is not a folder$/),
     });
     expect(await readFile(file, 'utf8')).toBe('mine');
   });

@@ -54,7 +54,10 @@ afterAll(async () => {
 let resolver: Resolver;
 const create = (): Resolver =>
   createResolver({
-    ...{ tools: { ytDlp: () => ytDlp }, egress, state: table.state, concurrency: 2 },
+    tools: { ytDlp: () => ytDlp },
+    egress,
+    state: table.state,
+    concurrency: 2,
     pluginDirs: [resolve(import.meta.dirname, '../origin/plugin')],
   });
 
@@ -164,7 +167,9 @@ describe('a link that its client no longer waits for', () => {
     pages.set('left', page);
     const leaving = new AbortController();
     const resolving = resolver.resolve(origin.url('/slow/left'), {
-      ...{ deadline: Date.now() + 100_000, client: 'client', signal: leaving.signal },
+      deadline: Date.now() + 100_000,
+      client: 'client',
+      signal: leaving.signal,
     });
     await page.arrived.promise;
     const { forks } = await workers();

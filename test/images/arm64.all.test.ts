@@ -88,7 +88,11 @@ it.skipIf(isSkipped)('serves, checks its health and drains on ARM', { timeout: 6
   // A bucket that refuses connections: the service serves without tools.
   const aws = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
   const service = start('main.mjs', {
-    ...{ ...aws, PORT: '0', FFMPEG_PATH: '/none', TOOLS_BUCKET: 'none', AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
+    ...aws,
+    PORT: '0',
+    FFMPEG_PATH: '/none',
+    TOOLS_BUCKET: 'none',
+    AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9',
   });
   try {
     const { port } = await service.said(/^Task listening/);

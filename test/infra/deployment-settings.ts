@@ -22,13 +22,18 @@ const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
 const PRIVATE = { ...ARM, accessKeysSecret: 'arn:aws:secretsmanager:us-east-1:111111111111:secret:access-keys-AbCdEf' };
 /** Every setting that becomes a variable, except secrets, which would be fetched. */
 const FULL = {
-  ...{ corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
+  corsAllowedOrigins: 'https://page.example',
+  egressAllow: 'media.example:8080',
+  search: 'on',
   accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
   securityContact: 'mailto:security@media.example',
   toolsVersion: '2026.11.20',
   canaryLinks: 'https://site.example/watch',
   sponsorblockUrl: 'https://segments.example',
-  ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
+  playlistLimit: '50',
+  maxFfmpeg: '2',
+  maxStreams: '30',
+  maxStreamsPerClient: '5',
 };
 
 export type DeploymentSettings = readonly [settings: Readonly<Record<string, unknown>>, env?: Environment];
@@ -45,9 +50,14 @@ export const DEPLOYMENTS = {
   'blue team': [{ ...BLUE_TEAM, ...ARM, ...DOMAIN }, VIRGINIA],
   'blue public': [
     {
-      ...{ profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET },
-      ...{ entriesAtOnce: 60, resolverConcurrency: 90 },
-      ...{ pluginsLayerArn: PLUGINS_LAYER, ytDlpExtractorArgs: EXTRACTOR_ARGS },
+      profile: 'public',
+      stage: 'blue',
+      alarmEmail: 'ops@example.com',
+      cookiesSecret: SECRET,
+      entriesAtOnce: 60,
+      resolverConcurrency: 90,
+      pluginsLayerArn: PLUGINS_LAYER,
+      ytDlpExtractorArgs: EXTRACTOR_ARGS,
     },
     EUROPE,
   ],

@@ -19,16 +19,14 @@ interface Account {
   quotas: Record<string, { QuotaName: string; QuotaCode: string; Value: number }[]>;
 }
 const EMPTY: Account = {
-  ...{
-    distributions: 0,
-    policies: 0,
-    executions: 10,
-    vpcs: 1,
-    stack: undefined,
-    bucketStatus: 404,
-    names: [],
-    refused: {},
-  },
+  distributions: 0,
+  policies: 0,
+  executions: 10,
+  vpcs: 1,
+  stack: undefined,
+  bucketStatus: 404,
+  names: [],
+  refused: {},
   quotas: {
     lambda: [{ QuotaName: 'Concurrent executions', QuotaCode: 'L-B99A9384', Value: 10 }],
     vpc: [{ QuotaName: 'VPCs per Region', QuotaCode: 'L-F678F1CE', Value: 5 }],
@@ -169,7 +167,9 @@ describe('the preflight of an account', () => {
     account.refused = {};
     expect(await checkAccount({ settings: readContext({}), region: undefined })).toMatchObject([{ subject: 'region' }]);
     expect((await check({ profile: 'hobby' }, 'ap-east-2')).at(-1)).toMatchObject({
-      ...{ state: 'problem', subject: 'region', text: expect.stringMatching(/^ap-east-2 has no function URLs/) },
+      state: 'problem',
+      subject: 'region',
+      text: expect.stringMatching(/^ap-east-2 has no function URLs/),
     });
   });
 });

@@ -74,7 +74,9 @@ const ON_DEMAND = {
 };
 
 const OF_HOST: Readonly<Record<ProfileName, Record<string, string[]>>> = {
-  ...{ hobby: ON_DEMAND, team: BALANCED, public: BALANCED },
+  hobby: ON_DEMAND,
+  team: BALANCED,
+  public: BALANCED,
 };
 
 /** All actions of each role of a deployment. */
@@ -100,11 +102,9 @@ export const expectedItems = (name: ProfileName): Record<string, Record<string, 
   ToolsLayerRole: UPDATE_TOOLS,
   ToolUpdatesFunctionRole: UPDATE_TOOLS,
   TaskTaskRole: {
-    ...{
-      GetItem: ['cost-guard', 'maintenance', 'resource#*'],
-      PutItem: ['resource#*'],
-      UpdateItem: ['resource#*', 'spending#*'],
-    },
+    GetItem: ['cost-guard', 'maintenance', 'resource#*'],
+    PutItem: ['resource#*'],
+    UpdateItem: ['resource#*', 'spending#*'],
   },
   ...(name === 'hobby' && {
     StreamsWakeRole: {

@@ -209,7 +209,10 @@ describe('profileOf', () => {
 
   it('leaves the routes that do not resolve four times the rate of one that does', () => {
     expect(profileOf(readContext({ resolveRate: 40 }))).toMatchObject({
-      ...{ resolveRate: 40, resolveBurst: 120, apiRate: 200, apiBurst: 400 },
+      resolveRate: 40,
+      resolveBurst: 120,
+      apiRate: 200,
+      apiBurst: 400,
     });
     for (const { apiRate, resolveRate } of Object.values(profiles)) expect(apiRate).toBeGreaterThan(resolveRate * 2);
   });

@@ -102,7 +102,9 @@ it('reports an install that fails', async () => {
     env: { ...env, npm_execpath: npm },
   });
   await expect(failing).rejects.toMatchObject({
-    ...{ code: 1, stdout: '', stderr: 'Installing dependencies\nThe dependencies could not be installed\n' },
+    code: 1,
+    stdout: '',
+    stderr: 'Installing dependencies\nThe dependencies could not be installed\n',
   });
 });
 

@@ -27,8 +27,12 @@ describe('npm run dev', () => {
       cwd: folder,
       // No download: the tools are not what is tested.
       env: {
-        ...{ ...NODE_ENVIRONMENT, HOST: '127.0.0.1', PORT: String(port) },
-        ...{ DATA_DIR: join(folder, 'data'), YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: '/nowhere/ffmpeg' },
+        ...NODE_ENVIRONMENT,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_DIR: join(folder, 'data'),
+        YT_DLP_PATH: '/nowhere/yt-dlp',
+        FFMPEG_PATH: '/nowhere/ffmpeg',
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -22,7 +22,10 @@ const origin = closeAfterwards(await startOrigin());
 
 let folders = 0;
 const environmentWith = (more: Record<string, string> = {}) => ({
-  ...{ DATA_DIR: join(root, String(folders++)), PORT: '0', EGRESS_ALLOW: origin.host, TOOLS_UPDATE_HOURS: '0' },
+  DATA_DIR: join(root, String(folders++)),
+  PORT: '0',
+  EGRESS_ALLOW: origin.host,
+  TOOLS_UPDATE_HOURS: '0',
   ...more,
 });
 async function findingsOf(environment: Record<string, string>, unknownVariables: string[] = []): Promise<Finding[]> {

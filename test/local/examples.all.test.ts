@@ -38,8 +38,14 @@ const origin = closeAfterwards(await startOrigin());
 await writeFile(join(root, 'cert.pem'), certificate.cert);
 await writeFile(join(root, 'key.pem'), certificate.key);
 const settings = readSettings({
-  ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0', TOOLS_CHANNEL: 'stable' },
-  ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
+  DATA_DIR: join(root, 'data'),
+  TOOLS_DIR: tools,
+  PORT: '0',
+  TOOLS_CHANNEL: 'stable',
+  EGRESS_ALLOW: origin.host,
+  TRUSTED_PROXIES: '1',
+  ALLOWED_HOSTS: NAME,
+  MAX_STREAMS_PER_CLIENT: '1',
 });
 const service = closeAfterwards(await startService({ settings, hasPage: false }));
 await service.ready;

@@ -35,9 +35,14 @@ const log: Log = {
 const folder = await temporaryFolder();
 await writeFile(join(folder, 'keys'), `# of a colleague\n${OTHER}\n\n`);
 const settings = readSettings({
-  ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
-  ...{ TOOLS_DIR: await createToolsFolder(join(folder, 'tools')), EGRESS_ALLOW: origin.host },
-  ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0', TRUSTED_PROXIES: '1' },
+  ACCESS_KEYS: KEY,
+  ACCESS_KEYS_FILE: join(folder, 'keys'),
+  DATA_DIR: join(folder, 'data'),
+  TOOLS_DIR: await createToolsFolder(join(folder, 'tools')),
+  EGRESS_ALLOW: origin.host,
+  CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
+  TOOLS_UPDATE_HOURS: '0',
+  TRUSTED_PROXIES: '1',
 });
 const service = closeAfterwards(await startService({ settings: { ...settings, port: 0 }, log, hasPage: false }));
 await service.ready;

@@ -22,7 +22,10 @@ describe('createProcessLog in JSON', () => {
         level,
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
         msg: 'It happened',
-        ...{ count: 3, text: 'as said', list: [1], nothing: null },
+        count: 3,
+        text: 'as said',
+        list: [1],
+        nothing: null,
       },
     ]);
   });

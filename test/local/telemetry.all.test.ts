@@ -20,9 +20,15 @@ const root = await temporaryFolder();
 const origin = closeAfterwards(await startOrigin());
 let metricsUrl = '';
 const settings = readSettings({
-  ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+  DATA_DIR: join(root, 'data'),
+  TOOLS_DIR: await createToolsFolder(join(root, 'tools')),
+  PORT: '0',
   TOOLS_CHANNEL: 'stable',
-  ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
+  EGRESS_ALLOW: origin.host,
+  METRICS_PORT: '0',
+  MAX_STREAMS: '7',
+  MAX_STREAMS_PER_CLIENT: '1',
+  MAX_FFMPEG: '3',
 });
 const info: Log['info'] = (message, fields) => {
   if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields?.port}/metrics`;

@@ -86,7 +86,9 @@ async function createRole(endpoint: string): Promise<void> {
     method: 'POST',
     headers: { authorization: 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request' },
     body: new URLSearchParams({
-      ...{ Action: 'CreateRole', Version: '2010-05-08', RoleName: 'function' },
+      Action: 'CreateRole',
+      Version: '2010-05-08',
+      RoleName: 'function',
       AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [] }),
     }),
   });

@@ -7,8 +7,15 @@ export const VIDEO_ID = 'dQw4w9WgXcQ';
 
 /** A segment as the interface of SponsorBlock answers it. */
 export const segmentOf = (start: number, end: number, category = 'sponsor', traits: object = {}) => ({
-  ...{ segment: [start, end], UUID: `${category}-${start}`, category, actionType: 'skip' },
-  ...{ videoDuration: 0, locked: 0, votes: 3, description: '', ...traits },
+  segment: [start, end],
+  UUID: `${category}-${start}`,
+  category,
+  actionType: 'skip',
+  videoDuration: 0,
+  locked: 0,
+  votes: 3,
+  description: '',
+  ...traits,
 });
 
 /** The prefix by which the segments of a video are asked for. */

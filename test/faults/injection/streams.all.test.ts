@@ -45,9 +45,17 @@ async function archiveOf(): Promise<string> {
   const url = 'https://site.example/list';
   const id = archiveKey(items.map((item) => item.id).join());
   await service.state.putArchivedList({
-    ...{ id, url, title: 'A list', author: null, expiresAt: items[0]?.expiresAt ?? 0 },
+    id,
+    url,
+    title: 'A list',
+    author: null,
+    expiresAt: items[0]?.expiresAt ?? 0,
     entries: items.map((item, index) => ({
-      ...{ url: `${url}/${index}`, title: item.title, author: null, coverUrl: null, resourceId: item.id },
+      url: `${url}/${index}`,
+      title: item.title,
+      author: null,
+      coverUrl: null,
+      resourceId: item.id,
     })),
   });
   return `/api/Stream/Archive/${id}`;

@@ -44,7 +44,12 @@ const playlistsWith = (uri: string) => [
 
 /** What an extractor returns for a page, a manifest or a feed with this reference in each place that has one. */
 const itemWith = (url: string) => ({
-  ...{ id: '1', extractor_key: 'Site', title: 'T', webpage_url: url, thumbnail: url, thumbnails: [{ url }] },
+  id: '1',
+  extractor_key: 'Site',
+  title: 'T',
+  webpage_url: url,
+  thumbnail: url,
+  thumbnails: [{ url }],
   entries: [
     { _type: 'url', url },
     { _type: 'url_transparent', url: 'https://a.example/', webpage_url: url, thumbnail: url },
@@ -57,8 +62,14 @@ const itemWith = (url: string) => ({
       { fragment_base_url: url, fragments: [{ path: 'a' }] },
       { fragment_base_url: 'https://cdn.example/b/', fragments: [{ path: url }, { url }] },
     ].map((more, index) => ({
-      ...{ format_id: `d${index}`, url: 'https://cdn.example/m.mpd', protocol: 'http_dash_segments', ext: 'mp4' },
-      ...{ vcodec: 'avc1', acodec: 'none', height: 100 + index, ...more },
+      format_id: `d${index}`,
+      url: 'https://cdn.example/m.mpd',
+      protocol: 'http_dash_segments',
+      ext: 'mp4',
+      vcodec: 'avc1',
+      acodec: 'none',
+      height: 100 + index,
+      ...more,
     })),
   ],
   subtitles: { en: [{ ext: 'vtt', url }] },

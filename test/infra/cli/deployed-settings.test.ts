@@ -46,12 +46,15 @@ describe('readDeployedSettings', () => {
     const content = `<EnableTerminationProtection>true</EnableTerminationProtection><Outputs>${table}</Outputs>`;
     response = stack(`<StackStatus>CREATE_COMPLETE</StackStatus>${content}`);
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toMatchObject({
-      ...{ isProtected: true, retainedTable: 'kept' },
+      isProtected: true,
+      retainedTable: 'kept',
     });
     response = [200, '<UpdateTerminationProtectionResponse/>'];
     await unprotect('reelay-main', 'eu-central-1');
     expect(Object.fromEntries(new URLSearchParams(requests[1]))).toMatchObject({
-      ...{ Action: 'UpdateTerminationProtection', StackName: 'reelay-main', EnableTerminationProtection: 'false' },
+      Action: 'UpdateTerminationProtection',
+      StackName: 'reelay-main',
+      EnableTerminationProtection: 'false',
     });
   });
 

@@ -46,7 +46,12 @@ export async function expectWorkingStack(world: World, clients: ScriptedClients)
 export function expectNothing(world: World): void {
   const { resources, functions, buckets, layers, tables, tasks, keyValueStores } = world;
   expect({ resources, functions, buckets, layers, tables, keyValueStores }).toEqual({
-    ...{ resources: {}, functions: {}, buckets: {}, layers: [], tables: {}, keyValueStores: {} },
+    resources: {},
+    functions: {},
+    buckets: {},
+    layers: [],
+    tables: {},
+    keyValueStores: {},
   });
   expect(tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING')).toEqual([]);
 }
@@ -94,7 +99,12 @@ async function expectTools(world: World, secret: string): Promise<string | undef
     Timeout,
     MemorySize,
   }: Readonly<Record<string, unknown>>) => ({
-    ...{ Code, Handler, Runtime, Architectures, Timeout, MemorySize },
+    Code,
+    Handler,
+    Runtime,
+    Architectures,
+    Timeout,
+    MemorySize,
   });
   expect(behaviour(live.properties)).toEqual(behaviour(resolver.properties));
   const withoutSecret = (properties: object) => ({
@@ -116,7 +126,10 @@ async function expectTools(world: World, secret: string): Promise<string | undef
   const handler = createGetAppInfo({
     state: stateOf(() => world, variables?.TABLE_NAME),
     originSecret: variables?.ORIGIN_SECRET,
-    ...{ version: '1', environment: 'Production', methods: ['GET'], origins: [], log: silentLog },
+    version: '1',
+    environment: 'Production',
+    origins: [],
+    log: silentLog,
   });
   const answer = await handler(eventOf('/api/App', { headers: { 'x-reelay-origin': secret } }), {} as never);
   expect(answer.statusCode).toBe(200);

@@ -129,7 +129,11 @@ export class CloudFormation {
     const key = `${id}#${++this.world.counter}`;
     const given = NAME_PROPERTIES.includes(`${type} FunctionName`) ? properties.FunctionName : undefined;
     const resource: ModelResource = {
-      ...{ key, type, logicalId: id, properties, attributes: {} },
+      key,
+      type,
+      logicalId: id,
+      properties,
+      attributes: {},
       physicalId: String(given ?? `${id}~${this.world.counter}.`),
     };
     checkCreation(this.world, resource);

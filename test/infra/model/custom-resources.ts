@@ -115,7 +115,10 @@ const handlers: Readonly<
       return { physicalId: 'access-keys' };
     };
     return customResource({
-      ...{ create: provide, update: provide, delete: () => removeAccessKeys(options), log: silentLog },
+      create: provide,
+      update: provide,
+      delete: () => removeAccessKeys(options),
+      log: silentLog,
     });
   },
   'Custom::StopTasks': (variables, _, { ecs }) =>

@@ -52,7 +52,10 @@ export function createModelFixture() {
   const { signal } = new AbortController();
 
   return {
-    ...{ cloudFormation, check, expectWorking, start },
+    cloudFormation,
+    check,
+    expectWorking,
+    start,
     /** One run of the scheduled update. */
     update: (world: World) => updateTools(toolsOf(world), signal),
     /** One run of the schedule that installs missing tools. */

@@ -54,7 +54,9 @@ export function createToolsFixture(
     metrics: { updated: none, updateFailed: none, missing: none, maintained: none, age: none },
     onStep: none,
     log: silentLog,
-    ...{ asset, pinned, layerName },
+    asset,
+    pinned,
+    layerName,
   };
 }
 
@@ -101,13 +103,11 @@ function createWorldStorage(current: () => World, tableName: string): StateStora
     async deleteOwned(pk, owner) {
       if (items()[pk]?.owner === owner) delete items()[pk];
     },
-    ...{
-      extend: unused,
-      annotate: unused,
-      add: unused,
-      addRequest: unused,
-      countRequests: unused,
-      requireSpace: unused,
-    },
+    extend: unused,
+    annotate: unused,
+    add: unused,
+    addRequest: unused,
+    countRequests: unused,
+    requireSpace: unused,
   };
 }

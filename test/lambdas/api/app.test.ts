@@ -72,7 +72,10 @@ describe('GET /api/App', () => {
     const handler = createGetAppInfo({
       state: { getTools: async () => undefined, getMaintenance: async () => lease },
       activity: () => activity,
-      ...{ version: '1.2.3', environment: 'Production', origins: [], log: silentLog },
+      version: '1.2.3',
+      environment: 'Production',
+      origins: [],
+      log: silentLog,
     });
     expect((await handler(eventOf('/api/App'), {} as never)).headers?.['x-maintenance']).toBe(header);
   });
@@ -82,7 +85,10 @@ describe('GET /api/App', () => {
     const handler = createGetAppInfo({
       state: { getTools: async () => undefined, getMaintenance: async () => undefined },
       activity,
-      ...{ version: '1.2.3', environment: 'Production', origins: [], log: silentLog },
+      version: '1.2.3',
+      environment: 'Production',
+      origins: [],
+      log: silentLog,
     });
     expect((await handler(eventOf('/api/App'), {} as never)).headers).not.toHaveProperty('x-maintenance');
   });

@@ -57,7 +57,11 @@ describe('podcast clients', () => {
     const enclosure = (index: number) =>
       `http://reelay.example/api/Get?${new URLSearchParams({ url: url(index), quality: 'mp3' })}`;
     expect(found).toMatchObject({
-      ...{ bozo: false, error: '', version: 'rss20', title: 'A list', image: 'https://media.example/cover.jpg' },
+      bozo: false,
+      error: '',
+      version: 'rss20',
+      title: 'A list',
+      image: 'https://media.example/cover.jpg',
       entries: ['One', 'Two'].map((title, index) => [
         ...[title, url(index), enclosure(index), 'audio/mpeg', '1234567', '62', [2026, 11, 20]],
         'Plain &lt;script&gt;alert(1)&lt;/script&gt;<br />text',

@@ -148,7 +148,10 @@ describe('toPlayback', () => {
 
   it('has one subtitle of each language, by people before automatic, with signed keys', () => {
     const subtitle = (id: string, language: string, isAutomatic: boolean, name?: string): Subtitle => ({
-      ...{ id, formatId: id, language, isAutomatic },
+      id,
+      formatId: id,
+      language,
+      isAutomatic,
       ...(name && { name }),
     });
     const subtitles = [subtitle('1', 'en', true), subtitle('2', 'en', false, 'English'), subtitle('3', 'de', true)];

@@ -32,8 +32,14 @@ async function startService(status: number, body: string) {
 
 describe('createMetricReader', () => {
   const metric = {
-    ...{ label: 'edge bytes', namespace: 'AWS/CloudFront', name: 'BytesDownloaded', statistic: 'Sum' as const },
-    ...{ dimensions: { DistributionId: 'E1', Region: 'Global' }, region: 'us-east-1', usd: 1, unseenMinutes: 7 },
+    label: 'edge bytes',
+    namespace: 'AWS/CloudFront',
+    name: 'BytesDownloaded',
+    statistic: 'Sum' as const,
+    dimensions: { DistributionId: 'E1', Region: 'Global' },
+    region: 'us-east-1',
+    usd: 1,
+    unseenMinutes: 7,
   };
   const MIDNIGHT = Date.parse('2026-11-23T00:00:00Z') / 1000;
 

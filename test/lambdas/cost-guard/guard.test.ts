@@ -4,8 +4,15 @@ import type { GuardRecord, WatchedMetric } from '../../../core/spending/index.ts
 import { createCostGuard } from '../../../lambdas/cost-guard/index.ts';
 
 const metric = (label: string, isDoor: boolean, isMetered = false): WatchedMetric => ({
-  ...{ label, namespace: 'n', name: label, dimensions: {}, statistic: 'Sum' },
-  ...{ usd: 1, unseenMinutes: 0, isDoor, isMetered },
+  label,
+  namespace: 'n',
+  name: label,
+  dimensions: {},
+  statistic: 'Sum',
+  usd: 1,
+  unseenMinutes: 0,
+  isDoor,
+  isMetered,
 });
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const ONE_O_CLOCK = NOON / 1000 + 3600;

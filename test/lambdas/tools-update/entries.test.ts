@@ -24,15 +24,21 @@ async function invoke(name: string, event: object, environment: Readonly<Record<
     const answer = await handler(${JSON.stringify(event)}, context).catch((error) => ({ threw: error.name }));
     process.stdout.write('\\n' + JSON.stringify({ answer: answer ?? null }) + '\\n', () => process.exit());`;
   const env = {
-    ...{ ...NODE_ENVIRONMENT, AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' },
-    ...{
-      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
-      POWERTOOLS_SERVICE_NAME: name,
-      STAGE: 'test',
-      TOOLS_CHANNEL: 'stable',
-    },
-    ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary' },
-    ...{ ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver', ...environment },
+    ...NODE_ENVIRONMENT,
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'a',
+    AWS_SECRET_ACCESS_KEY: 's',
+    AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    POWERTOOLS_SERVICE_NAME: name,
+    STAGE: 'test',
+    TOOLS_CHANNEL: 'stable',
+    TABLE_NAME: 'table',
+    TOOLS_BUCKET: 'bucket',
+    LAYER_NAME: 'layer',
+    CANARY_FUNCTION: 'canary',
+    ARCHITECTURE: 'arm64',
+    RESOLVER_FUNCTION: 'resolver',
+    ...environment,
   };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], { env });
   const lines = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));

@@ -56,7 +56,9 @@ export async function useReleases() {
   const pages = closeAfterwards(await startReleasePages());
   const root = await temporaryFolder();
   return {
-    ...{ moto, pages, root },
+    moto,
+    pages,
+    root,
     /** An account whose stack has no release yet, while none is published. */
     async createEmptyFixture(): Promise<ToolsUpdateFixture> {
       pages.files.clear();
@@ -112,9 +114,14 @@ export async function createFixture({
   }
 
   const environment: Record<string, string> = {
-    ...{ TABLE_NAME: names.table, TOOLS_BUCKET: names.bucket, LAYER_NAME: `layer-${id}`, STAGE: 'test' },
-    ...{ CANARY_FUNCTION: names.canary, RESOLVER_FUNCTION: names.resolver },
-    ...{ TOOLS_CHANNEL: 'stable', ARCHITECTURE: 'x86_64' },
+    TABLE_NAME: names.table,
+    TOOLS_BUCKET: names.bucket,
+    LAYER_NAME: `layer-${id}`,
+    STAGE: 'test',
+    CANARY_FUNCTION: names.canary,
+    RESOLVER_FUNCTION: names.resolver,
+    TOOLS_CHANNEL: 'stable',
+    ARCHITECTURE: 'x86_64',
   };
   const figures: string[] = [];
   const steps: Step[] = [];
@@ -141,7 +148,12 @@ export async function createFixture({
   const parts = assemble();
 
   return {
-    ...{ environment, state, others: [one, two], figures, steps, assemble },
+    environment,
+    state,
+    others: [one, two],
+    figures,
+    steps,
+    assemble,
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
     update: (signal = new AbortController().signal) => updateTools(assemble(), signal),
     installMissing: () => installMissingTools(assemble(), new AbortController().signal),

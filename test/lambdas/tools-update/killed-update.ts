@@ -19,7 +19,9 @@ const parts = createToolsUpdate({
   metrics: { updated: ignore, updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
   log: silentLog,
   releases: createReleases({
-    ...{ channel: 'stable', url, key: readFileSync(keyFile, 'utf8') },
+    channel: 'stable',
+    url,
+    key: readFileSync(keyFile, 'utf8'),
     download: egress.request,
   }),
   onStep: (step) => {

@@ -16,10 +16,17 @@ const ASSET = 'yt-dlp_linux.zip';
 const SHA = 'ab'.repeat(32);
 const arn = (number: number, name = 'tools') => `arn:aws:lambda:eu-west-1:1:layer:${name}:${number}`;
 const layer = (number: number, version: string, asset = ASSET): LayerVersion => ({
-  ...{ arn: arn(number), number, description: describeLayer(version, asset, SHA) },
+  arn: arn(number),
+  number,
+  description: describeLayer(version, asset, SHA),
 });
 const pointerTo = (number: number, version: string, asset = ASSET): Pointer => ({
-  ...{ version, key: archiveKey(version, asset), sha256: SHA, bytes: 1, layerVersionArn: arn(number), publishedAt: 1 },
+  version,
+  key: archiveKey(version, asset),
+  sha256: SHA,
+  bytes: 1,
+  layerVersionArn: arn(number),
+  publishedAt: 1,
 });
 
 describe('replaceLayer', () => {

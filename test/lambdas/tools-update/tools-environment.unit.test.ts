@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 
 const environment = {
-  ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary', STAGE: 'prod' },
-  ...{ ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver' },
+  TABLE_NAME: 'table',
+  TOOLS_BUCKET: 'bucket',
+  LAYER_NAME: 'layer',
+  CANARY_FUNCTION: 'canary',
+  STAGE: 'prod',
+  ARCHITECTURE: 'arm64',
+  RESOLVER_FUNCTION: 'resolver',
 };
 
 describe('readToolsEnvironment', () => {

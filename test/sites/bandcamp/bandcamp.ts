@@ -88,11 +88,16 @@ const streamUrl = (encoding: string): string =>
   `https://t4.bcbits.com/stream/0123456789abcdef/mp3-128/1?enc=${encoding}&token=${TOKEN}`;
 
 const trackData = ({ id, title, isFree, isUnreleased }: Track): object => ({
-  ...{ id, artist: 'Artist', current: { publish_date: '21 Nov 2026 10:00:00 GMT' } },
+  id,
+  artist: 'Artist',
+  current: { publish_date: '21 Nov 2026 10:00:00 GMT' },
   ...(isFree && { freeDownloadPage: 'https://bandcamp.com/download?id=1' }),
   trackinfo: [
     {
-      ...{ track_id: id, title, track_num: id, duration: DURATION_SECONDS },
+      track_id: id,
+      title,
+      track_num: id,
+      duration: DURATION_SECONDS,
       file: isUnreleased ? null : { 'mp3-128': streamUrl('mp3-128') },
     },
   ],
@@ -101,7 +106,9 @@ const trackData = ({ id, title, isFree, isUnreleased }: Track): object => ({
 const albumData = (): object => ({
   current: { title: 'Album' },
   trackinfo: ALBUM.map((name) => ({
-    ...{ track_id: TRACKS[name]?.id, title: TRACKS[name]?.title, title_link: `/track/${name}` },
+    track_id: TRACKS[name]?.id,
+    title: TRACKS[name]?.title,
+    title_link: `/track/${name}`,
     duration: TRACKS[name]?.isUnreleased ? 0 : DURATION_SECONDS,
   })),
 });
@@ -127,7 +134,10 @@ const DOWNLOADS = {
 
 const SHOW = {
   tracklist: {
-    ...{ title: 'Episode', subtitle: 'Weekly', date: '2026-11-21', imageId: 1 },
+    title: 'Episode',
+    subtitle: 'Weekly',
+    date: '2026-11-21',
+    imageId: 1,
     compiledTrack: { streamUrl: streamUrl('mp3-128'), duration: DURATION_SECONDS + 2 },
   },
 };

@@ -105,8 +105,15 @@ function page(exchange: SiteExchange, id: string): void {
     elecFullInfo: SUPPORT,
     upData: { name: 'Uploader', mid: '1' },
     videoData: {
-      ...{ bvid: id, aid: 1, cid: 1, title: 'Video', desc: 'About it', pubdate: 1_700_000_000, pages },
-      ...{ pic: 'https://i0.hdslb.com/bfs/archive/1.jpg', is_upower_exclusive: video.isForSupporters === true },
+      bvid: id,
+      aid: 1,
+      cid: 1,
+      title: 'Video',
+      desc: 'About it',
+      pubdate: 1_700_000_000,
+      pages,
+      pic: 'https://i0.hdslb.com/bfs/archive/1.jpg',
+      is_upower_exclusive: video.isForSupporters === true,
     },
   };
   if (pageStatus !== undefined) send(exchange, 'text/html', 'The request was blocked', pageStatus);
@@ -122,7 +129,9 @@ const mediaUrl = (name: string, file: string): string => {
 function playInfo({ isProgressive, isInFiles, isForSupporters }: Video, cid: string): object {
   if (isForSupporters) return { timelength: 0 };
   const file = (name: string, path: string, seconds: number) => ({
-    ...{ order: 1, length: seconds * 1000, url: mediaUrl(name, path) },
+    order: 1,
+    length: seconds * 1000,
+    url: mediaUrl(name, path),
   });
   if (isInFiles) {
     const durl = [file('1-1-64.mp4', 'clip.mp4', 6), file('1-2-64.mp4', 'ladder/both-360.mp4', 8)];
@@ -132,11 +141,20 @@ function playInfo({ isProgressive, isInFiles, isForSupporters }: Video, cid: str
     return { quality: 16, timelength: 6_000, accept_quality: [16], durl: [file('1-1-16.mp4', 'clip.mp4', 6)] };
 
   const video = (id: number, name: number, [width, height]: readonly number[], path: string) => ({
-    ...{ id, baseUrl: mediaUrl(`${cid}-1-${name}.m4s`, path), mimeType: 'video/mp4', codecs: 'avc1.64001F' },
-    ...{ bandwidth: width, frameRate: '25', width, height },
+    id,
+    baseUrl: mediaUrl(`${cid}-1-${name}.m4s`, path),
+    mimeType: 'video/mp4',
+    codecs: 'avc1.64001F',
+    bandwidth: width,
+    frameRate: '25',
+    width,
+    height,
   });
   const audio = (id: number, path: string) => ({
-    ...{ id, baseUrl: mediaUrl(`${cid}-1-${id}.m4s`, path), mimeType: 'audio/mp4', codecs: 'mp4a.40.2' },
+    id,
+    baseUrl: mediaUrl(`${cid}-1-${id}.m4s`, path),
+    mimeType: 'audio/mp4',
+    codecs: 'mp4a.40.2',
     bandwidth: id,
   });
   // The second part differs from the first.

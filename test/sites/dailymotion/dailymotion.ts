@@ -48,7 +48,9 @@ export async function createDailymotion(): Promise<Dailymotion> {
     const error = VIDEOS[xid];
     const url = `https://www.dailymotion.com/cdn/manifest/video/${xid}.m3u8?sec=${signature}`;
     const found = {
-      ...{ title: 'Video', duration: 6, owner: { screenname: 'Owner', id: 'xowner' } },
+      title: 'Video',
+      duration: 6,
+      owner: { screenname: 'Owner', id: 'xowner' },
       posters: { 720: 'https://s1.dmcdn.net/v/1/x720' },
       qualities: { auto: [{ type: 'application/x-mpegURL', url }] },
     };

@@ -90,7 +90,9 @@ const mediaUrl = (file: string): string => `https://scontent-1.cdninstagram.com/
 
 function product(number: string, { isPicture, videos = 1 }: Post): object {
   const video = (pk: string, file: string) => ({
-    ...{ pk, video_versions: [{ id: '101', width: 320, height: 180, url: mediaUrl(file) }], video_duration: 6 },
+    pk,
+    video_versions: [{ id: '101', width: 320, height: 180, url: mediaUrl(file) }],
+    video_duration: 6,
     image_versions2: { candidates: [{ url: mediaUrl('wide.jpg'), width: 640, height: 360 }] },
   });
   const post = { pk: number, user: { username: 'someone', full_name: 'Some One', pk: '1' }, taken_at: 1_700_000_000 };

@@ -84,7 +84,11 @@ async function video(exchange: SiteExchange): Promise<void> {
 }
 
 const data = (id: string, { isText = false, embeddedVideo, file }: Post): object => ({
-  ...{ title: 'A post', author: 'someone', subreddit: 'videos', created_utc: 1_767_312_000, over_18: false },
+  title: 'A post',
+  author: 'someone',
+  subreddit: 'videos',
+  created_utc: 1_767_312_000,
+  over_18: false,
   url: isText ? postUrl(id) : (file ?? `https://v.redd.it/${id}`),
   ...(embeddedVideo !== undefined && {
     media_metadata: { a: { id: embeddedVideo, e: 'RedditVideo', hlsUrl: manifest(embeddedVideo, 'HLSPlaylist.m3u8') } },
@@ -93,7 +97,10 @@ const data = (id: string, { isText = false, embeddedVideo, file }: Post): object
     !file && {
       secure_media: {
         reddit_video: {
-          ...{ bitrate_kbps: 1200, width: 1280, height: 720, duration: 6 },
+          bitrate_kbps: 1200,
+          width: 1280,
+          height: 720,
+          duration: 6,
           fallback_url: `https://v.redd.it/${id}/DASH_720.mp4?source=fallback`,
           dash_url: manifest(id, 'DASHPlaylist.mpd'),
           hls_url: manifest(id, 'HLSPlaylist.m3u8'),

@@ -29,7 +29,9 @@ describe('a set of SoundCloud', () => {
     const { body } = await site.resolve(url);
     const titles = body.mediaItems?.map(({ title }) => title);
     expect({ type: body.type, title: body.title, titles, streams: await streamEntries(site, url) }).toEqual({
-      ...{ type: 'PlayList', title: 'An album', titles: ['The song', 'The shared'] },
+      type: 'PlayList',
+      title: 'An album',
+      titles: ['The song', 'The shared'],
       streams: ['hls_aac_160k', 'hls_aac_160k'],
     });
   });

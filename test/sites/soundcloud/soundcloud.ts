@@ -126,7 +126,11 @@ const idOf = (name: string): number => Object.keys(TRACKS).indexOf(name) + 1;
 
 const trackOf = (name: string, { protocol, policy, isPreview = false }: Track): object => {
   const transcoding = (preset: string, ownProtocol: string, mimeType: string, file: string) => ({
-    ...{ url: `${API}/media/${name}/${file}/stream`, preset, duration: 6000, snipped: isPreview, quality: 'sq' },
+    url: `${API}/media/${name}/${file}/stream`,
+    preset,
+    duration: 6000,
+    snipped: isPreview,
+    quality: 'sq',
     format: { protocol: protocol ?? ownProtocol, mime_type: mimeType },
   });
   const transcodings = [
@@ -135,12 +139,10 @@ const trackOf = (name: string, { protocol, policy, isPreview = false }: Track): 
     transcoding('mp3_1_0', 'progressive', 'audio/mpeg', 'progressive.mp3'),
   ];
   return {
-    ...{
-      id: idOf(name),
-      title: `The ${name}`,
-      permalink_url: `https://soundcloud.com/someone/${name}`,
-      duration: 6000,
-    },
+    id: idOf(name),
+    title: `The ${name}`,
+    permalink_url: `https://soundcloud.com/someone/${name}`,
+    duration: 6000,
     user: { id: 1, username: 'Someone', permalink_url: 'https://soundcloud.com/someone' },
     media: { transcodings: policy === 'BLOCK' ? [] : transcodings },
     policy: policy ?? 'ALLOW',
@@ -149,7 +151,10 @@ const trackOf = (name: string, { protocol, policy, isPreview = false }: Track): 
 
 /** Of the later songs of a set, its page has the ids alone. */
 const SET = {
-  ...{ id: 100, title: 'An album', set_type: 'album', user: { id: 1, username: 'Someone' } },
+  id: 100,
+  title: 'An album',
+  set_type: 'album',
+  user: { id: 1, username: 'Someone' },
   tracks: [
     { id: idOf('song'), permalink_url: 'https://soundcloud.com/someone/song' },
     ...['protected', 'shared'].map((name) => ({ id: idOf(name) })),

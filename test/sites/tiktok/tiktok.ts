@@ -108,7 +108,10 @@ const data = (id: string, { statusCode = 0, ...post }: Post): string => {
 };
 
 const item = (id: string, { isSlideshow, hasBrokenDownload, isClassified = false }: Post): object => ({
-  ...{ id, desc: 'A post', createTime: '1767312000', isContentClassified: isClassified },
+  id,
+  desc: 'A post',
+  createTime: '1767312000',
+  isContentClassified: isClassified,
   author: { id: '1', uniqueId: 'someone', nickname: 'Someone', secUid: 'MS4w' },
   music: { title: 'A sound', authorName: 'Someone', duration: 6, playUrl: `${MEDIA}/tone.mp3?mime_type=audio_mpeg` },
   ...(!isClassified && { video: { ...(isSlideshow ? { duration: 0 } : VIDEO), ...(hasBrokenDownload && BROKEN) } }),
@@ -123,7 +126,11 @@ const source = (gear: string, file: string) => ({
 });
 
 const VIDEO = {
-  ...{ id: 'v15044gf0000', duration: 8, width: 1280, height: 720, cover: 'https://p16-sign.tiktok.com/wide.jpg' },
+  id: 'v15044gf0000',
+  duration: 8,
+  width: 1280,
+  height: 720,
+  cover: 'https://p16-sign.tiktok.com/wide.jpg',
   bitrateInfo: [
     source('h264_720p_900000', 'ladder/both-720.mp4'),
     source('h264_360p_400000', 'ladder/both-360.mp4'),

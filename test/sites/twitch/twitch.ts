@@ -92,14 +92,20 @@ function answer({ operationName = '', query = '', variables = {} }: Operation): 
 const LIVE = { id: '4000', createdAt: '2026-11-01T10:00:00Z', type: 'live' };
 
 const recording = (id: string): object => ({
-  ...{ id, title: 'Recording', lengthSeconds: 8, publishedAt: '2026-11-01T10:00:00Z' },
+  id,
+  title: 'Recording',
+  lengthSeconds: 8,
+  publishedAt: '2026-11-01T10:00:00Z',
   owner: { displayName: 'On Air', login: CHANNEL_LIVE },
 });
 
 const clip = (): object => {
   const sourceURL = (name: string) => `https://production.assets.clips.twitchcdn.net/v2/media/${name}`;
   return {
-    ...{ id: '5000', title: 'Clip', durationSeconds: 6, broadcaster: { displayName: 'On Air' } },
+    id: '5000',
+    title: 'Clip',
+    durationSeconds: 6,
+    broadcaster: { displayName: 'On Air' },
     playbackAccessToken: { signature: SIGNATURE, value: `token-${CLIP}` },
     assets: [
       {

@@ -73,7 +73,12 @@ const MEDIA_URL = `https://vod-adaptive-ak.vimeocdn.com${SIGNED}`;
 const config = (id: string, { hasPassword, isUpcoming }: Video): object => {
   if (hasPassword) return { view: 4 };
   const video = {
-    ...{ id: Number(id), title: 'A video', duration: 6, width: 1280, height: 720, thumbs: {} },
+    id: Number(id),
+    title: 'A video',
+    duration: 6,
+    width: 1280,
+    height: 720,
+    thumbs: {},
     owner: { name: 'Someone', url: 'https://vimeo.com/someone' },
     ...(isUpcoming && { live_event: { status: 'pending', ingest: { scheduled_start_time: '2036-01-01T00:00:00Z' } } }),
   };

@@ -16,14 +16,19 @@ interface Post {
 
 const VIDEO = 'https://video.twimg.com/ext_tw_video';
 const file = (id: number, name: string, bitrate: number) => ({
-  ...{ content_type: 'video/mp4', url: `${VIDEO}/${id}/pu/vid/avc1/${name}.mp4?tag=12`, bitrate },
+  content_type: 'video/mp4',
+  url: `${VIDEO}/${id}/pu/vid/avc1/${name}.mp4?tag=12`,
+  bitrate,
 });
 const video = (id: number, variants: readonly object[]) => ({
-  ...{ id_str: String(id), type: 'video', media_url_https: `https://pbs.twimg.com/${id}/img.jpg` },
+  id_str: String(id),
+  type: 'video',
+  media_url_https: `https://pbs.twimg.com/${id}/img.jpg`,
   video_info: { duration_millis: 6000, variants },
 });
 const playlist = (id: number) => ({
-  ...{ content_type: 'application/x-mpegURL', url: `${VIDEO}/${id}/pu/pl/master.m3u8?tag=12` },
+  content_type: 'application/x-mpegURL',
+  url: `${VIDEO}/${id}/pu/pl/master.m3u8?tag=12`,
 });
 const files = (id: number) => [file(id, '320x180/low', 256_000), file(id, '640x360/high', 832_000)];
 const gif = { ...video(4, [file(4, '320x180/gif', 0)]), type: 'animated_gif' };

@@ -14,9 +14,13 @@ export const IFRAME_API =
 
 const VERSION = '2.20260708.00.00';
 const CONFIGURATION = {
-  ...{ INNERTUBE_API_KEY: 'key', INNERTUBE_CONTEXT_CLIENT_NAME: 1, INNERTUBE_CLIENT_VERSION: VERSION },
+  INNERTUBE_API_KEY: 'key',
+  INNERTUBE_CONTEXT_CLIENT_NAME: 1,
+  INNERTUBE_CLIENT_VERSION: VERSION,
   INNERTUBE_CONTEXT: { client: { clientName: 'WEB', clientVersion: VERSION, visitorData: 'Vmlz' } },
-  ...{ VISITOR_DATA: 'Vmlz', STS: 20_000, PLAYER_JS_URL: PLAYER_PATH },
+  VISITOR_DATA: 'Vmlz',
+  STS: 20_000,
+  PLAYER_JS_URL: PLAYER_PATH,
 };
 
 const page = (script: string, configuration: object = CONFIGURATION): string =>
@@ -52,6 +56,10 @@ const section = (ids: readonly string[]) => {
 };
 
 const entry = (videoId: string, index: number) => ({
-  ...{ videoId, index: { simpleText: String(index) }, lengthSeconds: '6', isPlayable: true },
-  ...{ title: { runs: [{ text: `Video ${videoId}` }] }, shortBylineText: { runs: [{ text: 'A channel' }] } },
+  videoId,
+  index: { simpleText: String(index) },
+  lengthSeconds: '6',
+  isPlayable: true,
+  title: { runs: [{ text: `Video ${videoId}` }] },
+  shortBylineText: { runs: [{ text: 'A channel' }] },
 });

@@ -26,21 +26,26 @@ export function playerResponse(call: PlayerCall): object {
     responseContext: { visitorData: 'Vmlz' },
     playabilityStatus: playabilityOf(video),
     videoDetails: {
-      ...{ videoId: id, title: `Video ${id}`, lengthSeconds: String(secondsOf(video)), channelId: CHANNEL },
-      ...{
-        author: 'A channel',
-        shortDescription: '0:00 Start\n0:02 Middle\n0:04 End',
-        viewCount: '7',
-        isLiveContent: video.isLive === true,
-      },
+      videoId: id,
+      title: `Video ${id}`,
+      lengthSeconds: String(secondsOf(video)),
+      channelId: CHANNEL,
+      author: 'A channel',
+      shortDescription: '0:00 Start\n0:02 Middle\n0:04 End',
+      viewCount: '7',
+      isLiveContent: video.isLive === true,
       thumbnail: { thumbnails: [{ url: `https://i.ytimg.com/vi/${id}/hqdefault.jpg`, width: 480, height: 360 }] },
       ...(video.isUpcoming && { isUpcoming: true }),
       ...(video.isLive && { isLive: true }),
     },
     microformat: {
       playerMicroformatRenderer: {
-        ...{ ownerChannelName: 'A channel', externalChannelId: CHANNEL, title: { simpleText: `Video ${id}` } },
-        ...{ availableCountries: ['DE', 'US'], publishDate: '2026-01-02', category: 'Music' },
+        ownerChannelName: 'A channel',
+        externalChannelId: CHANNEL,
+        title: { simpleText: `Video ${id}` },
+        availableCountries: ['DE', 'US'],
+        publishDate: '2026-01-02',
+        category: 'Music',
       },
     },
     ...(!video.playability && { streamingData: streamingData(call) }),
@@ -120,9 +125,17 @@ interface Format {
 function format(call: PlayerCall, itag: number, file: MediaName): Format {
   const { id, video, clientName, address, sizes } = call;
   const query = new URLSearchParams({
-    ...{ expire: String(Math.floor(Date.now() / 1000) + LIFETIME_SECONDS), ip: address, id, itag: String(itag) },
-    ...{ source: 'youtube', clen: String(sizes[file]), dur: `${secondsOf(video)}.000`, lmt: '1700000000000000' },
-    ...{ c: clientName, file, call: String(call.call) },
+    expire: String(Math.floor(Date.now() / 1000) + LIFETIME_SECONDS),
+    ip: address,
+    id,
+    itag: String(itag),
+    source: 'youtube',
+    clen: String(sizes[file]),
+    dur: `${secondsOf(video)}.000`,
+    lmt: '1700000000000000',
+    c: clientName,
+    file,
+    call: String(call.call),
     ...(video.hasChallenges && { n: `${id}-n` }),
   });
   const url = `${MEDIA_HOST}/videoplayback?${query}`;
@@ -131,27 +144,42 @@ function format(call: PlayerCall, itag: number, file: MediaName): Format {
     : { url };
   const bitrate = Math.round((sizes[file] * 8) / secondsOf(video));
   return {
-    ...{ itag, bitrate, averageBitrate: bitrate, contentLength: String(sizes[file]) },
-    ...{ approxDurationMs: String(secondsOf(video) * 1000), ...place },
+    itag,
+    bitrate,
+    averageBitrate: bitrate,
+    contentLength: String(sizes[file]),
+    approxDurationMs: String(secondsOf(video) * 1000),
+    ...place,
   };
 }
 
 const picture = (call: PlayerCall, itag: number, file: MediaName, height: number): Format => ({
   ...format(call, itag, file),
-  ...{ mimeType: 'video/mp4; codecs="avc1.64001f"', width: (height * 16) / 9, height, fps: 25 },
-  ...{ quality: height === 720 ? 'hd720' : 'medium', qualityLabel: `${height}p`, projectionType: 'RECTANGULAR' },
+  mimeType: 'video/mp4; codecs="avc1.64001f"',
+  width: (height * 16) / 9,
+  height,
+  fps: 25,
+  quality: height === 720 ? 'hd720' : 'medium',
+  qualityLabel: `${height}p`,
+  projectionType: 'RECTANGULAR',
 });
 
 const sound = (call: PlayerCall, itag: number, file: MediaName, more: object = {}): Format => ({
   ...format(call, itag, file),
-  ...{ mimeType: MP4A, quality: 'tiny', audioQuality: 'AUDIO_QUALITY_MEDIUM', audioSampleRate: '44100' },
-  ...{ audioChannels: 2, loudnessDb: -3.2 },
+  mimeType: MP4A,
+  quality: 'tiny',
+  audioQuality: 'AUDIO_QUALITY_MEDIUM',
+  audioSampleRate: '44100',
+  audioChannels: 2,
+  loudnessDb: -3.2,
   ...more,
 });
 
 const combined = (call: PlayerCall, file: MediaName): Format => ({
   ...picture(call, 18, file, 360),
-  ...{ mimeType: 'video/mp4; codecs="avc1.42001E, mp4a.40.2"', audioChannels: 2, audioSampleRate: '44100' },
+  mimeType: 'video/mp4; codecs="avc1.42001E, mp4a.40.2"',
+  audioChannels: 2,
+  audioSampleRate: '44100',
   audioQuality: 'AUDIO_QUALITY_LOW',
 });
 
@@ -159,8 +187,10 @@ const captionsOf = (id: string) => ({
   playerCaptionsTracklistRenderer: {
     captionTracks: [
       {
-        ...{ baseUrl: `https://www.youtube.com/api/timedtext?v=${id}&lang=en`, languageCode: 'en' },
-        ...{ name: { simpleText: 'English' }, isTranslatable: true },
+        baseUrl: `https://www.youtube.com/api/timedtext?v=${id}&lang=en`,
+        languageCode: 'en',
+        name: { simpleText: 'English' },
+        isTranslatable: true,
       },
     ],
     translationLanguages: [{ languageCode: 'fr', languageName: { simpleText: 'French' } }],

@@ -50,7 +50,10 @@ const visit = async (page: Page, names: readonly string[]) => {
 };
 
 const failure = (name: string, shows: string): PageState => ({
-  ...{ name: `failure-${name}`, path: link(name), shows, hasOnlyOtherTexts: true },
+  name: `failure-${name}`,
+  path: link(name),
+  shows,
+  hasOnlyOtherTexts: true,
 });
 
 const VIDEO = { path: link('video'), shows: 'A Walk Along' };

@@ -10,16 +10,14 @@ describe('asMediaDetails', () => {
     const version = { language: 'de', isOriginal: false, isDubbed: true, isDescriptive: false, isDrc: false };
     const audio = [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, ...version }];
     expect(asMediaDetails({ ...DETAILS, audio })).toEqual({
-      ...{
-        segmentsKey: 'segments',
-        coverUrl,
-        durationSeconds,
-        isLive,
-        availableInSeconds,
-        description,
-        uploadDate,
-        subtitles,
-      },
+      segmentsKey: 'segments',
+      coverUrl,
+      durationSeconds,
+      isLive,
+      availableInSeconds,
+      description,
+      uploadDate,
+      subtitles,
       audio: [{ ...dub, description: null, fileSizeBytes: 5, bitrate: 129, height: null, convertTo: null, version }],
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
@@ -27,8 +25,16 @@ describe('asMediaDetails', () => {
 
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
-      ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
-      ...{ segmentsKey: null, availableInSeconds: null, chapters: [], audio: [], subtitles: [] },
+      coverUrl: null,
+      durationSeconds: null,
+      isLive: true,
+      description: null,
+      uploadDate: null,
+      segmentsKey: null,
+      availableInSeconds: null,
+      chapters: [],
+      audio: [],
+      subtitles: [],
     });
   });
 

@@ -51,8 +51,14 @@ describe('createFormatStore', () => {
     createFormatStore(store).set({ group: 'mp3', audioGroup: 'mp3', bitrateKbps: 320, hasTags: false });
     createFormatStore(store).set({ group: 'audio', audioGroup: 'audio', container: 'WAV', language: 'fr' });
     expect(createFormatStore(store).get()).toEqual({
-      ...{ group: 'audio', audioGroup: 'audio', height: 720, bitrateKbps: 320, container: 'WAV' },
-      ...{ language: 'fr', subtitles: 'de', hasTags: false },
+      group: 'audio',
+      audioGroup: 'audio',
+      height: 720,
+      bitrateKbps: 320,
+      container: 'WAV',
+      language: 'fr',
+      subtitles: 'de',
+      hasTags: false,
     });
     createFormatStore(store).set({ group: 'mp3', bitrateKbps: undefined, language: undefined });
     expect(createFormatStore(store).get()).toMatchObject({ bitrateKbps: undefined, language: undefined });

@@ -9,7 +9,12 @@ const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescripti
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
 
 const rendition = (key: string, label: string, changes: Partial<MediaRendition> = {}): MediaRendition => ({
-  ...{ key, label, fileExtension: '.mp4', mimeType: 'video/mp4', urlType: 'Media', ...changes },
+  key,
+  label,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+  urlType: 'Media',
+  ...changes,
 });
 const sound = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
   rendition(key, label, { fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
@@ -19,12 +24,16 @@ const ORIGINAL = sound('EN', '129 kbps English (original)', { bitrate: 129 });
 const DUB = sound('DE', '96 kbps German (dubbed)', { bitrate: 96 });
 const DETAILS = [detailed(ORIGINAL, ENGLISH), detailed(DUB, GERMAN)];
 const MP3 = sound('EN', '192 kbps', {
-  ...{ fileExtension: '.mp3', convertTo: 'mp3' },
+  fileExtension: '.mp3',
+  convertTo: 'mp3',
   bitrate: 192,
   fileSizeBytes: 9e6,
 });
 const ITEM: MediaInformation = {
-  ...{ requestedUrl: 'https://a.example/', title: 'Title', author: null, coverUrl: null },
+  requestedUrl: 'https://a.example/',
+  title: 'Title',
+  author: null,
+  coverUrl: null,
   video: { renditions: [rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })] },
   audio: { renditions: [ORIGINAL, MP3] },
 };

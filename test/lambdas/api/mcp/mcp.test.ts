@@ -91,7 +91,8 @@ describe('POST /mcp', () => {
   it('reads a body in base64, as API Gateway may send it', async () => {
     const { routes } = functionsOver(fakes);
     const event = eventOf('/mcp', {
-      ...{ method: 'POST', headers: { ...HOST, ...MESSAGE_HEADERS } },
+      method: 'POST',
+      headers: { ...HOST, ...MESSAGE_HEADERS },
       body: Buffer.from(messageOf('ping')).toString('base64'),
     });
     const answer = await routes.get('/mcp')?.({ ...event, isBase64Encoded: true }, {} as never);
@@ -157,13 +158,22 @@ describe('fetch_media', () => {
     const renditions = [...RESOURCE.renditions, audio] as Resource['renditions'];
     fakes.outcome = { type: 'Media', resource: { ...RESOURCE, renditions, mp3: { renditionId: 'rendition-2' } } };
     expect(await media()).toEqual({
-      ...{ type: 'Media', title: 'Title', author: null, coverUrl: null },
+      type: 'Media',
+      title: 'Title',
+      author: null,
+      coverUrl: null,
       items: [
         {
-          ...{ title: 'Title', author: null, sourceUrl: LINK, coverUrl: null },
+          title: 'Title',
+          author: null,
+          sourceUrl: LINK,
+          coverUrl: null,
           video: [
             {
-              ...{ label: '720p', description: null, fileExtension: '.mp4', fileSizeBytes: null },
+              label: '720p',
+              description: null,
+              fileExtension: '.mp4',
+              fileSizeBytes: null,
               downloadUrl: `${BASE_URL}/api/Stream/Media/${RESOURCE.id}rendition-1`,
             },
           ],
