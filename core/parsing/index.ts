@@ -12,6 +12,7 @@ export {
   webUrl,
 } from './extraction/index.ts';
 export {
+  ARRANGE_MUXED_PLACE,
   INSPECT_SEGMENT,
   LAY_OUT_CLIP,
   LAY_OUT_HLS,

@@ -20,14 +20,18 @@ import {
 import type { ClipTimes, Span } from '../media/skipping/index.ts';
 import { TextTooLarge } from '../media/timed-text/index.ts';
 import {
+  arrangeMuxedPlace,
   createLayout,
   type FragmentPatch,
+  type FramedPlace,
   type LayoutData,
   type LayoutExtras,
+  type MuxedPlaceRequest,
   type PackedSource,
   packLayout,
   patchFragment,
   unpackSource,
+  weighMuxedPlace,
   weighSource,
 } from '../media/virtual-mp4/index.ts';
 import type { ParsingTask } from './task.ts';
@@ -134,5 +138,13 @@ export const MAKE_PLACE: ParsingTask<PlaceRequest, Buffer> = {
   name: 'make place',
   run: makePlace,
   weigh: weighPlace,
+  ...thrown,
+};
+
+/** What a place of a pair has of each of its sources. */
+export const ARRANGE_MUXED_PLACE: ParsingTask<MuxedPlaceRequest, FramedPlace> = {
+  name: 'arrange muxed place',
+  run: arrangeMuxedPlace,
+  weigh: weighMuxedPlace,
   ...thrown,
 };

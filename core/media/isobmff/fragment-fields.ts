@@ -158,3 +158,32 @@ export function writeFragment(fragment: FragmentDescription): Buffer {
   moof.writeInt32BE(moof.length + BOX_HEADER_BYTES, moof.length - trun.length + 16);
   return moof;
 }
+
+/** Samples that follow each other in their file. */
+export interface SampleRun {
+  /** Where the first one is in the file. */
+  readonly first: number;
+  /** Of all of them. */
+  readonly bytes: number;
+  /** As `FragmentDescription.samples`. */
+  readonly fields: readonly number[];
+}
+
+/** A `moof` of samples that stay where they are in their file: its offsets count from the beginning of the file. */
+export function writeFileFragment(
+  fragment: Omit<FragmentDescription, 'samples'> & { readonly runs: readonly SampleRun[] },
+): Buffer {
+  const { trackId, startTime, sampleDescription, runs, hasFlags, hasCompositionOffsets } = fragment;
+  const base = runs[0]?.first ?? 0;
+  const tfhdFlags = TFHD.baseDataOffset | TFHD.sampleDescription | TFHD.sampleFlags;
+  const defaults = u32(sampleDescription, SYNC_SAMPLE_FLAGS);
+  const tfhd = fullBox('tfhd', 0, tfhdFlags, u32(trackId), u64(base), defaults);
+  const optionalFlags = (hasFlags ? TRUN.sampleFlags : 0) | (hasCompositionOffsets ? TRUN.compositionOffset : 0);
+  const flags = TRUN.dataOffset | TRUN.sampleDuration | TRUN.sampleSize | optionalFlags;
+  const fieldsOfSample = 2 + Number(hasFlags) + Number(hasCompositionOffsets);
+  const truns = runs.map(({ first, fields }) =>
+    fullBox('trun', 1, flags, u32(fields.length / fieldsOfSample, first - base), integers(fields)),
+  );
+  const traf = box('traf', tfhd, fullBox('tfdt', 1, 0, u64(startTime)), ...truns);
+  return box('moof', fullBox('mfhd', 0, 0, u32(0)), traf);
+}

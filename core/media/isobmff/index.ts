@@ -22,9 +22,11 @@ export {
 export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,
+  type SampleRun,
   SEQUENCE_NUMBER_AT,
   SYNC_SAMPLE_FLAGS,
   TFHD,
+  writeFileFragment,
   writeFragment,
 } from './fragment-fields.ts';
 export {
@@ -50,7 +52,14 @@ export {
   writeMovie,
   writeMovieHeader,
 } from './movie-header.ts';
-export { measurePlace, type PlaceRun, type PlaceSample, writePlace } from './place.ts';
+export {
+  framePlace,
+  measurePlace,
+  type PlaceFrame,
+  type PlaceRun,
+  type PlaceSample,
+  writePlace,
+} from './place.ts';
 export {
   countDeclaredSamples,
   parseSampleTable,

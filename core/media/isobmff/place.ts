@@ -31,12 +31,20 @@ export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
   return moof.length + BOX_HEADER_BYTES + present.reduce((sum, run) => sum + bytesOf(run), 0);
 }
 
+/** What a place has besides the bytes of its samples. */
+export interface PlaceFrame {
+  /** `moof` and the header of `mdat`, before the samples of all runs in their order. */
+  readonly head: Buffer;
+  /** Behind the samples: zeros, after the header of a `free` box where there is room for one. */
+  readonly tail: Buffer;
+}
+
 /**
- * A fragment of exactly so many bytes: `moof`, `mdat`, and `free` for the rest. Each track has one `traf` with one `trun`: of several
- * ones, libavformat loses samples when it seeks back. Tracks without samples are left out.
+ * The frame of a fragment of exactly so many bytes: `moof`, `mdat`, and `free` for the rest. Each track has one `traf` with one `trun`:
+ * of several ones, libavformat loses samples when it seeks back. Tracks without samples are left out.
  * @throws UnsupportedMp4 when the samples need more bytes
  */
-export function writePlace(bytes: number, sequence: number, runs: readonly PlaceRun[]): Buffer {
+export function framePlace(bytes: number, sequence: number, runs: readonly Omit<PlaceRun, 'data'>[]): PlaceFrame {
   const present = runs.filter(({ samples }) => samples.length > 0);
   const mfhd = fullBox('mfhd', 0, 0, u32(sequence));
   const write = (dataOffset: number) => {
@@ -54,10 +62,18 @@ export function writePlace(bytes: number, sequence: number, runs: readonly Place
   if (rest < 0) throw new UnsupportedMp4(`A fragment needs ${-rest} more bytes than planned`);
   // A rest that cannot hold a box header belongs to the `mdat`.
   const isFree = rest >= BOX_HEADER_BYTES;
-  const mdatBytes = end - moof.length + (isFree ? 0 : rest);
-  const data = [moof, boxHeader('mdat', mdatBytes), ...present.flatMap((run) => run.data)];
-  if (data.reduce((sum, { length }) => sum + length, 0) !== end) throw new UnsupportedMp4('Samples of another size');
-  return Buffer.concat(isFree ? [...data, boxHeader('free', rest)] : data, bytes);
+  const head = Buffer.concat([moof, boxHeader('mdat', end - moof.length + (isFree ? 0 : rest))]);
+  const tail = Buffer.alloc(rest);
+  if (isFree) boxHeader('free', rest).copy(tail);
+  return { head, tail };
+}
+
+/** The whole fragment. @throws as `framePlace`, and when the data has another size than its samples */
+export function writePlace(bytes: number, sequence: number, runs: readonly PlaceRun[]): Buffer {
+  const { head, tail } = framePlace(bytes, sequence, runs);
+  const parts = [head, ...runs.flatMap(({ data }) => data), tail];
+  if (parts.reduce((sum, { length }) => sum + length, 0) !== bytes) throw new UnsupportedMp4('Samples of another size');
+  return Buffer.concat(parts, bytes);
 }
 
 function writeTrackFragment(

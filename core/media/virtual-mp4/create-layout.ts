@@ -12,10 +12,10 @@ import {
   writeMovie,
 } from '../isobmff/index.ts';
 import { type TextTrack, textTables } from '../timed-text/index.ts';
-import { layOutFragments } from './fragmented-layout.ts';
-import { type Layout, LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
-import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
+import { type Layout, LayoutBuilder, toLayoutTrack } from './layout.ts';
+import { type LayoutExtras, type LayoutSource, type SourceIndex, textTracks } from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';
+import { layOutPlaces } from './placed-layout.ts';
 import {
   addMedia,
   bytesOf,
@@ -41,7 +41,7 @@ const MAX_OWN_TABLE_BYTES = 1024 * 1024;
  */
 export function createLayout(sources: readonly LayoutSource[], extras: LayoutExtras = {}): Layout {
   const isFragmented = sources.some(({ fragments }) => fragments);
-  return isFragmented ? layOutFragments(sources, extras) : layOutSamples(sources, extras);
+  return isFragmented ? layOutPlaces(sources, extras) : layOutSamples(sources, extras);
 }
 
 interface ProgressiveTrack {

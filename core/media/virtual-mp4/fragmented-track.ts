@@ -6,6 +6,7 @@ import {
   parseSampleTable,
   parseTrackHeader,
   type SampleCursor,
+  type SampleRun,
   type SampleTable,
   SEQUENCE_NUMBER_AT,
   SYNC_SAMPLE_FLAGS,
@@ -14,12 +15,13 @@ import {
   writeFragment,
 } from '../isobmff/index.ts';
 import { patchFragment } from './fragment-patch.ts';
-import { firstSequence, type LayoutBuilder, type SourceIndex, toLayoutTrack } from './layout.ts';
+import { firstSequence, type LayoutBuilder, toLayoutTrack } from './layout.ts';
 import {
   type FragmentIndex,
   type LayoutSource,
   MAX_FRAGMENTS,
   parseIndexedTrack,
+  type SourceIndex,
   timeFragments,
 } from './layout-source.ts';
 
@@ -54,8 +56,12 @@ const MAX_FRAGMENT_BYTES = 16 * 1024 * 1024;
 /** Two to four fields of each sample go into the `trun`. */
 const MAX_FRAGMENT_FIELDS = 16_384;
 
-/** The fragments that a source has, by its index. @throws UnsupportedMp4 */
-export function listFragments(source: LayoutSource, index: FragmentIndex, kind: 'vide' | 'soun'): FragmentedTrack {
+/** @throws UnsupportedMp4, and Error when the file is truncated */
+export const fragmentTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
+  source.fragments ? listFragments(source, source.fragments, kind) : makeFragments(source, kind, id);
+
+/** The fragments that a source has, by its index. */
+function listFragments(source: LayoutSource, index: FragmentIndex, kind: 'vide' | 'soun'): FragmentedTrack {
   const header = parseIndexedTrack(source, kind);
   const timed = timeFragments(index, source.fileBytes);
   checkFirstFragment(header, index);
@@ -84,7 +90,15 @@ function checkFirstFragment(
  * Fragments made from the sample table of a source that has none.
  * @throws UnsupportedMp4, and Error when the file is truncated
  */
-export function makeFragments(source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack {
+function makeFragments(source: LayoutSource, kind: 'vide' | 'soun', trackId: number): FragmentedTrack {
+  const { header, table, fragments, durationSeconds } = cutSource(source, kind);
+  const { timescale } = header;
+  const track = { trackId, timescale, table };
+  return { header, timescale, durationSeconds, fragments: fragments.map((each) => toOutputFragment(each, track)) };
+}
+
+/** @throws as `makeFragments` */
+export function cutSource(source: LayoutSource, kind: 'vide' | 'soun') {
   const header = parseTrackHeader(source.movie, kind);
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { timescale } = header;
@@ -96,49 +110,72 @@ export function makeFragments(source: LayoutSource, kind: 'vide' | 'soun', id: n
     fileBytes: source.fileBytes,
   };
   const seconds = table.cut(limits).duration / timescale;
-  const fragments: OutputFragment[] = [];
-  for (const fragment of cutFragments(table, id, timescale)) {
+  const fragments: CutFragment[] = [];
+  for (const fragment of cutFragments(table, timescale)) {
     fragments.push(fragment);
     if (fragments.length > MAX_FRAGMENTS) throw new UnsupportedMp4('Too many fragments');
   }
   // With an edit list, the presentation is shorter or longer than its samples.
   const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? seconds) : seconds;
-  return { header, timescale, durationSeconds, fragments };
+  return { header, table, fragments, durationSeconds };
+}
+
+/** A fragment made of samples of a table. Times in units of the track. */
+export interface CutFragment {
+  readonly time: number;
+  readonly duration: number;
+  readonly accessPoint: number;
+  /** Sample description index, from 1. */
+  readonly description: number;
+  readonly runs: readonly SampleRun[];
 }
 
 /** The samples of a table as fragments, which begin with sync samples where these are near enough to each other. */
-function* cutFragments(table: SampleTable, trackId: number, timescale: number): Generator<OutputFragment> {
-  const { hasSyncTable: hasFlags, hasCompositionOffsets } = table;
+function* cutFragments(table: SampleTable, timescale: number): Generator<CutFragment> {
   const sample = table.cursor();
   let hasMore = sample.next();
   while (hasMore) {
-    const startTime = sample.decodeTime;
-    const { description: sampleDescription, isSync } = sample;
-    const ranges: { first: number; bytes: number }[] = [];
-    const samples: number[] = [];
-    let bytes = 0;
-    let endTime = startTime;
+    const time = sample.decodeTime;
+    const { description, isSync } = sample;
+    const runs: { first: number; bytes: number; fields: number[] }[] = [];
+    let [bytes, fields, endTime] = [0, 0, time];
     do {
       endTime = sample.decodeTime + sample.duration;
-      appendRange(ranges, sample);
-      appendFields(samples, sample, table);
+      const last = runs.at(-1);
+      const run =
+        last && last.first + last.bytes === sample.offset ? last : { first: sample.offset, bytes: 0, fields: [] };
+      if (run !== last) runs.push(run);
+      run.bytes += sample.size;
+      const before = run.fields.length;
+      appendFields(run.fields, sample, table);
+      fields += run.fields.length - before;
       bytes += sample.size;
       hasMore = sample.next();
     } while (
       hasMore &&
-      !endsFragment(sample, { startTime, sampleDescription, bytes, fields: samples.length, timescale })
+      !endsFragment(sample, { startTime: time, sampleDescription: description, bytes, fields, timescale })
     );
-    const description = { trackId, startTime, sampleDescription, samples, hasFlags, hasCompositionOffsets };
-    const moof = Buffer.concat([writeFragment(description), boxHeader('mdat', bytes + BOX_HEADER_BYTES)]);
-    yield {
-      time: startTime,
-      startSeconds: startTime / timescale,
-      duration: endTime - startTime,
-      bytes: moof.length + bytes,
-      accessPoint: isSync ? SYNC_ACCESS_POINT : 0,
-      addTo: (layout, source) => addSamples(layout, source, moof, ranges),
-    };
+    yield { time, duration: endTime - time, accessPoint: isSync ? SYNC_ACCESS_POINT : 0, description, runs };
   }
+}
+
+function toOutputFragment(
+  { time, duration, accessPoint, description: sampleDescription, runs }: CutFragment,
+  { trackId, timescale, table }: { readonly trackId: number; readonly timescale: number; readonly table: SampleTable },
+): OutputFragment {
+  const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+  const samples = runs.flatMap(({ fields }) => fields);
+  const { hasSyncTable: hasFlags, hasCompositionOffsets } = table;
+  const fragment = { trackId, startTime: time, sampleDescription, samples, hasFlags, hasCompositionOffsets };
+  const moof = Buffer.concat([writeFragment(fragment), boxHeader('mdat', bytes + BOX_HEADER_BYTES)]);
+  return {
+    time,
+    duration,
+    accessPoint,
+    startSeconds: time / timescale,
+    bytes: moof.length + bytes,
+    addTo: (layout, source) => addSamples(layout, source, moof, runs),
+  };
 }
 
 /** @param moof the whole box, and the header of its `mdat` */
@@ -165,12 +202,6 @@ function endsFragment({ decodeTime, isSync, description, size }: SampleCursor, f
     fragment.bytes + size > MAX_FRAGMENT_BYTES ||
     fragment.fields >= MAX_FRAGMENT_FIELDS
   );
-}
-
-function appendRange(ranges: { first: number; bytes: number }[], { offset, size }: SampleCursor): void {
-  const last = ranges.at(-1);
-  if (last && last.first + last.bytes === offset) last.bytes += size;
-  else if (size > 0) ranges.push({ first: offset, bytes: size });
 }
 
 /** In the order that `FragmentDescription.samples` has. */

@@ -1,8 +1,7 @@
 export { createLayout, PROGRESSIVE_FILE_TYPE } from './create-layout.ts';
 export { extendHeader } from './extend-header.ts';
 export { type FragmentPatch, patchFragment } from './fragment-patch.ts';
-export { fragmentTrack } from './fragmented-layout.ts';
-export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';
+export { type FragmentedTrack, fragmentTrack, type OutputFragment } from './fragmented-track.ts';
 export {
   type Extent,
   firstSequence,
@@ -13,7 +12,6 @@ export {
   type LayoutTrack,
   MAX_MOOFS,
   packLayout,
-  type SourceIndex,
   toLayoutTrack,
   unpackLayout,
 } from './layout.ts';
@@ -25,12 +23,21 @@ export {
   MAX_FRAGMENTS,
   type PackedSource,
   packSource,
+  type SourceIndex,
   textTracks,
   timeFragments,
   unpackSource,
   weighSource,
 } from './layout-source.ts';
 export { nameSounds, type SoundName } from './name-sound.ts';
+export {
+  arrangeMuxedPlace,
+  type FramedPlace,
+  type MuxedPlaceRequest,
+  type ReadFragment,
+  weighMuxedPlace,
+} from './place-frame.ts';
+export { type PackedPlaceTrack, type PlaceFragment, placeFragments, placesSpan } from './place-table.ts';
 export {
   addMedia,
   bytesOf,

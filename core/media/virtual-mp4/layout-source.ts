@@ -12,6 +12,9 @@ import type { Span } from '../skipping/index.ts';
 import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../timed-text/index.ts';
 import type { SoundName } from './name-sound.ts';
 
+/** Index of a source, from 0: of a pair, 0 has the video, 1 the audio; those of further languages follow. */
+export type SourceIndex = number;
+
 /** What a layout needs of a source. */
 export interface LayoutSource {
   /** The index of the content of its `moov`. */

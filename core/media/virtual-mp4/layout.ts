@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { SourceIndex } from './layout-source.ts';
+import { type PackedPlaceTrack, placeTrackBytes } from './place-table.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 3;
-
-/** Index of a source, from 0: of a pair, 0 has the video, 1 the audio; those of further languages follow. */
-export type SourceIndex = number;
+export const LAYOUT_VERSION = 4;
 
 /** Consecutive bytes of the output that come from one place. Offsets and lengths in bytes. */
 export interface Extent {
@@ -16,12 +15,13 @@ export interface Extent {
   readonly bytes: number;
   /**
    * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `fragment`: a fragment of a source whose
-   * `moof` is patched in place. `page`: packets of a source behind a header of the layout, which gets their checksum.
+   * `moof` is patched in place. `page`: packets of a source behind a header of the layout, which gets their checksum. `place`:
+   * a fragment of samples of several sources, which is arranged when they are read.
    */
-  readonly kind: 'own' | 'samples' | 'fragment' | 'page';
-  /** The source; 0 for `own`. */
+  readonly kind: 'own' | 'samples' | 'fragment' | 'page' | 'place';
+  /** The source; 0 for `own`, and of a place that of the video. */
   readonly source: SourceIndex;
-  /** Offset in the source, or in the layout's own bytes. */
+  /** Offset in the source, or in the layout's own bytes; of a place, its number. */
   readonly sourceOffset: number;
   /** Offset of the header of a page in the layout's own bytes. */
   readonly headerOffset: number;
@@ -59,6 +59,8 @@ export interface LayoutData {
   /** Digest of all bytes that describe the media: `own` and the tables that are read from the sources. */
   readonly fingerprint: string;
   readonly table: ExtentTable;
+  /** What the places are made of, by track of the output; empty: there are none. */
+  readonly placeTracks: readonly PackedPlaceTrack[];
 }
 
 /** A file whose every byte is known from the headers of its sources. */
@@ -83,7 +85,7 @@ export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
 
 /** Five days of chunks of one second, of two tracks, or seventeen hours of seventeen. Files whose samples lie apart have one for each. */
 const MAX_EXTENTS = 1_000_000;
-const KINDS = ['own', 'samples', 'fragment', 'page'] as const;
+const KINDS = ['own', 'samples', 'fragment', 'page', 'place'] as const;
 /** Bytes of an extent in the typed arrays. */
 const EXTENT_BYTES = 8 + 8 + 8 + 1 + 1;
 
@@ -100,6 +102,7 @@ export class LayoutBuilder {
   readonly #fingerprint = createHash('sha256');
   #mediaStart = 0;
   #sourceCount = 1;
+  #placeTracks: readonly PackedPlaceTrack[] = [];
 
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
@@ -153,11 +156,20 @@ export class LayoutBuilder {
     { header, bytes }: { readonly header: Buffer; readonly bytes: number },
   ): void {
     this.#add(3, source, sourceOffset);
-    this.#headers[this.count - 1] = this.#ownBytes;
-    this.#own.push(header);
-    this.#fingerprint.update(header);
-    this.#ownBytes += header.length;
+    this.#headers[this.count - 1] = this.keep(header);
     this.#size += header.length + bytes;
+  }
+
+  /** What the places that are added are made of. */
+  setPlaceTracks(tracks: readonly PackedPlaceTrack[]): void {
+    this.#placeTracks = tracks;
+    for (const { source } of tracks) this.#sourceCount = Math.max(this.#sourceCount, source + 1);
+  }
+
+  /** @param number of the place, from 0 */
+  addPlace(number: number, bytes: number): void {
+    this.#add(4, 0, number);
+    this.#size += bytes;
   }
 
   build(tracks: Layout['tracks']): Layout {
@@ -168,6 +180,7 @@ export class LayoutBuilder {
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
       fingerprint: this.#fingerprint.digest('base64url'),
+      placeTracks: this.#placeTracks,
       table: {
         starts: Float64Array.from(this.#starts),
         sourceOffsets: Float64Array.from(this.#sourceOffsets),
@@ -176,6 +189,15 @@ export class LayoutBuilder {
         headers: Float64Array.from(this.#headers),
       },
     });
+  }
+
+  /** Keeps bytes that are not bytes of the output. Returns their offset in the own ones. */
+  keep(bytes: Buffer): number {
+    const offset = this.#ownBytes;
+    this.#own.push(bytes);
+    this.#fingerprint.update(bytes);
+    this.#ownBytes += bytes.length;
+    return offset;
   }
 
   #add(kind: number, source: SourceIndex, sourceOffset: number): void {
@@ -200,8 +222,8 @@ interface ExtentTable {
 
 /** What a layout consists of, without its functions. */
 export function packLayout(layout: LayoutData): LayoutData {
-  const { size, tracks, sourceCount, own, mediaStart, fingerprint, table } = layout;
-  return { size, tracks, sourceCount, own, mediaStart, fingerprint, table };
+  const { size, tracks, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
+  return { size, tracks, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
 }
 
 /** The layout that some data describes. */
@@ -227,7 +249,8 @@ export function unpackLayout(data: LayoutData): Layout {
   return {
     ...data,
     count,
-    memoryBytes: own.length + count * EXTENT_BYTES,
+    memoryBytes:
+      own.length + count * EXTENT_BYTES + data.placeTracks.reduce((sum, track) => sum + placeTrackBytes(track), 0),
     extent,
     findExtent(source, from, to) {
       const step = from <= to ? 1 : -1;

@@ -1,6 +1,7 @@
 import { fullBox, integers, LARGE_BOX_HEADER_BYTES, type SampleTable, u32, u64 } from '../isobmff/index.ts';
 import type { TextChunk, TextTrack } from '../timed-text/index.ts';
-import type { LayoutBuilder, SourceIndex } from './layout.ts';
+import type { LayoutBuilder } from './layout.ts';
+import type { SourceIndex } from './layout-source.ts';
 
 /** Players read whole chunks: with chunks of many seconds, a seek reads megabytes that are discarded. */
 export const MAX_CHUNK_SECONDS = 1;

@@ -23,6 +23,7 @@ import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/pa
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';
 import { type Opening, toReadError } from '../representation.ts';
+import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import {
   HEADER_RANGE,
   type KnownLayout,
@@ -152,6 +153,7 @@ export interface LayoutCaches {
   readonly pairs: LayoutCache<PairRequest>;
   readonly parts: LayoutCache<PartRequest, ClipLayout>;
   readonly presentations: LayoutCache<PresentationRequest, HlsLayout>;
+  readonly places: PlaceCache;
 }
 
 const MAX_PAIR_BYTES = 64 * 1024 * 1024;
@@ -166,6 +168,7 @@ export const createLayoutCaches = (): LayoutCaches => ({
   pairs: createLayoutCache({ maxMemoryBytes: MAX_PAIR_BYTES, layOut: layOutPair }),
   parts: createLayoutCache({ maxMemoryBytes: MAX_PART_BYTES, layOut: layOutPart }),
   presentations: createLayoutCache({ maxMemoryBytes: MAX_PRESENTATION_BYTES, layOut: layOutPresentation }),
+  places: createPlaceCache(),
 });
 
 const packAll = (files: readonly OpenFile[]) => files.map(({ header }) => packSource(header));

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { createSlices } from '../../../core/concurrency/index.ts';
 import { checkedPage, oggHeaderBytes } from '../../../core/media/ogg/index.ts';
-import type { Extent, Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
+import { type Extent, type Layout, placesSpan, type SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { FileSource } from '../../source/index.ts';
 import { ByteReader } from './byte-reader.ts';
+import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
@@ -12,6 +13,7 @@ const HIGH_WATER_MARK_BYTES = 64 * 1024;
 const OWN_CHUNK_BYTES = 64 * 1024;
 /** Shorter pieces are joined to chunks of `OWN_CHUNK_BYTES`: a hostile file has many samples of one byte each. */
 const MIN_CHUNK_BYTES = 1024;
+const MIN_PLACES_AHEAD = 1;
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
 
@@ -32,13 +34,43 @@ export interface LayoutStreamOptions {
   readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<SizedFile>;
   /** The client whose share of parsing is used. @default the service itself */
   readonly client?: string;
+  /** Where its places are kept, and by what name. @default for this stream only */
+  readonly places?: { readonly cache: PlaceCache; readonly id: string };
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
-export const findFirstRead = (layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined =>
-  splitAtMedia(layout, range)
+export function findFirstRead(layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined {
+  const places = placesOf(layout, range);
+  if (places) return findPlaceRead(layout, source, places.first, places.last);
+  return splitAtMedia(layout, range)
     .map((part) => findSourceSpan(layout, source, part))
     .find((span) => span !== undefined);
+}
+
+/** The numbers of the places that a range has bytes of, both included; undefined when it has none. */
+export function placesOf(layout: Layout, { first, last }: SourceSpan): SourceSpan | undefined {
+  if (layout.placeTracks.length === 0 || last < layout.mediaStart) return undefined;
+  const numberAt = (offset: number, step: 1 | -1): number => {
+    const { index } = layout.extentAt(offset);
+    for (let at = index; at >= 0 && at < layout.count; at += step) {
+      const { kind, sourceOffset } = layout.extent(at);
+      if (kind === 'place') return sourceOffset;
+    }
+    return -1;
+  };
+  const places = { first: numberAt(Math.max(first, layout.mediaStart), 1), last: numberAt(last, -1) };
+  return places.first < 0 || places.last < places.first ? undefined : places;
+}
+
+/** The sources that some places need. */
+const sourcesOf = ({ placeTracks, sourceCount }: Layout, places: SourceSpan): readonly SourceIndex[] =>
+  Array.from({ length: sourceCount }, (_, source) => source).filter((source) =>
+    placesSpan(placeTracks, source, places),
+  );
+
+/** What is read first of a source for a place and the next one. @param last number of the last place of the range */
+const findPlaceRead = ({ placeTracks }: Layout, source: SourceIndex, place: number, last: number) =>
+  placesSpan(placeTracks, source, { first: place, last: Math.min(last, place + MIN_PLACES_AHEAD) });
 
 /** Reads a range of a layout, with only the bytes of each source that the range needs. */
 export class LayoutStream extends Readable {
@@ -145,15 +177,62 @@ export class LayoutStream extends Readable {
     last,
     openSource,
     client,
+    places = { cache: createPlaceCache(), id: '' },
   }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
+    const parsing = { client, signal: this.#ended.signal };
+    if (layout.placeTracks.length > 0) {
+      const readerOf = this.#openOnDemand(layout, { first, last }, openSource);
+      const needed = placesOf(layout, { first, last });
+      // The status of the response depends on whether the sources can be opened.
+      if (needed && !places.cache.has(places.id, needed.first))
+        await Promise.all(sourcesOf(layout, needed).map(readerOf(needed.first)));
+      yield* generatePlaces(layout, { first, last }, (extent, at, maxBytes) =>
+        places.cache
+          .get(places.id, layout, extent.sourceOffset, extent.bytes)
+          .read(at - extent.start, maxBytes, readerOf(extent.sourceOffset), parsing),
+      );
+      return;
+    }
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
       ...part,
       readers: this.#openReaders(layout, part, openSource),
     }));
     // The status of the response depends on whether the sources can be opened.
     await Promise.all(parts.flatMap(({ readers }) => readers));
-    const parsing = { client, signal: this.#ended.signal };
     for (const part of parts) yield* generatePart(layout, part, parsing);
+  }
+
+  /**
+   * Readers for the places of a range, each opened when a place is not in the cache. Players leave after a place: at first no more than
+   * one place ahead is read, then as many as have been.
+   * @returns the readers for a place, by source
+   */
+  #openOnDemand(layout: Layout, range: SourceSpan, openSource: LayoutStreamOptions['openSource']) {
+    const { first, last } = placesOf(layout, range) ?? { first: 0, last: 0 };
+    const readers: Promise<ByteReader>[] = [];
+    let current = first;
+    const endOf = (source: SourceIndex) => {
+      const ahead = Math.max(MIN_PLACES_AHEAD, current - first);
+      const span = placesSpan(layout.placeTracks, source, { first: current, last: Math.min(last, current + ahead) });
+      return (span?.last ?? -1) + 1;
+    };
+    return (number: number) => {
+      current = number;
+      return (source: SourceIndex) => {
+        readers[source] ??= openSource(
+          source,
+          findPlaceRead(layout, source, number, last) ?? { first: 0, last: 0 },
+        ).then((file) =>
+          this.#addReader(
+            new ByteReader(file, (position) => {
+              const end = endOf(source);
+              return position < end ? end : position + EXTRA_READ_BYTES;
+            }),
+          ),
+        );
+        return readers[source];
+      };
+    };
   }
 
   /** A reader for each source that has bytes of a part. */
@@ -169,8 +248,12 @@ export class LayoutStream extends Readable {
 
   #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
     const readEnd = (position: number) => (position <= last ? last + 1 : position + EXTRA_READ_BYTES);
-    const reader = new ByteReader(file, readEnd);
+    const reader = this.#addReader(new ByteReader(file, readEnd));
     reader.seek(first);
+    return reader;
+  }
+
+  #addReader(reader: ByteReader): ByteReader {
     this.#readers.push(reader);
     if (this.destroyed) reader.destroy();
     return reader;
@@ -209,6 +292,25 @@ async function* generatePart(
       }
     }
     at = end;
+  }
+}
+
+type ReadPlace = (place: Extent, at: number, maxBytes: number) => Promise<Buffer>;
+
+async function* generatePlaces(layout: Layout, { first, last }: SourceSpan, read: ReadPlace): AsyncGenerator<Buffer> {
+  for (let at = first; at <= last; ) {
+    const extent = layout.extentAt(at);
+    const end = Math.min(extent.start + extent.bytes, last + 1);
+    if (extent.kind === 'own') {
+      yield* copyOwnBytes(layout.own, extent.sourceOffset + at - extent.start, end - at);
+      at = end;
+    }
+    while (at < end) {
+      const chunk = await read(extent, at, Math.min(end - at, OWN_CHUNK_BYTES));
+      // Not afterwards: its reader releases its memory.
+      at += chunk.length;
+      yield chunk;
+    }
   }
 }
 

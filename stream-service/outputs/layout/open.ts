@@ -19,6 +19,7 @@ import {
 } from '../representation.ts';
 import { type LayoutCaches, loadLayout, OtherCodec, trackOf, type Wanted } from './layout-caches.ts';
 import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
+import type { PlaceCache } from './muxed-places.ts';
 import { openPlaylist, presentationOf, refusePresentation, withoutQuotes } from './open-playlist.ts';
 import { type LayoutPlan, NoSuchFile, nameClip, type PairPlan, type PartPlan } from './plan.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
@@ -62,7 +63,7 @@ export async function openLayout(
 async function openMedia<Request extends LayoutRequest, L extends Layout>(
   plan: LayoutPlan,
   wanted: Wanted<Request, L>,
-  { recordSize, isProbed }: LayoutDependencies,
+  { layouts, recordSize, isProbed }: LayoutDependencies,
 ): Promise<Representation | MuxPlan | RemuxPlan> {
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const known = await loadLayout(wanted);
@@ -71,7 +72,7 @@ async function openMedia<Request extends LayoutRequest, L extends Layout>(
     const head = headOf(plan, known);
     if (plan.of === 'pair' && Object.keys(plan.extras).length === 0) recordSize(plan.found, known.layout.size);
     if (wanted.opening.isForHead) return { ...head, read: unread };
-    const read = await openSources(known, wanted, isProbed);
+    const read = await openSources(known, wanted, layouts.places, isProbed);
     if (read) return { ...head, read };
     wanted.cache.delete(wanted.request);
   }
@@ -108,6 +109,7 @@ function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxP
 async function openSources<Request extends LayoutRequest, L extends Layout>(
   known: KnownLayout<L>,
   { found, opening, cache, request }: Wanted<Request, L>,
+  places: PlaceCache,
   isProbed: (track: Track) => boolean = () => false,
 ): Promise<Representation['read'] | undefined> {
   const { session, openSource, range } = opening;
@@ -127,7 +129,12 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
 
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
-  const isFirst = (index: SourceIndex) => extent !== undefined && extent.kind !== 'own' && extent.source === index;
+  // What is in the cache has been read from the files of the layout.
+  const isCached = extent?.kind === 'place' && places.has(known.etag, extent.sourceOffset);
+  const isFirst = (index: SourceIndex) =>
+    extent !== undefined &&
+    !isCached &&
+    (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
     request.sources.map(async (index) => {
       if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
@@ -138,5 +145,7 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   );
   if (fits.includes(false)) return undefined;
   const { client } = session;
-  return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, client, openSource: openFitting });
+  const cached = { cache: places, id: known.etag };
+  return (first, last = layout.size - 1) =>
+    new LayoutStream({ layout, first, last, client, openSource: openFitting, places: cached });
 }

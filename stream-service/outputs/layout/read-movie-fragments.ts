@@ -57,7 +57,11 @@ export async function readMovieFragments(
   }
 }
 
-async function readMoofs(reader: ByteReader, entry: FragmentEntry): Promise<MovieFragment[]> {
+/** The `moof` boxes of a fragment. @throws as `readMovieFragments` */
+export async function readMoofs(
+  reader: ByteReader,
+  entry: Pick<FragmentEntry, 'offset' | 'bytes'>,
+): Promise<MovieFragment[]> {
   const found: MovieFragment[] = [];
   for await (const box of readFragmentBoxes(reader, entry)) {
     if (box.type !== 'moof') continue;

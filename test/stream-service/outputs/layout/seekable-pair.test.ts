@@ -99,7 +99,7 @@ describe('Media with the key of a pair', () => {
   it.each([
     ['indexed.mp4', 'indexed.m4a'],
     ['long-video.mp4', 'long-audio.m4a'],
-  ])('reads at most one fragment of %s and %s more than it sends', async (video, audio) => {
+  ])('reads at most one place of %s and %s more than it sends', async (video, audio) => {
     const started = await startFiles(video, audio);
     const { media: url } = started;
     const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
@@ -111,8 +111,8 @@ describe('Media with the key of a pair', () => {
         const first = Math.floor((size * part) / 12);
         const before = readBytes();
         await sendRequest(url, { headers: { range: `bytes=${first}-${first + sent - 1}` } });
-        // The largest fragments have 1 s of video at 160 kbit/s and 5 s of audio at 64 kbit/s.
-        expect(readBytes() - before - sent).toBeLessThan(120_000);
+        // A range may begin and end within a place: 1 s of video at 160 kbit/s and the fragments of its audio, 5 s at 64 kbit/s.
+        expect(readBytes() - before - sent).toBeLessThan(200_000);
       }
     }
   });

@@ -1,0 +1,197 @@
+import { audioFamily } from '../codecs/index.ts';
+import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { PlaceSource, SourceFragment } from './place-source.ts';
+import type { PackedPlaceTrack, Piece, PlaceTrackFacts } from './place-table.ts';
+
+/**
+ * A fragmented output: places of known size, each with one fragment of the video and the audio of its time. Only the headers of the
+ * sources are needed for it.
+ */
+export interface PlacePlan {
+  /** Units per second of all tracks of the output. */
+  readonly timescale: number;
+  readonly places: readonly Place[];
+  /** By track of the output. */
+  readonly tracks: readonly PlaceTrack[];
+  /** Seconds by which the presentation begins later than in its sources, whose edit lists are not kept. */
+  readonly delaySeconds: number;
+}
+
+export interface Place {
+  readonly bytes: number;
+  /** Of its first video sample, in units of the output. */
+  readonly time: number;
+  readonly duration: number;
+  readonly accessPoint: number;
+}
+
+/** What the places have of a track. */
+export interface PlaceTrack extends PlaceTrackFacts {
+  readonly fragments: readonly SourceFragment[];
+  /** The pieces of each fragment, in order; a fragment has at least one. */
+  readonly pieces: readonly (readonly Piece[])[];
+  /** The pieces of each place; those of one fragment follow each other. */
+  readonly places: readonly (readonly PieceIndex[])[];
+}
+
+export interface PieceIndex {
+  readonly fragment: number;
+  readonly piece: number;
+}
+
+/** More than any place needs besides its samples and their fields: `moof`, `mfhd`, the header of `mdat`; `traf`, `tfhd`, `tfdt`, `trun`. */
+const PLACE_BYTES = 32;
+const PLACE_TRACK_BYTES = 84;
+/** What a piece may have above its share of the fragment: bit rates vary. */
+const MARGIN = 0.1;
+/** Fields of one sample, and a box header. */
+const ROW_BYTES = 24;
+/** Pictures that may be decoded before the one that an open group of pictures begins with. */
+const LEADING_PICTURES = 3;
+/** What players can seek to, as a whole. */
+const MAX_PLACE_BYTES = 32 * 1024 * 1024;
+const MAX_UINT32 = 0xffff_ffff;
+const MAX_TIMESCALE = 0x7fff_ffff;
+
+/**
+ * @param sources the video, then the audio. Audio of the video's own file has its fragments
+ * @throws UnsupportedMp4
+ */
+export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): PlacePlan {
+  const [video, ...audio] = sources;
+  const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
+  const delaySeconds = Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
+  const shiftOf = ({ hiddenSeconds }: PlaceSource) => delaySeconds - hiddenSeconds;
+  const leadSeconds = hasOpenGroups(video) ? LEADING_PICTURES * video.sampleSeconds : 0;
+  const starts = video.fragments.map(({ time }) => time / video.header.timescale + shiftOf(video) - leadSeconds);
+  const bytes = video.fragments.map(({ placeBytes }) => PLACE_BYTES + PLACE_TRACK_BYTES * sources.length + placeBytes);
+  const whole = (source: PlaceSource) => ({
+    pieces: source.fragments.map(({ placeBytes }) => [{ until: Number.POSITIVE_INFINITY, budget: placeBytes }]),
+    places: source.fragments.map((_, fragment) => [{ fragment, piece: 0 }]),
+  });
+  const cut = [
+    whole(video),
+    ...audio.map((source) =>
+      source.source === video.source
+        ? whole(source)
+        : cutAtPlaces(source, {
+            starts: starts.map((start) => (start - shiftOf(source)) * source.header.timescale),
+            bytes,
+          }),
+    ),
+  ];
+  if (bytes.some((each) => each > MAX_PLACE_BYTES)) throw new UnsupportedMp4('Fragment too large');
+  const units = [...starts, lastEnd(video) + shiftOf(video) - leadSeconds].map((seconds) =>
+    Math.max(0, Math.round(seconds * timescale)),
+  );
+  return {
+    timescale,
+    delaySeconds,
+    places: video.fragments.map(({ accessPoint }, index) => {
+      const duration = (units[index + 1] ?? 0) - (units[index] ?? 0);
+      if (duration < 0 || duration > MAX_UINT32) throw new UnsupportedMp4('Duration of a fragment out of range');
+      return { bytes: bytes[index] ?? 0, time: units[index] ?? 0, duration, accessPoint };
+    }),
+    tracks: sources.map((source, index) => ({
+      source: source.source,
+      sourceId: source.header.id,
+      defaults: source.header.fragmentDefaults ?? Buffer.alloc(16),
+      factor: timescale / source.header.timescale,
+      shift: Math.round(shiftOf(source) * timescale),
+      fragments: source.fragments,
+      pieces: cut[index]?.pieces ?? [],
+      places: cut[index]?.places ?? [],
+    })),
+  };
+}
+
+/** Seconds of the track's own decode times. */
+export function lastEnd({ fragments, header }: PlaceSource): number {
+  const last = fragments.at(-1);
+  return last ? (last.time + last.duration) / header.timescale : 0;
+}
+
+/**
+ * Assigns the samples of each fragment to the places of their time. What their samples have of a budget is known only when they are
+ * read: see `cutPieces`.
+ * @param starts of the places, in units of the track
+ * @param bytes of the places, to which the budgets are added
+ */
+function cutAtPlaces(
+  { fragments, header }: PlaceSource,
+  { starts, bytes }: { readonly starts: readonly number[]; readonly bytes: number[] },
+): Pick<PlaceTrack, 'pieces' | 'places'> {
+  const places: PieceIndex[][] = starts.map(() => []);
+  const largest = largestSampleBytes(header);
+  let place = 0;
+  const pieces = fragments.map(({ time, duration, placeBytes }, fragment) => {
+    const list: Piece[] = [];
+    const end = time + duration;
+    while ((starts[place + 1] ?? Number.POSITIVE_INFINITY) <= time) place += 1;
+    for (let from = time; ; place += 1) {
+      const next = starts[place + 1] ?? Number.POSITIVE_INFINITY;
+      const isLast = next >= end;
+      const share = duration > 0 ? (Math.min(next, end) - from) / duration : 1;
+      const isWhole = isLast && list.length === 0;
+      const budget = isWhole
+        ? placeBytes
+        : Math.min(placeBytes, Math.ceil(placeBytes * share * (1 + MARGIN)) + largest + ROW_BYTES);
+      places[place]?.push({ fragment, piece: list.length });
+      bytes[place] = (bytes[place] ?? 0) + budget;
+      list.push({ until: isLast ? Number.POSITIVE_INFINITY : next, budget });
+      if (isLast) return list;
+      from = next;
+    }
+  });
+  return { pieces, places };
+}
+
+/** What no sample of a codec exceeds. */
+function largestSampleBytes({ sampleDescriptions }: TrackHeader): number {
+  const entry = sampleDescriptions.toString('latin1', 20, 24);
+  // `channelcount` of the sample entry (ISO/IEC 14496-12 §12.2.3). AAC has at most 6,144 bits a channel.
+  if (entry === 'mp4a') return Math.max(2, sampleDescriptions.readUInt16BE(40)) * 768;
+  return ['flac', 'alac'].includes(audioFamily(entry) ?? '') || entry === 'fLaC' || entry === 'alac' ? 64 * 1024 : 4096;
+}
+
+/** `SAP_type` 2 or 3 (§8.16.3): pictures that are decoded after the first one are shown before it. */
+const hasOpenGroups = ({ fragments }: PlaceSource): boolean =>
+  fragments.some(({ accessPoint }) => [2, 3].includes((accessPoint >>> 28) & 7));
+
+/**
+ * One unit of time for all tracks. Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which
+ * it does not convert: with other units it reads on at another place, and seconds of both are missing.
+ */
+function commonTimescale(timescales: readonly number[]): number {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  const common = timescales.reduce((a, b) => (a / divisor(a, b)) * b, 1);
+  if (common > MAX_TIMESCALE) throw new UnsupportedMp4('No common time scale');
+  return common;
+}
+
+/** @param addOwn adds bytes to the layout's own ones, and returns their offset there */
+export function packPlaceTrack(track: PlaceTrack, addOwn: (bytes: Buffer) => number): PackedPlaceTrack {
+  const { source, sourceId, defaults, factor, shift, fragments, pieces, places } = track;
+  const countBefore = (lists: readonly (readonly unknown[])[]) => {
+    const counts = new Uint32Array(lists.length + 1);
+    for (const [index, list] of lists.entries()) counts[index + 1] = (counts[index] ?? 0) + list.length;
+    return counts;
+  };
+  const packed = fragments.flatMap(({ offset, bytes, moof }) => [
+    offset,
+    bytes,
+    moof ? addOwn(moof) : 0,
+    moof?.length ?? 0,
+  ]);
+  return {
+    source,
+    sourceId,
+    defaults: Buffer.alloc(defaults.length, defaults),
+    factor,
+    shift,
+    fragments: Float64Array.from(packed),
+    firstPieces: countBefore(pieces),
+    pieces: Float64Array.from(pieces.flat().flatMap(({ until, budget }) => [until, budget])),
+    places: countBefore(places),
+  };
+}

@@ -1,0 +1,115 @@
+import type { SourceIndex } from './layout-source.ts';
+
+/** A part of a fragment that belongs to one place. */
+export interface Piece {
+  /** Units of the track: samples that end later are not of this piece. Infinite for the last one. */
+  readonly until: number;
+  /** Bytes that it has in its place. */
+  readonly budget: number;
+}
+
+/** What is known of the samples of a track before they are read. */
+export interface PlaceTrackFacts {
+  readonly source: SourceIndex;
+  /** Track id in the source, and 16 bytes of its `trex`. */
+  readonly sourceId: number;
+  readonly defaults: Buffer;
+  /** Units of the output for one of the track, and those that are added to the decode time. */
+  readonly factor: number;
+  readonly shift: number;
+}
+
+/** A track of the places of a layout, in a form that can be cloned fast. */
+export interface PackedPlaceTrack extends PlaceTrackFacts {
+  /** By fragment: offset and bytes in the source, offset and bytes of its `moof` in the layout's own bytes (0 bytes: in the source). */
+  readonly fragments: Float64Array;
+  /** By fragment: the index of its first piece; one more for the end. */
+  readonly firstPieces: Uint32Array;
+  /** By piece: `until` and `budget`. */
+  readonly pieces: Float64Array;
+  /** By place: the index of its first piece; one more for the end. */
+  readonly places: Uint32Array;
+}
+
+const FRAGMENT_FIELDS = 4;
+const PIECE_FIELDS = 2;
+
+/** Bytes of memory. */
+export const placeTrackBytes = ({ fragments, firstPieces, pieces, places }: PackedPlaceTrack): number =>
+  fragments.byteLength + firstPieces.byteLength + pieces.byteLength + places.byteLength;
+
+/** A fragment of which a place has samples. */
+export interface PlaceFragment {
+  readonly index: number;
+  readonly first: number;
+  readonly bytes: number;
+  /** In the layout's own bytes; undefined: the source has it. */
+  readonly moof: { readonly offset: number; readonly bytes: number } | undefined;
+  /** All pieces of the fragment, and those that the place has: from one to another, both included. */
+  readonly pieces: readonly Piece[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The fragments of which a place has samples, in order; there may be none. */
+export function placeFragments(track: PackedPlaceTrack, place: number): readonly PlaceFragment[] {
+  const { fragments, firstPieces, pieces, places } = track;
+  const found: PlaceFragment[] = [];
+  const end = places[place + 1] ?? 0;
+  for (let piece = places[place] ?? 0; piece < end; ) {
+    const index = fragmentOf(firstPieces, piece);
+    const [first, next] = [firstPieces[index] ?? 0, firstPieces[index + 1] ?? 0];
+    const [offset = 0, bytes = 0, moofOffset = 0, moofBytes = 0] = fragments.subarray(
+      index * FRAGMENT_FIELDS,
+      (index + 1) * FRAGMENT_FIELDS,
+    );
+    found.push({
+      index,
+      first: offset,
+      bytes,
+      moof: moofBytes > 0 ? { offset: moofOffset, bytes: moofBytes } : undefined,
+      pieces: Array.from({ length: next - first }, (_, at) => {
+        const [until = 0, budget = 0] = pieces.subarray((first + at) * PIECE_FIELDS, (first + at + 1) * PIECE_FIELDS);
+        return { until, budget };
+      }),
+      from: piece - first,
+      to: Math.min(end, next) - 1 - first,
+    });
+    piece = next;
+  }
+  return found;
+}
+
+/** The fragment that has a piece: the last one whose first piece is not after it. */
+function fragmentOf(firstPieces: Uint32Array, piece: number): number {
+  let low = 0;
+  for (let high = firstPieces.length - 2; low < high; ) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((firstPieces[middle] ?? 0) <= piece) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * Where the fragments of a source are that some places need, as one span; undefined when they need none.
+ * @param last index of the last place, included
+ */
+export function placesSpan(
+  tracks: readonly PackedPlaceTrack[],
+  source: SourceIndex,
+  { first, last }: { readonly first: number; readonly last: number },
+): { readonly first: number; readonly last: number } | undefined {
+  const spans = tracks
+    .filter((track) => track.source === source)
+    .flatMap((track) => {
+      const { places, pieces } = track;
+      const [from, to] = [places[first] ?? 0, (places[last + 1] ?? 0) - 1];
+      if (to < from || pieces.length === 0) return [];
+      const at = (piece: number) => fragmentOf(track.firstPieces, piece) * FRAGMENT_FIELDS;
+      const end = (track.fragments[at(to)] ?? 0) + (track.fragments[at(to) + 1] ?? 0);
+      return [{ first: track.fragments[at(from)] ?? 0, last: end - 1 }];
+    });
+  if (spans.length === 0) return undefined;
+  return { first: Math.min(...spans.map((span) => span.first)), last: Math.max(...spans.map((span) => span.last)) };
+}

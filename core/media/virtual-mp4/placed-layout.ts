@@ -1,0 +1,171 @@
+import {
+  BOX_HEADER_BYTES,
+  boxHeader,
+  FRAGMENTED_FILE_TYPE,
+  fullBox,
+  listTrackKinds,
+  type OutputTrack,
+  UnsupportedMp4,
+  u32,
+  u64,
+  writeFragmentedMovie,
+} from '../isobmff/index.ts';
+import { type TextChunk, type TextTrack, textTables } from '../timed-text/index.ts';
+import { type Layout, LayoutBuilder } from './layout.ts';
+import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
+import { nameSounds } from './name-sound.ts';
+import { lastEnd, type PlacePlan, packPlaceTrack, planPlaces } from './place-plan.ts';
+import { type PlaceSource, readPlaceSource } from './place-source.ts';
+
+/** Players take the duration of the file from the `sidx`: they would cut longer audio off. */
+const MAX_DURATION_DIFFERENCE_SECONDS = 30;
+
+/**
+ * The layout of files of which at least one is fragmented: one `sidx`, and places of which each has a fragment of the video and the
+ * audio of its time (docs/decisions/muxed-places.md).
+ * @throws UnsupportedMp4, and Error when a file is truncated
+ */
+export function layOutPlaces(sources: readonly LayoutSource[], { tags, sounds, ...extras }: LayoutExtras): Layout {
+  const [video, ...audio] = readSources(sources);
+  if (!video) throw new UnsupportedMp4('No video');
+  const plan = planPlaces([video, ...audio]);
+  const { places, timescale, delaySeconds } = plan;
+  const tracks = nameSounds(
+    [video, ...audio].map((source) => toOutputTrack(source, plan)),
+    sounds,
+  );
+  const [{ durationSeconds: videoSeconds = 0 } = {}, ...others] = tracks;
+  if (others.some(({ durationSeconds }) => Math.abs(videoSeconds - durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS))
+    throw new UnsupportedMp4('Durations of the tracks differ');
+  const texts = textTracks(delayText(extras, delaySeconds), Math.max(...tracks.map((track) => track.durationSeconds)));
+  const starts = places.map(({ time }) => time / timescale);
+  const blocks = texts.flatMap((text) => cutTextBlocks(text, starts));
+  const after = Map.groupBy(blocks, ({ place }) => place);
+  const textBytes = places.map(
+    (_, number) => after.get(number)?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0,
+  );
+  const index = writeIndex(plan, textBytes);
+  const header = (mediaStart: number): Buffer => {
+    const offsets = new Map<TextBlock, number>();
+    let offset = mediaStart;
+    for (const [number, { bytes }] of places.entries()) {
+      offset += bytes;
+      for (const block of after.get(number) ?? []) {
+        offsets.set(block, offset);
+        offset += block.bytes.length;
+      }
+    }
+    const outputs = [...tracks, ...texts.map((text) => placeTextTrack(text, blocks, offsets))];
+    return Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(outputs, tags && [tags])]);
+  };
+  const layout = new LayoutBuilder();
+  layout.setPlaceTracks(plan.tracks.map((track) => packPlaceTrack(track, (bytes) => layout.keep(bytes))));
+  // Its length does not depend on where the media starts.
+  layout.addOwn(header(texts.length > 0 ? header(0).length + index.length : 0));
+  layout.addOwn(index);
+  layout.beginMedia();
+  for (const [number, { bytes }] of places.entries()) {
+    layout.addPlace(number, bytes);
+    for (const block of after.get(number) ?? []) layout.addOwn(block.bytes);
+  }
+  return layout.build([]);
+}
+
+/** The video of the first file; the audio of the others, or of the same one. */
+function readSources([first, ...others]: readonly LayoutSource[]): readonly PlaceSource[] {
+  if (!first) throw new TypeError('No source');
+  const kinds = listTrackKinds(first.movie);
+  const video = readPlaceSource(first, 0, 'vide');
+  if (others.length > 0) return [video, ...others.map((source, index) => readPlaceSource(source, index + 1, 'soun'))];
+  return kinds.includes('soun') ? [video, readPlaceSource(first, 0, 'soun')] : [video];
+}
+
+/** The track in units of the output, without its edit list. */
+function toOutputTrack(source: PlaceSource, { timescale, delaySeconds }: PlacePlan): OutputTrack {
+  const header = { ...source.header, timescale, edits: [], fragmentDefaults: undefined };
+  return { header, durationSeconds: lastEnd(source) + delaySeconds - source.hiddenSeconds };
+}
+
+/** What is shown so much later, but for chapters that begin with the presentation. */
+const delayText = ({ text, chapters }: Omit<LayoutExtras, 'tags' | 'sounds'>, seconds: number) => ({
+  text: text && {
+    ...text,
+    cues: text.cues.map((cue) => ({
+      ...cue,
+      startMs: cue.startMs + Math.round(seconds * 1000),
+      endMs: cue.endMs + Math.round(seconds * 1000),
+    })),
+  },
+  chapters: chapters?.map((chapter) => ({
+    ...chapter,
+    startSeconds: chapter.startSeconds && chapter.startSeconds + seconds,
+    endSeconds: chapter.endSeconds + seconds,
+  })),
+});
+
+/**
+ * `sidx` (ISO/IEC 14496-12 §8.16.3): its times are decode times in the units of the tracks. With presentation times, FFmpeg 5.1 begins
+ * one place early wherever it seeks. One only: ExoPlayer accepts no second one.
+ * @param textBytes by place: of the text after it
+ */
+function writeIndex({ places, timescale }: PlacePlan, textBytes: readonly number[]): Buffer {
+  const entries = places.map(({ bytes, duration, accessPoint }, index) =>
+    u32(bytes + (textBytes[index] ?? 0), duration, accessPoint),
+  );
+  const count = u32(entries.length); // `reserved` and `reference_count`, 16 bits each
+  return fullBox('sidx', 1, 0, u32(1, timescale), u64(places[0]?.time ?? 0), u64(0), count, ...entries);
+}
+
+/** Samples of a text track in an `mdat` of their own, between fragments. */
+interface TextBlock {
+  readonly track: TextTrack;
+  /** After which it is. */
+  readonly place: number;
+  /** In the output. */
+  readonly bytes: Buffer;
+  readonly chunks: readonly TextChunk[];
+}
+
+/**
+ * A text track in a fragmented file has its sample tables in `moov`, and its samples between the fragments: libavformat up to
+ * version 7 ignores the durations of samples in fragments, and so would show no text.
+ * @param starts of the places, in seconds
+ * @returns a block for each place in whose time text begins
+ */
+function cutTextBlocks(track: TextTrack, starts: readonly number[]): readonly TextBlock[] {
+  const blocks: TextBlock[] = [];
+  let next = 0;
+  for (const place of starts.keys()) {
+    const until = starts[place + 1] ?? Number.POSITIVE_INFINITY;
+    const chunks: TextChunk[] = [];
+    for (let chunk = track.chunks[next]; chunk && chunk.startSeconds < until; chunk = track.chunks[++next]) {
+      chunks.push(chunk);
+    }
+    if (chunks.length === 0) continue;
+    const content = chunks.map(({ bytes }) => bytes);
+    const size = content.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES);
+    blocks.push({ track, place, chunks, bytes: Buffer.concat([boxHeader('mdat', size), ...content], size) });
+  }
+  return blocks;
+}
+
+/**
+ * The track with the places of its samples.
+ * @param offsets of the blocks in the output
+ */
+function placeTextTrack(
+  track: TextTrack,
+  blocks: readonly TextBlock[],
+  offsets: ReadonlyMap<TextBlock, number>,
+): OutputTrack {
+  const own = blocks.filter((block) => block.track === track);
+  const chunkOffsets = own.flatMap((block) => {
+    let offset = (offsets.get(block) ?? 0) + BOX_HEADER_BYTES;
+    return block.chunks.map(({ bytes }) => {
+      const start = offset;
+      offset += bytes.length;
+      return start;
+    });
+  });
+  return { ...track, sampleTables: textTables(track, chunkOffsets) };
+}
