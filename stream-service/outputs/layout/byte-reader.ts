@@ -1,6 +1,8 @@
 import { finished, type Readable } from 'node:stream';
 import type { FileSource } from '../../source/index.ts';
 
+export type SizedFile = FileSource & { readonly size: number };
+
 /** Reading and discarding up to this many bytes costs less than another upstream request. */
 const MAX_SKIPPED_BYTES = 256 * 1024;
 /** Beyond this, the source's stream is paused: pausing it for every chunk costs as much as reading it. */
@@ -30,7 +32,7 @@ export class ByteReader {
   #resolveChange: () => void = () => undefined;
 
   /** @param readEnd offset where a read that starts at `position` ends. Bytes beyond it are read when they are taken. */
-  constructor(source: FileSource & { readonly size: number }, readEnd: (position: number) => number) {
+  constructor(source: SizedFile, readEnd: (position: number) => number) {
     this.#source = source;
     this.#readEnd = readEnd;
     this.size = source.size;

@@ -3,8 +3,7 @@ import { createSlices } from '../../../core/concurrency/index.ts';
 import { checkedPage, oggHeaderBytes } from '../../../core/media/ogg/index.ts';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
-import type { FileSource } from '../../source/index.ts';
-import { ByteReader } from './byte-reader.ts';
+import { ByteReader, type SizedFile } from './byte-reader.ts';
 import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 
@@ -16,8 +15,6 @@ const MIN_CHUNK_BYTES = 1024;
 const MIN_PLACES_AHEAD = 1;
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
-
-export type SizedFile = FileSource & { readonly size: number };
 
 /** Bytes of a file. Offsets, both included. */
 interface SourceSpan {

@@ -17,8 +17,9 @@ import {
   type RepresentationHead,
   unread,
 } from '../representation.ts';
+import type { SizedFile } from './byte-reader.ts';
 import { type LayoutCaches, loadLayout, OtherCodec, trackOf, type Wanted } from './layout-caches.ts';
-import { findFirstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
+import { findFirstRead, LayoutStream } from './layout-stream.ts';
 import type { PlaceCache } from './muxed-places.ts';
 import { openPlaylist, presentationOf, refusePresentation, withoutQuotes } from './open-playlist.ts';
 import { type LayoutPlan, NoSuchFile, nameClip, type PairPlan, type PartPlan } from './plan.ts';

@@ -9,9 +9,8 @@ import {
 } from '../../../core/media/virtual-mp4/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
-import { ByteReader } from './byte-reader.ts';
+import { ByteReader, type SizedFile } from './byte-reader.ts';
 import { collectFragments } from './collect-fragments.ts';
-import type { SizedFile } from './layout-stream.ts';
 
 /** A layout, and the files that it was made for. */
 export interface KnownLayout<L extends Layout = Layout> {

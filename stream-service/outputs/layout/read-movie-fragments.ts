@@ -1,8 +1,7 @@
 import { type MovieFragment, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import { type FragmentEntry, MAX_MOOFS } from '../../../core/media/virtual-mp4/index.ts';
 import { readFragmentBoxes, readMoof } from './box-reader.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { SizedFile } from './layout-stream.ts';
+import { ByteReader, type SizedFile } from './byte-reader.ts';
 
 /** Bytes of a read: most `moof` boxes fit. */
 const READ_BYTES = 8 * 1024;

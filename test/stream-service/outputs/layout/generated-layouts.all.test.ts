@@ -4,7 +4,7 @@ import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../core/media/i
 import { measureFragment } from '../../../../core/media/isobmff/fragment-samples.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';
 import { layOut, read, sized } from './layouts-in-memory.ts';

@@ -4,7 +4,7 @@ import { box, boxHeader, fullBox, indexMovie, parseBoxes, u32, u64 } from '../..
 import { writeMovie } from '../../../../core/media/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader } from '../../../../core/media/isobmff/track-header.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 
 const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 const CHUNK_BYTES = 256 * 1024;
