@@ -186,8 +186,13 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     const newest = await tryProviders(failures, (provider) =>
       provider.findNewest?.(signal).then((version) => ({ provider, version })),
     );
-    if (!newest && failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
-    if (!newest) return false;
+    if (!newest) {
+      if (failures.length === 0) return false;
+      const reason = failures.join('; ');
+      log.warn('Update check failed', { tool: name, reason });
+      onFailure(`Update check of ${name} failed: ${reason}`);
+      return false;
+    }
     const { provider, version } = newest;
     await warnOfSkipped(provider, version);
     const difference = compareVersions(version, kept);
