@@ -6,6 +6,9 @@ export const SEGMENT_FORMATS = { mp4: mp4Segments } as const satisfies Readonly<
 
 export type SegmentFormatName = keyof typeof SEGMENT_FORMATS;
 
+/** With the names of stored tables: a list that made no file may make one by another format. */
+export const FORMAT_NAMES = Object.keys(SEGMENT_FORMATS);
+
 export const segmentFormat = (name: SegmentFormatName): SegmentFormat => SEGMENT_FORMATS[name];
 
 /** The format of a segment by its first bytes; undefined: FFmpeg has to read it. */

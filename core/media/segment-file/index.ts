@@ -7,7 +7,7 @@ export {
   startSecondsOf,
   weighPlace,
 } from './file-layout.ts';
-export { recognizeFormat, type SegmentFormatName, segmentFormat } from './formats.ts';
+export { FORMAT_NAMES, recognizeFormat, type SegmentFormatName, segmentFormat } from './formats.ts';
 export { packTable, unpackTable } from './pack-table.ts';
 export {
   type Encoding,

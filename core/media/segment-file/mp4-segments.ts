@@ -189,9 +189,10 @@ function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }
 const endOf = ({ decodeTime, samples }: Run): number =>
   samples.reduce((end, { duration }) => end + duration, decodeTime);
 
-const toPlaceRun = ({ samples, decodeTime }: Run, index: number): Omit<PlaceRun, 'data'> => ({
+/** For its size, which no time is a part of. */
+const toPlaceRun = ({ samples }: Run, index: number): Omit<PlaceRun, 'data'> => ({
   samples,
-  decodeTime,
+  decodeTime: 0,
   trackId: index + 1,
   description: 1,
 });

@@ -14,6 +14,7 @@ import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import {
   type FileLayout,
+  FORMAT_NAMES,
   layOutFile,
   packTable,
   placeRequest,
@@ -108,7 +109,7 @@ export function createSegmentFiles({ state: table, lists, probesPerHost }: Segme
   /** Windows are not stored: other processes may not know their segments any more. */
   const stateFor = ({ track }: OpenRequest) => (track.window ? undefined : table);
   const nameOf = ({ track }: OpenRequest): AttachmentName =>
-    `places-${digestOf([VERSION, track.formatId]).slice(0, 22)}`;
+    `places-${digestOf([VERSION, FORMAT_NAMES, track.formatId]).slice(0, 22)}`;
 
   /** A table does not fit its list any more. */
   const forget = async (request: OpenRequest, isUnsupported: boolean): Promise<void> => {

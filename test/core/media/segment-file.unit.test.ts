@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { box, parseSegmentIndex, UnsupportedMp4, u32 } from '../../../core/media/isobmff/index.ts';
+import {
+  box,
+  indexContent,
+  measurePlace,
+  parseSegmentIndex,
+  parseTrackHeader,
+  UnsupportedMp4,
+  u32,
+  writeFragmentedMovie,
+  writePlace,
+} from '../../../core/media/isobmff/index.ts';
 import {
   createTable,
   type Encoding,
@@ -114,6 +124,18 @@ describe('segments of fragmented MP4', () => {
   ])('are refused with %s', (_, bytes, isWhole) =>
     expect(() => segmentFormat('mp4').inspect(head(bytes, isWhole))).toThrow(UnsupportedMp4),
   );
+
+  it('begin before 0 where an edit list leaves their first samples out', () => {
+    const table = createTable('mp4', listed([0], {}, encodingOf(12_800)));
+    const movie = indexContent(layOutFile(table, 0).header, 'file').require('moov');
+    const header = { ...parseTrackHeader(movie, 'vide'), edits: [{ duration: 0, mediaTime: 1024n, rate: 0x1_0000 }] };
+    const init = writeFragmentedMovie([{ header, durationSeconds: 0 }]);
+    const sample = { duration: 512, size: 100, compositionOffset: 1024, isSync: true };
+    const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
+    const bytes = writePlace(measurePlace([run]), 1, [run]);
+    const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
+    expect(facts).toMatchObject({ startTime: -1024, endTime: 0, startsWithSync: true });
+  });
 
   it('are read on until their first fragment is there', () => {
     const moof = Buffer.concat([u32(5000), Buffer.from('moof'), Buffer.alloc(64)]);

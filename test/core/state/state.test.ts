@@ -177,6 +177,16 @@ describeState('createState', (open) => {
       expect(await state.getAttachment('b', 'cover')).toHaveLength(0);
     });
 
+    it('can be stored again once they have been dropped', async () => {
+      const { state } = await open();
+      await state.putAttachment('a', 'cover', one);
+      await state.dropAttachment('a', 'cover');
+      await state.dropAttachment('a', 'places-1');
+      expect(await state.getAttachment('a', 'cover')).toBeUndefined();
+      expect(await state.getAttachment('a', 'places-1')).toBeUndefined();
+      expect(await state.putAttachment('a', 'cover', other)).toEqual(other);
+    });
+
     it('outlive the keys of their resource, and can be stored again once expired', async () => {
       const { state, clock } = await open();
       const resource = aResource(START);

@@ -17,6 +17,13 @@ import {
   readFragmentSamples,
   readTableSamples,
 } from '../../../core/media/mp4-clip/index.ts';
+import {
+  createTable,
+  makePlace,
+  placeRequest,
+  segmentFormat,
+  startSecondsOf,
+} from '../../../core/media/segment-file/index.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
 import * as seeds from '../seeds.ts';
@@ -130,6 +137,22 @@ export const mp4: FuzzTargets = {
       check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
     },
     errors: [UnsupportedMp4, Error],
+    seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
+    maxInlineBytes: 0,
+    maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
+  'segment-place': {
+    run(input) {
+      const head = { bytes: input, isWhole: true, size: input.length, encoding: undefined };
+      const facts = segmentFormat('mp4').inspect({ ...head, init: seeds.fragmentedMovie('vide') });
+      if ('neededBytes' in facts) return check(facts.neededBytes > input.length, 'Needs what is there');
+      const listed = { facts, segmentBytes: input.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+      const table = createTable('mp4', [listed]);
+      const place = makePlace(placeRequest(table, startSecondsOf(table), { index: 0, segment: input }));
+      check(place.length === table.places[0]?.bytes, 'A place of another size');
+    },
+    errors: [UnsupportedMp4],
     seeds: [seeds.FRAGMENT],
     maxBytes: 4 * MB,
     maxInlineBytes: 0,
