@@ -74,6 +74,7 @@ const OF_ONE_MACHINE = [
   'SOURCE_ADDRESSES',
   'METRICS_PORT',
   'METRICS_HOST',
+  'LOG_FORMAT',
 ];
 const OF_STREAMS = ['SEGMENT_PROBES', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only for single sites. */
@@ -170,6 +171,7 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'SOURCE_ADDRESSES',
       'METRICS_PORT',
       'METRICS_HOST',
+      'LOG_FORMAT',
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
       ...OF_THE_EDGE,
