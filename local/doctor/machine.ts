@@ -1,11 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from '../../core/config/index.ts';
 import { isDiskNearlyFull } from '../../core/state/sqlite/index.ts';
-import { listen } from '../process/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const OTHERS = 0o077;
@@ -39,30 +37,5 @@ async function checkFolder(subject: string, dir: string, { isPrivate = false } =
 }
 
 const firstExisting = (path: string): string => (existsSync(path) ? path : firstExisting(dirname(path)));
-
-/** Whether the service can listen, or runs already. */
-export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
-  const { ok, problem } = findingsOn('Port');
-  const server = createServer();
-  try {
-    await listen(server, { host, port });
-    return ok(`${host}:${port} is free`);
-  } catch (error) {
-    if (await isServiceAt(host, port)) return ok(`a service runs at ${host}:${port}`);
-    return problem(`${(error as Error).message}: stop what uses it, or set HOST or PORT`);
-  } finally {
-    server.close();
-  }
-}
-
-async function isServiceAt(host: string, port: number): Promise<boolean> {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
-  try {
-    const response = await fetch(`http://${name}:${port}/api/App`, { signal: AbortSignal.timeout(5_000) });
-    return (await response.text()).includes('"isHealthy"');
-  } catch {
-    return false;
-  }
-}
 
 const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);

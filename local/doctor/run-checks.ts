@@ -1,6 +1,6 @@
 import { readSettings, SettingError, type Settings } from '../../core/config/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { checkFolders, checkPort } from './machine.ts';
+import { checkFolders } from './machine.ts';
 import { checkExposure, checkOutgoing } from './network.ts';
 import { checkTools } from './programs.ts';
 
@@ -31,7 +31,6 @@ export async function* runChecks({
     ? warning(`.env has ${unknownVariables.join(', ')}, which is not a setting: see docs/settings.md`)
     : ok('valid');
   yield* await checkFolders(settings);
-  yield await checkPort(settings);
   yield checkExposure(settings);
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);

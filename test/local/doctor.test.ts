@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
-import { checkPort } from '../../local/doctor/machine.ts';
 import { checkExposure } from '../../local/doctor/network.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
-import { startService } from '../../local/service.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';
@@ -47,7 +45,7 @@ describe('runChecks', () => {
   it('stops at an invalid setting, which it names', async () => {
     const findings = await findingsOf({ PORT: 'eighty' });
     expect(findings.at(-1)).toMatchObject({ severity: 'problem', text: expect.stringMatching(/^PORT must be/) });
-    expect(on('Port', findings)).toEqual([]);
+    expect(on('Data folder', findings)).toEqual([]);
   });
 
   it('names variables of .env that are no setting', async () =>
@@ -73,24 +71,6 @@ describe('runChecks', () => {
       { severity: 'problem', text: expect.stringMatching(/^no FFmpeg .*update-tools$/) },
       { severity: 'problem', text: expect.stringMatching(/^no yt-dlp .*update-tools$/) },
     ]);
-  });
-
-  it('tells a running service from another program on the port', async () => {
-    const environment = environmentWith({ TOOLS_DIR: toolsDir });
-    const service = await startService({ settings: readSettings(environment), hasPage: false });
-    const { port } = new URL(service.baseUrl);
-    expect(await checkPort({ host: '127.0.0.1', port: Number(port) })).toMatchObject({
-      severity: 'ok',
-      text: `a service runs at 127.0.0.1:${port}`,
-    });
-    await service.close();
-
-    const other = await listen(createServer((_, response) => response.end('hello')));
-    expect(await checkPort({ host: '127.0.0.1', port: other.port })).toMatchObject({
-      severity: 'problem',
-      text: expect.stringContaining('is taken'),
-    });
-    await other.close();
   });
 
   it('names the outgoing proxy that does not work by its position, without its password', async () => {

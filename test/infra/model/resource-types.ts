@@ -1,72 +1,28 @@
-/** The properties whose change replaces a resource; all others change in place. Types of the stack that have none are listed too. */
-export const REPLACING_PROPERTIES: Readonly<Record<string, readonly string[]>> = {
-  'AWS::ApiGatewayV2::Api': ['ProtocolType'],
-  'AWS::ApiGatewayV2::Integration': ['ApiId'],
-  'AWS::ApiGatewayV2::Route': ['ApiId'],
-  'AWS::ApiGatewayV2::Stage': ['ApiId', 'StageName'],
-  'AWS::ApplicationAutoScaling::ScalableTarget': ['ResourceId', 'ScalableDimension', 'ServiceNamespace'],
-  'AWS::ApplicationAutoScaling::ScalingPolicy': [
-    ...['PolicyName', 'ResourceId', 'ScalableDimension', 'ScalingTargetId', 'ServiceNamespace'],
-  ],
-  'AWS::Budgets::Budget': ['NotificationsWithSubscribers'],
-  'AWS::CloudFront::CachePolicy': [],
-  'AWS::CloudFront::Distribution': [],
-  'AWS::CloudFront::Function': ['Name'],
-  'AWS::CloudFront::KeyValueStore': ['Name'],
-  'AWS::CloudFront::OriginAccessControl': [],
-  'AWS::CloudFront::ResponseHeadersPolicy': [],
-  'AWS::CloudFront::VpcOrigin': [],
-  'AWS::CloudWatch::Alarm': ['AlarmName'],
-  'AWS::CloudWatch::Dashboard': ['DashboardName'],
-  'AWS::DynamoDB::GlobalTable': ['KeySchema', 'LocalSecondaryIndexes', 'TableName'],
-  'AWS::EC2::InternetGateway': [],
-  'AWS::EC2::Route': ['DestinationCidrBlock', 'DestinationIpv6CidrBlock', 'DestinationPrefixListId', 'RouteTableId'],
-  'AWS::EC2::RouteTable': ['VpcId'],
-  'AWS::EC2::SecurityGroup': ['GroupDescription', 'GroupName', 'VpcId'],
-  'AWS::EC2::SecurityGroupIngress': [
-    ...['CidrIp', 'CidrIpv6', 'FromPort', 'GroupId', 'GroupName', 'IpProtocol', 'SourcePrefixListId'],
-    ...['SourceSecurityGroupId', 'SourceSecurityGroupName', 'SourceSecurityGroupOwnerId', 'ToPort'],
-  ],
-  'AWS::EC2::Subnet': [
-    ...['AvailabilityZone', 'AvailabilityZoneId', 'CidrBlock', 'Ipv4IpamPoolId', 'Ipv4NetmaskLength', 'Ipv6CidrBlock'],
-    ...['Ipv6IpamPoolId', 'Ipv6Native', 'Ipv6NetmaskLength', 'OutpostArn', 'VpcId'],
-  ],
-  'AWS::EC2::SubnetRouteTableAssociation': ['RouteTableId', 'SubnetId'],
-  'AWS::EC2::VPC': ['CidrBlock', 'InstanceTenancy', 'Ipv4IpamPoolId', 'Ipv4NetmaskLength', 'VpcEncryptionControl'],
-  'AWS::EC2::VPCEndpoint': [
-    ...['ResourceConfigurationArn', 'ServiceName', 'ServiceNetworkArn', 'ServiceRegion', 'VpcEndpointType', 'VpcId'],
-  ],
-  'AWS::EC2::VPCGatewayAttachment': ['VpcId'],
-  'AWS::ECS::Cluster': ['ClusterName'],
-  'AWS::ECS::Service': ['Cluster', 'DeploymentController', 'LaunchType', 'Role', 'SchedulingStrategy', 'ServiceName'],
-  'AWS::ECS::TaskDefinition': [
-    ...['ContainerDefinitions', 'Cpu', 'EnableFaultInjection', 'EphemeralStorage', 'ExecutionRoleArn', 'Family'],
-    ...['InferenceAccelerators', 'IpcMode', 'Memory', 'NetworkMode', 'PidMode', 'PlacementConstraints'],
-    ...['ProxyConfiguration', 'RequiresCompatibilities', 'RuntimePlatform', 'TaskRoleArn', 'Volumes'],
-  ],
-  'AWS::ElasticLoadBalancingV2::Listener': ['LoadBalancerArn'],
-  'AWS::ElasticLoadBalancingV2::LoadBalancer': ['Name', 'Scheme', 'Type'],
-  'AWS::ElasticLoadBalancingV2::TargetGroup': [
-    ...['IpAddressType', 'Name', 'Port', 'Protocol', 'ProtocolVersion', 'TargetType', 'VpcId'],
-  ],
-  'AWS::Events::Rule': ['EventBusName', 'Name'],
-  'AWS::IAM::Policy': [],
-  'AWS::IAM::Role': ['Path', 'RoleName'],
-  'AWS::Lambda::EventInvokeConfig': ['FunctionName', 'Qualifier'],
-  'AWS::Lambda::Function': ['FunctionName', 'PackageType', 'TenancyConfig'],
-  'AWS::Lambda::LayerVersion': [
-    ...['CompatibleArchitectures', 'CompatibleRuntimes', 'Content', 'Description', 'LayerName', 'LicenseInfo'],
-  ],
-  'AWS::Lambda::Permission': [
-    ...['Action', 'EventSourceToken', 'FunctionName', 'FunctionUrlAuthType', 'InvokedViaFunctionUrl', 'Principal'],
-    ...['PrincipalOrgID', 'SourceAccount', 'SourceArn'],
-  ],
-  'AWS::Lambda::Url': ['Qualifier', 'TargetFunctionArn'],
-  'AWS::Logs::LogGroup': ['LogGroupName'],
-  'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix', 'BucketNamespace', 'ObjectLockEnabled'],
-  'AWS::S3::BucketPolicy': ['Bucket'],
-  'AWS::WAFv2::WebACL': ['Name', 'Scope'],
-};
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+interface Specification {
+  readonly schema: {
+    readonly resource: {
+      readonly entities: readonly {
+        readonly cloudFormationType: string;
+        readonly properties: Readonly<Record<string, { readonly causesReplacement?: 'yes' | 'maybe' }>>;
+      }[];
+    };
+  };
+}
+
+const file = join(import.meta.dirname, '../../../node_modules/aws-cdk/db.json.gz');
+const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Specification;
+
+/** The properties of each type whose change replaces a resource, as CloudFormation specifies them; all others change in place. */
+export const REPLACING_PROPERTIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  schema.resource.entities.map(({ cloudFormationType, properties }) => [
+    cloudFormationType,
+    Object.keys(properties).filter((name) => properties[name]?.causesReplacement),
+  ]),
+);
 
 /** Types that AWS identifies by these properties: a second resource with the same values is refused. */
 export const UNIQUE_PROPERTIES: Readonly<Record<string, readonly string[]>> = {

@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { mainTemplate } from '../synth.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
-import { REPLACING_PROPERTIES } from './resource-types.ts';
 import { copyWorld, createWorld } from './world.ts';
 
 const { check, cloudFormation, deployed, expectWorking, failEverywhere, installMissing, start, update } =
@@ -101,33 +97,4 @@ describe('the release of yt-dlp', { timeout: TIMEOUT_MS }, () => {
     await installMissing(world);
     expect((await check(world)).tools).toBe(FIRST_RELEASE);
   });
-});
-
-it('replaces resources for the properties that CloudFormation specifies, for every type of the stack', () => {
-  const file = join(import.meta.dirname, '../../../node_modules/aws-cdk/db.json.gz');
-  const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
-    schema: {
-      resource: {
-        entities: { cloudFormationType: string; properties: Record<string, { causesReplacement?: 'yes' | 'maybe' }> }[];
-      };
-    };
-  };
-  const types = new Set(
-    PROFILE_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
-  );
-  const specified = Object.fromEntries(
-    schema.resource.entities
-      .filter(({ cloudFormationType }) => types.has(cloudFormationType))
-      .map(({ cloudFormationType, properties }) => [
-        cloudFormationType,
-        Object.keys(properties).filter((name) => {
-          const { causesReplacement } = properties[name] ?? {};
-          return causesReplacement === 'yes' || causesReplacement === 'maybe';
-        }),
-      ]),
-  );
-  for (const [type, properties] of Object.entries(specified))
-    expect([type, REPLACING_PROPERTIES[type]?.toSorted()]).toEqual([type, properties.sort()]);
-  const modelled = [...types].filter((type) => type.startsWith('AWS::'));
-  expect(modelled.filter((type) => !REPLACING_PROPERTIES[type])).toEqual([]);
 });
