@@ -4,7 +4,7 @@ import { movie } from '../fuzz/seeds.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 
 /** A link whose source is hostile, and how it may be answered. All of them are generated. */
-export interface HostileLink {
+interface HostileLink {
   /** The path of the link below its mount. */
   readonly name: string;
   readonly type: string;

@@ -16,13 +16,13 @@ import { startFront } from './front.ts';
 import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
 /** The deployed bundles on this machine: each in a separate process, behind one port. */
-export interface BundledFixture {
+interface BundledFixture {
   readonly baseUrl: string;
   readonly functions: ReadonlyMap<string, BundledFunction>;
   close(): Promise<void>;
 }
 
-export interface BundledFixtureOptions {
+interface BundledFixtureOptions {
   /** `host:port` of each media origin that the instance may reach. */
   readonly originHosts: readonly string[];
   /** @default undefined: requests need no secret */

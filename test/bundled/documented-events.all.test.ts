@@ -68,16 +68,6 @@ describe.each(ROUTED)('%s', (name, path, status, query) => {
   });
 });
 
-// The API description has one content type.
-it.each(ROUTED.filter(([name]) => name !== 'get-api-description'))(
-  '%s returns the content type with the highest q of joined Accept headers',
-  async (name, path, _, query) => {
-    const accept = 'image/png,text/plain;q=0.9,text/json;q=0.95';
-    const result = await send(name, fromEdge(path, { query, headers: { accept } }));
-    expect(result.headers?.['content-type']).toBe('text/json; charset=utf-8');
-  },
-);
-
 describe('get-resource', () => {
   const PATH = '/api/Fetch/GetResource';
 
@@ -116,18 +106,6 @@ describe('get-resource', () => {
 });
 
 describe('path', () => {
-  it.each([
-    '/prod/swagger/v1/swagger.json',
-    '/swagger',
-    '/swagger/%2e%2e/package.json',
-    '/swagger/%ZZ',
-    '/swagger//',
-    '',
-  ])('%j is answered with 404 by the API description', async (path) => {
-    const result = await send('get-api-description', fromEdge(path));
-    expect([result.statusCode, jsonOf(result)]).toEqual([404, NOT_FOUND]);
-  });
-
   it.each(['/', '//', '/prod/api/App', '/api/%ZZ', '/api/\u0000', '/ü', `/${'a'.repeat(8_000)}`, ''])(
     '%j without a route is answered with a problem for every method',
     async (path) => {
@@ -137,13 +115,6 @@ describe('path', () => {
       }
     },
   );
-});
-
-it('HEAD returns the headers of GET without a body', async () => {
-  const result = await send('get-app-info', fromEdge('/api/App', { method: 'HEAD' }));
-  expect(result.statusCode).toBe(200);
-  expect(Number(result.headers?.['content-length'])).toBeGreaterThan(10);
-  expect(result).not.toHaveProperty('body');
 });
 
 describe('log', () => {

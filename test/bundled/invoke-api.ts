@@ -17,7 +17,7 @@ export class InvokeRefused extends Error {
   }
 }
 
-export interface InvokeApi {
+interface InvokeApi {
   readonly endpoint: string;
   close(): Promise<void>;
 }

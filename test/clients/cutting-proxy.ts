@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy in front of a service, whose connections end or stop as a network's do. */
-export interface CuttingProxy {
+interface CuttingProxy {
   readonly baseUrl: string;
   /** Cuts that have not taken place yet. */
   readonly cutsLeft: number;

@@ -7,7 +7,7 @@ import { openResponse } from '../support/request.ts';
  */
 export type Outcome = 'right' | '404' | '415' | '502' | 'broken';
 
-export interface OutcomeOptions {
+interface OutcomeOptions {
   /** The bytes of a stream without faults. */
   readonly right: Buffer;
   /** Called once, with the first bytes. */

@@ -17,7 +17,7 @@ export type Row = readonly [
   arming?: Arming,
 ];
 
-export interface Cell {
+interface Cell {
   readonly name: string;
   readonly route: Route;
   readonly outcome: Outcome;

@@ -1,7 +1,7 @@
 import { createRandom, mutate, type Random, TOKENS } from './mutate.ts';
 import type { FuzzTarget } from './targets/target.ts';
 
-export interface LargeFuzzOptions {
+interface LargeFuzzOptions {
   readonly seed: number;
   /** Whether to continue, asked between inputs. */
   readonly shouldContinue: (inputs: number) => boolean;
@@ -9,7 +9,7 @@ export interface LargeFuzzOptions {
   readonly cpuMs?: () => number;
 }
 
-export interface LargeFuzzResult {
+interface LargeFuzzResult {
   readonly inputs: number;
   /** Of the slowest input. */
   readonly slowest: { readonly bytes: number; readonly cpuMs: number };

@@ -28,7 +28,7 @@ export interface InstrumentedTargets {
 }
 
 /** An input takes more steps than its parser may. */
-export class TooManySteps extends Error {
+class TooManySteps extends Error {
   override readonly name = 'TooManySteps';
 }
 

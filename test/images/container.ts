@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { reportCrash } from '../support/crash-reports.ts';
 import type { Image } from './image.ts';
 
-export interface ContainerOptions {
+interface ContainerOptions {
   /** Added to the variables of the image. */
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the image's. */

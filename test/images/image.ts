@@ -20,7 +20,7 @@ export interface Image {
 }
 
 /** As in the image's configuration (OCI image specification, `config`). */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
   readonly Cmd: readonly string[];
@@ -32,7 +32,7 @@ export interface ImageConfig {
   readonly Healthcheck?: { readonly Test: readonly string[] };
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly name: string;
   /** The build context. */
   readonly context: string;

@@ -173,14 +173,6 @@ export function checkStreamHosts(): void {
         SourcePrefixListId: expect.anything(),
       }));
 
-    it('is deleted in order: distribution, wake function, tasks, network', () => {
-      expect(dependenciesOf(of, 'AWS::CloudFront::Distribution', /./)).toContain('StreamsWake');
-      expect(dependenciesOf(of, 'AWS::Lambda::Function', /^StreamsWake/)).toContain('StreamsTasksStopped');
-      const stopped = dependenciesOf(of, 'Custom::StopTasks', /./);
-      for (const id of ['TaskCluster', 'StreamsTaskGroup', 'NetworkVpc', 'StreamsStopper'])
-        expect(stopped).toContain(id);
-    });
-
     it('updates the key-value store with every task state change and every ten minutes', () => {
       expect(onlyResource(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({
         KeyValueStoreAssociations: [{}],

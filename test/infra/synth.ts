@@ -30,7 +30,7 @@ export function temporaryFolder(): string {
 }
 
 /** The parts of a cloud assembly that tests read. */
-export interface Synthesis {
+interface Synthesis {
   /** By stack name. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly stacks: readonly string[];

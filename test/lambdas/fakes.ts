@@ -120,7 +120,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
   });
 }
 
-export interface EventOptions {
+interface EventOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;

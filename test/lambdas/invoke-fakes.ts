@@ -5,10 +5,10 @@ import { startInvokeApi } from '../bundled/invoke-api.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 
 /** A fake function. It may throw the errors that `startInvokeApi` exports. */
-export type FakeFunction = (event: never) => Promise<unknown>;
+type FakeFunction = (event: never) => Promise<unknown>;
 
 /** Fake functions that invoke each other through Lambda's Invoke API, and the table they share. */
-export interface InvokeFixture {
+interface InvokeFixture {
   readonly invoker: Invoker;
   readonly state: State;
   /** By name. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export interface Certificates {
+interface Certificates {
   /** PEM file of the authority. */
   readonly caFile: string;
   readonly key: Buffer;

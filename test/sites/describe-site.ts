@@ -7,7 +7,7 @@ import { trackHashes } from './track-hashes.ts';
 import type { SiteFixture } from './use-site.ts';
 
 /** One link, and what yt-dlp alone and the service make of it. */
-export interface SiteCase {
+interface SiteCase {
   readonly title: string;
   readonly url: string;
   readonly delivers?: Delivery;

@@ -33,7 +33,7 @@ interface StockConnection {
   readonly ytDlp?: YtDlp | undefined;
 }
 
-export interface StockOptions extends StockConnection {
+interface StockOptions extends StockConnection {
   readonly args?: readonly string[];
 }
 

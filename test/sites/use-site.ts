@@ -26,7 +26,7 @@ export interface SiteFixture {
   serviceRequests(): SiteRequest[];
 }
 
-export interface SiteFixtureOptions {
+interface SiteFixtureOptions {
   /** Loopback addresses from which the service connects to the site, each an outgoing proxy. @default 127.0.0.1 */
   readonly addresses?: readonly string[];
   readonly settings?: Partial<Settings>;

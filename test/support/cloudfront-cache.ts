@@ -8,7 +8,7 @@ export interface CacheLifetimes {
   readonly MaxTTL: number;
 }
 
-export interface CloudFrontCacheOptions {
+interface CloudFrontCacheOptions {
   readonly lifetimes: CacheLifetimes;
   readonly origin: () => OriginAnswer;
   /** Seconds. */
@@ -16,7 +16,7 @@ export interface CloudFrontCacheOptions {
 }
 
 /** The answer to a viewer: `hit` and `stale` come from the cache. */
-export interface ViewerAnswer {
+interface ViewerAnswer {
   readonly status: number;
   readonly from: 'origin' | 'hit' | 'stale';
 }

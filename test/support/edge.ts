@@ -15,7 +15,7 @@ interface EdgeParameter {
 }
 
 /** The request of a viewer-request event. */
-export interface EdgeRequest {
+interface EdgeRequest {
   readonly uri: string;
   readonly method: string;
   /** As CloudFront parses it: of a repeated parameter `value` is the first one. */
@@ -26,7 +26,7 @@ export interface EdgeRequest {
 }
 
 /** The result of the function: the request to forward, or a response. */
-export type EdgeResult = Partial<EdgeRequest> & {
+type EdgeResult = Partial<EdgeRequest> & {
   readonly statusCode?: number;
   readonly statusDescription?: string;
   readonly body?: string;
@@ -42,7 +42,7 @@ export interface EdgeChoice {
   };
 }
 
-export interface EdgeOutcome {
+interface EdgeOutcome {
   readonly result: EdgeResult;
   /** Absent when the function returned a response. */
   readonly choice?: EdgeChoice;

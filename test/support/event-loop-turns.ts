@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
 
 /** What no turn of the service's event loop may take, whatever a stranger sends. */
-export const MAX_TURN_MS = 100;
+const MAX_TURN_MS = 100;
 /**
  * What the service does takes long in each of them; what a busy machine adds to it (page faults, cold caches, a collection of
  * garbage) does not.
@@ -20,7 +20,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
  * `monitorEventLoopDelay` measures, it does not depend on what else the machine does. It does not include waiting: for
  * synchronous calls that wait, use the delay.
  */
-export function measureTurns() {
+function measureTurns() {
   let longestMs = 0;
   let before = threadCpuMs();
   const read = () => {

@@ -1,5 +1,5 @@
 /** A playlist as RFC 8216 reads it. */
-export interface ParsedPlaylist {
+interface ParsedPlaylist {
   readonly isMaster: boolean;
   readonly version: number;
   readonly isIndependent: boolean;

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
 
-export interface McpClientOptions {
+interface McpClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** @default that of Node */
   readonly fetch?: typeof fetch;

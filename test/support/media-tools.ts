@@ -8,7 +8,7 @@ import { needs } from './clients.ts';
 const run = promisify(execFile);
 
 /** Output of ffprobe. Durations in seconds. */
-export interface Probe {
+interface Probe {
   readonly durationSeconds: number;
   readonly format: string;
   readonly tags: Readonly<Record<string, string>>;

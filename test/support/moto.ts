@@ -12,7 +12,7 @@ export const REGION = 'eu-west-1';
 export const FUNCTION_ROLE = 'arn:aws:iam::123456789012:role/function';
 
 /** The AWS APIs of moto, on loopback. */
-export interface Moto {
+interface Moto {
   /** `http://127.0.0.1:port`, for `AWS_ENDPOINT_URL`. */
   readonly endpoint: string;
   /** Queues the responses of the next invocations of any function. */

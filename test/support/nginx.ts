@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 
-export interface Nginx {
+interface Nginx {
   /** `host:port` */
   readonly host: string;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type ReceivedResponse, sendRequest } from './request.ts';
 
-export interface SeekableOptions {
+interface SeekableOptions {
   /** Ranges to read besides those of growing size that make up the whole: first and last byte. @default none */
   readonly edges?: readonly (readonly [first: number, last: number])[];
   /** Who may keep it. @default 'public' */

@@ -6,7 +6,7 @@ import { openSqliteStorage, type SqliteStorage } from '../../core/state/sqlite/s
 import type { State } from '../../core/state/state.ts';
 
 /** A state table in a temporary folder. */
-export interface TemporaryState {
+interface TemporaryState {
   readonly state: State;
   readonly storage: SqliteStorage;
   close(): Promise<void>;

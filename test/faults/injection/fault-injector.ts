@@ -9,7 +9,7 @@ export type Failure =
   /** Every child process is killed. */
   | 'processes die';
 
-export interface Injection {
+interface Injection {
   /** The number of the effect, from 1. */
   readonly at: number;
   readonly failure: Failure;

@@ -27,7 +27,7 @@ const serviceFunction = (world: World, name: string): ModelResource | undefined 
   resourcesOf(world, 'AWS::Lambda::Function').find(({ properties }) => properties.Description === `Reelay ${name}`);
 
 /** The pointer that stream tasks follow. */
-export function pointerOf(world: World): Pointer | undefined {
+function pointerOf(world: World): Pointer | undefined {
   const bucket = Object.values(world.buckets).find((objects) => objects['current.json']);
   return bucket?.['current.json'] && JSON.parse(bucket['current.json'].body);
 }

@@ -13,7 +13,7 @@ export interface Step {
   readonly type: string;
 }
 
-export interface CloudFormationOptions {
+interface CloudFormationOptions {
   readonly customResources: CustomResources;
   /** Takes independent resources in the reverse of the template's order. @default false */
   readonly isReversed?: boolean;

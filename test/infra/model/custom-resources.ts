@@ -18,7 +18,7 @@ import { findResource, type World } from './world.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
-export interface CustomResourceRequest {
+interface CustomResourceRequest {
   readonly type: string;
   readonly kind: 'Create' | 'Update' | 'Delete';
   readonly logicalId: string;
@@ -27,7 +27,7 @@ export interface CustomResourceRequest {
   readonly physicalId?: string;
 }
 
-export interface CustomResourceResult {
+interface CustomResourceResult {
   readonly physicalId: string;
   readonly attributes: Readonly<Record<string, string>>;
 }

@@ -33,7 +33,7 @@ export interface ModelFunction {
 }
 
 /** A task of ECS. */
-export interface ModelTask {
+interface ModelTask {
   readonly taskArn: string;
   readonly taskDefinitionArn: string;
   readonly cluster: string;
@@ -46,7 +46,7 @@ export interface ModelTask {
 }
 
 /** What a deployment has changed so far, for its rollback. */
-export interface DeploymentProgress {
+interface DeploymentProgress {
   readonly former: StackState;
   readonly template: ModelTemplate;
   /** Logical ids in the order of their changes. */

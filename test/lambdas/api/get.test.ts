@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
 import type { Rendition, Track } from '../../../core/state/resource.ts';
 import { type ApiFakes, ask, createApiFakes, jsonOf, RESOURCE } from '../fakes.ts';
 
@@ -138,15 +137,6 @@ describe('GET /api/Get', () => {
   it('rejects a request without a link', async () => {
     expect((await ask(fakes, '/api/Get?quality=best')).statusCode).toBe(400);
   });
-
-  it.each([problems.notFound(), problems.notDeliverable('DRM'), problems.fetchFailed(new Error('reset'))])(
-    'answers the problem of the resolve: $details.title',
-    async (problem) => {
-      fakes.outcome = problem;
-      const answer = await ask(fakes, query());
-      expect([answer.statusCode, jsonOf(answer)]).toEqual([problem.details.status, problem.details]);
-    },
-  );
 
   it('answers 404 for a quality that the item does not have', async () => {
     fakes.outcome = { type: 'Media', resource: { ...RESOURCE, mp3: undefined } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALLOWED_ORIGIN, ask, createApiFakes, eventOf, functionsOver, jsonOf } from '../fakes.ts';
+import { ALLOWED_ORIGIN, ask, createApiFakes, eventOf, functionsOver } from '../fakes.ts';
 
 const LINK = '/api/Fetch/GetResource?url=https://media.example/1';
 const GETS = ['/api/App', '/api/App/requests', LINK, '/api/New', '/swagger/v1/swagger.json'];
@@ -12,13 +12,6 @@ describe('createHandler: every response', () => {
 });
 
 describe('createHandler: methods', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])('answers 405 with Allow to %s', async (method) => {
-    const answer = await ask(createApiFakes(), '/api/App', { method });
-    expect(answer.statusCode).toBe(405);
-    expect(answer.headers?.allow).toBe('GET, HEAD, OPTIONS');
-    expect(jsonOf(answer)).toEqual({ type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 });
-  });
-
   it.each(['/api/App', '/api/App/requests', '/api/New', '/api/Feed?url=https%3A%2F%2Fmedia.example%2F'])(
     'answers HEAD %s with the headers of GET and no body',
     async (path) => {

@@ -10,7 +10,7 @@ export interface View {
   readonly body: Buffer;
 }
 
-export interface DistributionOptions {
+interface DistributionOptions {
   readonly fixture: OnDemandFixture;
   /** Loopback ports by public name. */
   readonly hosts: ReadonlyMap<string, number>;

@@ -17,7 +17,7 @@ export interface HostProcess {
   close(): Promise<void>;
 }
 
-export interface HostProcessOptions {
+interface HostProcessOptions {
   /** The bundle of `STREAM_SERVICE`. */
   readonly program: string;
   readonly secret: string;

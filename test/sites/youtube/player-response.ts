@@ -2,7 +2,7 @@ import { LONG_SECONDS, type MediaName, SECONDS } from './media.ts';
 import type { Video } from './videos.ts';
 
 /** A player call, or the response that a watch page contains. */
-export interface PlayerCall {
+interface PlayerCall {
   readonly id: string;
   readonly video: Video;
   /** Name of the Innertube client. */

@@ -1,5 +1,5 @@
 /** What the site says instead of sending a video. */
-export interface Playability {
+interface Playability {
   readonly status: string;
   readonly reason: string;
   readonly subreason?: string;

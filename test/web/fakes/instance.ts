@@ -11,14 +11,14 @@ import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS } from './resou
 
 export type Health = 'healthy' | 'maintenance';
 
-export interface FakeInstance {
+interface FakeInstance {
   /** What `/api/App` reports from now on. */
   health: Health;
   readonly baseUrl: string;
   close(): Promise<void>;
 }
 
-export interface FakeInstanceOptions {
+interface FakeInstanceOptions {
   /** The built page. */
   readonly pageDir: string;
   /** Response of every rendition whose key starts with `whole` or `aac`, to players. */

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NotFound } from '../../../../core/errors/errors.ts';
 import type { Resolved } from '../../../../core/resolve/index.ts';
 import { publicBaseUrl } from '../../../../lambdas/api/public-base-url.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../../fakes.ts';
@@ -245,12 +244,6 @@ describe('bad input', () => {
       detail,
     });
     expect(fakes.resolves).toEqual([]);
-  });
-
-  it('is answered as by GetResource', async () => {
-    fakes.outcome = new NotFound();
-    expect((await read()).statusCode).toBe(404);
-    expect((await ask(fakes, '/api/Feed?url=x', { headers: HOST })).statusCode).toBe(400);
   });
 });
 
