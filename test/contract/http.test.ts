@@ -124,7 +124,11 @@ describe('methods', ANY_INSTANCE, () => {
 
   it('GET and HEAD of an unknown key or path are answered with 404, HEAD without a body', async () => {
     const kinds = ['Media', 'Combined', 'Cover', 'Subtitle', 'Archive'];
-    for (const path of ['/api/New', ...kinds.map((kind) => `/api/Stream/${kind}/${GOOD_KEY}`)]) {
+    for (const path of [
+      '/api/New',
+      `/api/Stream/Hls/${GOOD_KEY}/master.m3u8`,
+      ...kinds.map((kind) => `/api/Stream/${kind}/${GOOD_KEY}`),
+    ]) {
       expectProblem(404, JSON.parse((await target.get(path)).body.toString()));
       const { status, body } = await target.get(path, { method: 'HEAD' });
       expect([status, body.length], path).toEqual([404, 0]);

@@ -181,11 +181,6 @@ describe('renditions of separate tracks', () => {
     });
   });
 
-  it('have no size when the source has none', async () => {
-    const { status } = await target.resolve('/site/unsized/x');
-    expect(status).toBe(200);
-  });
-
   it('end with the conversion of the best audio, with the exact size of the stream', async () => {
     const { audio } = await itemOf('/site/open/x');
     const conversion = audio?.renditions.at(-1);

@@ -49,6 +49,14 @@ describe('parseMediaParameters', () => {
     [{ chapter: '2', mark: 'intro' }, 'mark cannot be combined with chapter. Ask for the part by start and end.'],
     [{ bitrate: '128' }, 'bitrate needs format=mp3'],
     [{ format: 'ogg', bitrate: '128' }, 'bitrate needs format=mp3'],
+    ...['0', '1e3'].map((chapter): [object, string] => [
+      { chapter },
+      'chapter must be the number of a chapter, from 1',
+    ]),
+    [{ chapter: ['1', '2'] }, 'chapter is given more than once'],
+    [{ chapter: '1', end: '1' }, 'chapter cannot be combined with start, end, from and segments'],
+    [{ subtitles: '../' }, 'subtitles must be a language, such as en'],
+    [{ subtitles: ['de', 'de'] }, 'subtitles is given more than once'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
     [{ tags: ['true', 'true'] }, 'tags is given more than once'],
   ])('rejects %j', (query, detail) => expect(() => parseMediaParameters(query as never)).toThrow(badRequest(detail)));

@@ -22,22 +22,14 @@ describe('nextIdentity', () => {
     expect(egressFor({ outgoingProxies }).nextIdentity()).toBe(first);
   });
 
-  it.each([
-    'ftp://proxy.example',
-    'user:secret@proxy.example:80',
-    'socks4://secret@x',
-    '',
-    'http://user:secret%@host:9',
-    'http://host:9/?secret',
-    'socks5://user:secret%@host:9',
-    'socks5://host:9/secret',
-    `socks5://user:${'secret'.repeat(50)}@host:9`,
-    '10.1.2.3:99999:alice:secret',
-  ])('rejects %j without repeating it', (url) => {
-    const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
-    expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
-    expect(start).not.toThrow('secret');
-  });
+  it.each(['user:secret@proxy.example:80', 'http://user:secret%@host:9', '10.1.2.3:99999:alice:secret'])(
+    'rejects %j without repeating it',
+    (url) => {
+      const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
+      expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
+      expect(start).not.toThrow('secret');
+    },
+  );
 });
 
 describe('a request through an outgoing proxy', () => {

@@ -65,14 +65,4 @@ describe('packFragments', () => {
     const list = Array.from({ length: 1000 }, (_, n) => ({ url: `${n}`, seconds: 4.1 }));
     expect(packFragments(list).durations).toEqual([1000, 4_100_000]);
   });
-
-  it('drops line breaks of a URL, as resolving it does', () => {
-    const written = [
-      { url: 'a\n\tb\r', seconds: 2 },
-      { url: 'c', seconds: 2 },
-    ];
-    const list = [...unpackFragments(packFragments(written))];
-    expect(list.map(({ url }) => url)).toEqual(['ab', 'c']);
-    expect(URL.parse('a\n\tb\r', 'https://a.example/')?.href).toBe('https://a.example/ab');
-  });
 });

@@ -80,20 +80,6 @@ describe('dashTimeline', () => {
     expect(moved.segments[0]?.sequence).toBe(2);
   });
 
-  it('treats fragments without durations as media, except the first', () => {
-    const { segments } = timelineOf(
-      ['init', '0', '1'].map((name) => ({ url: `https://cdn.example/${name}`, seconds: 0 })),
-      { isLive: false },
-    );
-    expect(segments).toHaveLength(2);
-  });
-
-  it('accepts self-initializing segments', () => {
-    const { segments } = timelineOf([{ url: 'https://cdn.example/1', seconds: 2 }], { isLive: false });
-    expect(segments).toMatchObject([{ sequence: 0, content: { url: 'https://cdn.example/1' } }]);
-    expect(segments[0]?.init).toBeUndefined();
-  });
-
   it.each([
     [[2, 3], 3],
     [[5, 3, 2], 2],

@@ -136,23 +136,8 @@ describe('hostile playlists', () => {
     expect(found?.kind === 'media' && [...found.segments].length).toBe(1);
   });
 
-  it.each<[string, string]>([
-    ['lines', `#EXTM3U\n${'#EXT\n'.repeat(1_000_001)}`],
-    ['segments', `#EXTM3U\n${'#EXTINF:1,\na\n'.repeat(51)}`],
-    ['variants', `#EXTM3U\n${'#EXT-X-STREAM-INF:BANDWIDTH=1\na\n'.repeat(51)}`],
-    ['URI characters', `#EXTM3U\n#EXTINF:1,\n${'a'.repeat(8193)}`],
-    ['key URI characters', `#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="${'a'.repeat(8193)}"\n#EXTINF:1,\na`],
-    ['attributes', `#EXTM3U\n#EXT-X-KEY:${'A=1,'.repeat(65)}\n#EXTINF:1,\na`],
-    ['variables', `#EXTM3U\n${Array.from({ length: 65 }, (_, n) => `#EXT-X-DEFINE:NAME="${n}",VALUE=""\n`).join('')}`],
-    [
-      'characters after substitution',
-      `#EXTM3U\n#EXT-X-DEFINE:NAME="v",VALUE="${'x'.repeat(8000)}"\n${'#EXTINF:{$v},\n'.repeat(1100)}a`,
-    ],
-    [
-      'characters of a line after substitution',
-      `#EXTM3U\n#EXT-X-DEFINE:NAME="v",VALUE="${'x'.repeat(8000)}"\n#EXTINF:1,\n{$v}{$v}{$v}`,
-    ],
-  ])('rejects too many %s', (_, text) => expect(() => readHlsPlaylist(text, 50)).toThrow(PlaylistError));
+  it('rejects too many lines', () =>
+    expect(() => readHlsPlaylist(`#EXTM3U\n${'#EXT\n'.repeat(1_000_001)}`, 50)).toThrow(PlaylistError));
 
   it('does not substitute variables in the values of variables', () => {
     const definitions = Array.from(
@@ -165,9 +150,6 @@ describe('hostile playlists', () => {
       'https://cdn.example/a/{$v16}{$v16}'.replaceAll('{', '%7B').replaceAll('}', '%7D'),
     );
   });
-
-  it('rejects a playlist whose own URL is too long', () =>
-    expect(() => readAt('#EXTM3U', 1, `${url}/${'a'.repeat(8192)}`)).toThrow(PlaylistError));
 
   it('shares a long base among 99,000 segments and initialization sections', () => {
     const base = `https://cdn.example/${'a'.repeat(8000)}/index.m3u8`;

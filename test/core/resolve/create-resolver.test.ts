@@ -48,19 +48,7 @@ describe('resolve', () => {
   });
 
   it.each<[string, Info, number]>([
-    [
-      'an item with only protected formats',
-      item('1', { formats: [{ url: 'https://a.example/', has_drm: true }] }),
-      415,
-    ],
-    [
-      'an item with only unsupported protocols',
-      item('1', { formats: [{ url: 'rtmp://a.example/', protocol: 'rtmp' }] }),
-      415,
-    ],
     ['an item with only pictures', item('1', { formats: [{ url: 'https://a.example/', protocol: 'mhtml' }] }), 404],
-    ['an item without formats', item('1', { formats: [] }), 404],
-    ['an empty list', list(), 404],
     ['search results', { ...list(listed('1')), extractor_key: 'YoutubeSearchURL' }, 415],
   ])('of %s answers with the status of the contract', async (_, info, expected) => {
     await expect(asProblem(createFixture({ [PAGE]: info }).resolve())).rejects.toMatchObject(status(expected));

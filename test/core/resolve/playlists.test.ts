@@ -24,11 +24,6 @@ describe('playlists', () => {
     ]);
   });
 
-  it('may have a single entry', async () => {
-    const { items } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') });
-    expect(await items()).toEqual([['Title a', 'a']]);
-  });
-
   it('are completed by the next request', async () => {
     const answers: Record<string, Info | WorkerFailure> = {
       [PAGE]: list(listed('a'), listed('late')),
@@ -47,17 +42,6 @@ describe('playlists', () => {
     ]);
     expect(await items()).toHaveLength(2);
     expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('late'), entryUrl('late')]);
-  });
-
-  it('keep the metadata of entries that miss the deadline', async () => {
-    const { resolver, workers } = createFixture();
-    const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 2_000 });
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
-    workers[0]?.pending.shift()?.answer(list(listed('a'), listed('b')));
-    expect(await resolving).toMatchObject({
-      type: 'PlayList',
-      items: [{ entry: { url: entryUrl('a'), title: 'Listed a' } }, { entry: { title: 'Listed b' } }],
-    });
   });
 
   it('do not wait past the deadline for entries that are resolved elsewhere', async () => {
@@ -129,16 +113,6 @@ describe('playlists', () => {
     const [first, second] = resolved.type === 'PlayList' ? resolved.items.map(({ resource }) => resource) : [];
     expect(first?.id).not.toBe(second?.id);
     expect(second && (await resolver.refresh(second)).tracks[0]?.url).toBe(origin.url('/files/clip.mp4?two'));
-  });
-
-  it('are cut at playlistLimit', async () => {
-    const names = ['a', 'b', 'c', 'd'];
-    const answers = Object.fromEntries(names.map((name) => [entryUrl(name), item(name)]));
-    const { items } = createFixture(
-      { [PAGE]: list(...names.map((name) => listed(name))), ...answers },
-      { playlistLimit: 3 },
-    );
-    expect(await items()).toHaveLength(3);
   });
 
   it('count the entries at their source, and name the places of those that are not available', async () => {

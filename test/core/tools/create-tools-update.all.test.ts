@@ -92,12 +92,4 @@ describe('update', () => {
     await expect.poll(() => tools.ytDlp()?.version).toBe('2.0');
     await expect.poll(() => fakes.records.filter(({ ytDlp }) => ytDlp === '2.0')).toHaveLength(2);
   });
-
-  it('finds a version that another process has installed', async () => {
-    const tools = fakes.open([fakes.ytDlpFrom('A', '1.0')]);
-    await tools.ensure();
-    await fakes.open([fakes.ytDlpFrom('A', '2.0')]).update();
-    expect(await tools.update()).toMatchObject({ ytDlp: true });
-    expect(tools.ytDlp()?.version).toBe('2.0');
-  });
 });

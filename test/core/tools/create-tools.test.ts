@@ -108,15 +108,6 @@ describe('ensure', () => {
     expect(other.ytDlp()).toEqual(one.ytDlp());
   });
 
-  it('never uses files that a killed process left incomplete', async () => {
-    await mkdir(join(fakes.dir, 'yt-dlp', '.staged-1'), { recursive: true });
-    await mkdir(join(fakes.dir, 'yt-dlp', '3.0'));
-    const tools = fakes.open([fakes.ytDlpFrom('A', '2.0')]);
-    await tools.ensure();
-    expect(tools.ytDlp()?.version).toBe('2.0');
-    expect(await fakes.storedVersions()).toEqual(['2.0', 'current']);
-  });
-
   it('removes files of a killed process although both tools are installed', async () => {
     await fakes.open([fakes.ytDlpFrom('A', '2.0')]).ensure();
     await mkdir(join(fakes.dir, 'yt-dlp', '.staged-1'));

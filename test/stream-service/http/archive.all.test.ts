@@ -45,15 +45,6 @@ describe('an archive of entries with lengths', () => {
     expect(touched).toEqual([KEY]);
   });
 
-  it('has the same headers under HEAD', async () => {
-    const { url } = await start([{}, {}]);
-    const head = await sendRequest(url(), { method: 'HEAD' });
-    const { headers } = await sendRequest(url());
-    for (const name of ['content-length', 'etag', 'accept-ranges', 'content-type', 'content-disposition'])
-      expect(head.headers[name]).toBe(headers[name]);
-    expect(head.body).toHaveLength(0);
-  });
-
   it('continues at any byte, with a strong ETag where every entry has one', async () => {
     // Of an unknown size: it is read from the open source, with the validator.
     const { url } = await start([{ isUnsized: true }, { isUnsized: true }, { isUnsized: true }]);
@@ -306,12 +297,5 @@ describe('one archive', () => {
     await until(async () => (await sendRequest(url('?from=2'))).status === 200);
     expect(next.reading.size).toBe(0);
     held.fail();
-  });
-});
-
-describe('an unknown key', () => {
-  it.each([`${'k'.repeat(33)}`, 'short', `${'x'.repeat(22)}11111111111`])('%s is 404', async (key) => {
-    const { baseUrl } = await start([{}]);
-    expect((await sendRequest(`${baseUrl}/api/Stream/Archive/${key}`)).status).toBe(404);
   });
 });

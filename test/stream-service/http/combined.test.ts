@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
@@ -11,8 +10,6 @@ import { sendRequest } from '../../support/request.ts';
 import {
   audioTrack,
   combinedKey,
-  failingSource,
-  mediaKey,
   openResponse,
   resourceOf,
   type Service,
@@ -92,11 +89,6 @@ describe('Combined', () => {
     },
   );
 
-  it('answers 502 when an input is not media', async () => {
-    const url = await start(fileSource(Buffer.from('no media at all'.repeat(1000))), await load('tone.m4a'));
-    expect((await sendRequest(url)).status).toBe(502);
-  });
-
   it('answers 502 for a truncated file, by its index', async () => {
     const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
     const cut = fileSource(whole.subarray(0, whole.length * 0.6));
@@ -111,22 +103,6 @@ describe('Combined', () => {
       () => 'broken',
     );
     expect(['broken', 502]).toContain(outcome);
-  });
-
-  it('answers 502 when a source fails before the first byte', async () => {
-    const video = { ...(await load('long-video.mp4', { cutAt: 0 })) };
-    expect((await sendRequest(await start(video, await load('long-audio.m4a')))).status).toBe(502);
-  });
-
-  it.each(['video', 'audio'])('breaks the connection when the %s fails midway', async (dying) => {
-    const files = { video: await load('long-video.mp4'), audio: await load('long-audio.m4a') };
-    const failing = failingSource(dying === 'video' ? files.video : files.audio, 1_000_000);
-    const sources = { ...files, [dying]: failing };
-    const answer = await openResponse(await start(sources.video, sources.audio));
-    expect(answer.statusCode).toBe(200);
-    failing.fail();
-    await expect(buffer(answer)).rejects.toThrow('aborted');
-    await until(() => runningFfmpegs() === 0 && files.video.reading.size + files.audio.reading.size === 0);
   });
 
   it.each([
@@ -148,24 +124,5 @@ describe('Combined', () => {
     const webm = { video: await load('ladder/vp9-360.webm'), audio: await load('ladder/opus-96.webm') };
     service = await startService(resource, webm, { ffmpeg: () => undefined });
     expect((await sendRequest(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
-  });
-
-  it('serves keys of the other type', async () => {
-    await start(await load('clip.mp4'), await load('tone.m4a'));
-    const mp4 = { 'content-type': 'video/mp4' };
-    for (const [path, headers] of [
-      [`Combined/${mediaKey('video')}`, { ...mp4, 'accept-ranges': 'none', 'cache-control': 'no-store' }],
-      [
-        `Media/${combinedKey()}`,
-        { ...mp4, 'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0' },
-      ],
-      [`Media/${combinedKey()}?format=mp3`, { 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' }],
-      [`Combined/${combinedKey()}?format=mp3`, { ...mp4, 'accept-ranges': 'none' }],
-    ] as const) {
-      const response = await sendRequest(`${service?.url}/api/Stream/${path}`, { headers: { range: 'x' } });
-      expect(response.status).toBe(200);
-      expect(response.headers).toMatchObject(headers);
-      expect(response.body.length).toBeGreaterThan(1000);
-    }
   });
 });

@@ -225,23 +225,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     expect([codecs, tags.title, complaints]).toEqual([['h264', 'aac', 'mov_text'], 'A clip', '']);
   });
 
-  it.each([
-    ['subtitles=fr', 400, 'No subtitles in fr. Available: de, pt-BR.'],
-    ['subtitles=..%2F', 400, 'subtitles must be a language, such as en'],
-    ['subtitles=de&subtitles=de', 400, 'subtitles is given more than once'],
-    ['subtitles=de&format=mp3', 400, 'subtitles cannot be combined with format.'],
-  ])('answers %s with %d and a reason', async (query, expected, detail) => {
-    const { status, body } = await sendRequest(service.url + pathOf(query));
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
-  });
-
-  it('is 415 with a reason for more subtitles than a layout holds', async () => {
-    const flood = fileSource(Buffer.from(`WEBVTT\n\n${overlapping()}`));
-    const flooded = await start(flood);
-    const { status, body } = await sendRequest(flooded.url + pathOf('subtitles=de'));
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The subtitles are too large to embed.']);
-  });
-
   it('has the subtitles of a clip, from its start on', async () => {
     const { body } = await expectSeekable(service.url + pathOf('subtitles=de&start=11.5&end=14'));
     expect(await shownIn(body)).toEqual([['00:00:00,500 --> 00:00:01,500', 'Second part']]);
@@ -336,35 +319,6 @@ describe('?subtitles= of other renditions', () => {
     },
   );
 
-  it('sends the same audio and video as without them', async () => {
-    await withTemporaryFolder(async (folder) => {
-      const digests = ['', 'subtitles=de'].map(async (query) => {
-        const file = join(folder, `${query}.mp4`);
-        await writeFile(file, (await get(mediaKey('file'), query)).body);
-        const digest = [
-          '-nostdin',
-          '-v',
-          'error',
-          '-i',
-          file,
-          '-map',
-          '0:v',
-          '-map',
-          '0:a',
-          '-c',
-          'copy',
-          '-f',
-          'md5',
-          '-',
-        ];
-        return /MD5=\w+/.exec((await runProgram('ffmpeg', digest)).output)?.[0];
-      });
-      const [plain, embedded] = await Promise.all(digests);
-      expect(plain).toBeDefined();
-      expect(embedded).toBe(plain);
-    });
-  });
-
   it.each([
     ['a pair without an index', combinedKey(...pairs[0]), 'Media', ['h264', 'aac', 'mov_text']],
     ['a pair without an index', combinedKey(...pairs[0]), 'Combined', ['h264', 'aac', 'mov_text']],
@@ -386,23 +340,6 @@ describe('?subtitles= of other renditions', () => {
       const { duration } = await playUrl(url, []);
       expect(Math.round(duration), url).toBe(SECONDS);
     }
-  });
-
-  it.each([
-    ['of MP4 files', combinedKey(...pairs[0])],
-    ['with WebM', combinedKey(...pairs[1])],
-  ])('muxes tags into a pair %s, with subtitles and without', async (_, key) => {
-    const [tagged, both] = await Promise.all(['tags=true', 'subtitles=de&tags=true'].map((query) => get(key, query)));
-    for (const one of [tagged, both]) {
-      const { tags, complaints } = await inspect(one?.body ?? Buffer.alloc(0), '.mp4');
-      expect([tags.title, tags.artist, tags.comment, complaints]).toEqual([
-        'A clip',
-        'Someone',
-        'https://site.example/watch',
-        '',
-      ]);
-    }
-    expect(await shownIn(both?.body ?? Buffer.alloc(0))).toEqual(SHOWN_TO_END);
   });
 
   it.each([
@@ -462,15 +399,6 @@ describe('?subtitles= of other renditions', () => {
     // Of the body, and of the moment.
     const { 'transfer-encoding': _, date, ...expected } = headers;
     expect(head.headers).toEqual({ ...expected, date: expect.any(String) });
-  });
-
-  it('is 415 with a reason for a live stream', async () => {
-    const live = await start({ traits: { isLive: true } });
-    const { status, body } = await sendRequest(`${live.url}/api/Stream/Media/${combinedKey(...pairs[1])}?subtitles=de`);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([
-      415,
-      'Subtitles cannot be embedded in a live stream.',
-    ]);
   });
 
   it.each([mediaKey('file'), mediaKey('unindexed-file'), combinedKey(...pairs[0]), combinedKey(...pairs[1])])(

@@ -138,19 +138,6 @@ describe('client limits and disconnects', () => {
   });
 });
 
-describe('the limit of all streams', () => {
-  it('answers 503 with Retry-After', async () => {
-    const { source } = countedSource();
-    const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 5, maxFfmpeg: 1 } });
-    const answer = await openResponse(url);
-    const { status, headers, body } = await sendRequest(url);
-    expect(status).toBe(503);
-    expect(headers['retry-after']).toBe('10');
-    expect(JSON.parse(body.toString())).toMatchObject({ title: 'No Capacity', status: 503 });
-    answer.destroy();
-  });
-});
-
 describe('drain', () => {
   it('lets running streams finish and refuses new ones', async () => {
     const { source } = countedSource();

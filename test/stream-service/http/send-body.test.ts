@@ -103,13 +103,6 @@ it('destroys the response when the body fails after chunks were sent', async () 
   expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
 });
 
-it('destroys the body when the client disconnects', async () => {
-  const { body } = numbered();
-  const answer = await answerOf(body);
-  answer.destroy();
-  await until(() => body.destroyed);
-});
-
 it.each<[string, (body: Readable, answer: IncomingMessage) => unknown]>([
   ['the body has ended', (_, answer) => answer.resume()],
   ['the body fails', (body, answer) => answer.on('error', () => undefined) && body.destroy(new Error('gone'))],

@@ -198,9 +198,4 @@ describe('an MP3 conversion with ?tags=true', () => {
     expect(body.length).toBe(SHORT_BYTES);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
   });
-
-  it.each(['tags=yes', 'tags=1', 'tags=true&tags=true'])('answers %s with 400', async (query) => {
-    const { status, body } = await sendRequest(service.url + pathOf(`format=mp3&${query}`));
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringContaining('tags')]);
-  });
 });

@@ -43,27 +43,6 @@ describe('file source, when the upstream', () => {
     expect(seen.filter(({ range }) => range?.endsWith('-'))).toEqual([]);
   });
 
-  it.each<[string, Fault | undefined]>([
-    ['behaves', undefined],
-    ['drops twice', { name: 'drop', after: 200_000, times: 2 }],
-    ['forbids large ranges', { name: 'strict', largest: MiB }],
-    ['ignores Range', { name: 'ignore-range', length: true }],
-  ])('%s, delivers exactly the range', async (_, how) => {
-    for (const [first, last] of [
-      [0, 0],
-      [0, 99_999],
-      [1_000_000, 1_000_000],
-      [777_777, 2_999_999],
-      [bytes.length - 1, bytes.length - 1],
-      [2 * MiB, undefined],
-    ] as const) {
-      fault(how);
-      const source = await openWith({}, {}, first);
-      expect(source.size).toBe(bytes.length);
-      expect(await readAll(source.read(first, last))).toBe(sha256(bytes.subarray(first, (last ?? bytes.length) + 1)));
-    }
-  });
-
   it.each<[string, Fault, number]>([
     ['is gone', { name: 'status', status: 404, times: 99 }, 404],
     ['has removed it', { name: 'status', status: 410, times: 99 }, 404],

@@ -21,17 +21,4 @@ describe('selectRenditions', () => {
 
   it('has an expected order for each list', () =>
     expect(formatLists.map(({ name }) => name).toSorted()).toEqual(Object.keys(expectedOrders).toSorted()));
-
-  it('offers no silent video, and no rendition twice, of any list', () => {
-    for (const list of formatLists) {
-      const { renditions, tracks } = selectRenditions(candidatesOf(list));
-      const hasSound = ({ formatIds }: Rendition) =>
-        formatIds.some((id) => tracks.some(({ formatId, audio }) => formatId === id && audio !== null));
-      expect(renditions.filter((rendition) => !hasSound(rendition))).toEqual([]);
-      const shown = renditions.map((each) =>
-        JSON.stringify([each.side, each.label, each.fileExtension, each.description]),
-      );
-      expect(new Set(shown).size).toBe(shown.length);
-    }
-  });
 });

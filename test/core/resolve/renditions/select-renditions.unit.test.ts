@@ -65,34 +65,6 @@ describe('selectRenditions', () => {
 });
 
 describe('the order of renditions', () => {
-  const order = (...formats: Format[]) => offered(...formats).renditions.map(({ formatIds }) => formatIds[0]);
-
-  it.each<[string, Format[], string[]]>([
-    ['height', [both('b', { height: 720, tbr: 9000 }), both('a', { height: 1080 })], ['a', 'b']],
-    [
-      'height, then codec support',
-      [both('b', { vcodec: 'vp9', fps: 60 }), both('c', { vcodec: 'av01' }), both('a', { vcodec: 'avc1' })],
-      ['a', 'c', 'b'],
-    ],
-    ['height, codec, then fps', [both('b', { fps: 30, tbr: 9 }), both('a', { fps: 60, tbr: 1 })], ['a', 'b']],
-    ['height, codec, fps, then bitrate', [both('b', { tbr: 1 }), both('a', { tbr: 9 })], ['a', 'b']],
-    [
-      'the order of yt-dlp when all else is equal, last first',
-      [both('b', { fps: 30 }), both('a', { fps: 30 })],
-      ['a', 'b'],
-    ],
-    [
-      'bitrate for audio, with Opus weighted',
-      [audio('b', { abr: 150 }), audio('a', { acodec: 'opus', abr: 128 })],
-      ['a', 'b'],
-    ],
-    [
-      'original language before bitrate',
-      [audio('dub', { abr: 256, language_preference: -1 }), audio('original', { language_preference: 10 })],
-      ['original', 'dub'],
-    ],
-  ])('is by %s', (_, formats, expected) => expect(order(...formats)).toEqual(expected));
-
   it('takes the language of the item as the original one', () => {
     const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 90 }), audio('any')];
     const { renditions } = selectRenditions(tracksOf({ language: 'en', formats }, 0));

@@ -262,14 +262,6 @@ describe('readTracks', () => {
       const [a, b] = ['a', 'b'].map((id) => format(id, 0, { fragments: fragmentsOf(5 * 1024 * 1024), height: 1 }));
       expect(idsOf([{ ...a, height: 2 }, b ?? {}])).toEqual(['b']);
     });
-
-    it('distinguishes formats by their fragments', () =>
-      expect(idsOf([format('a', 10), format('a2', 10), format('b', 10)])).toEqual(['b', 'a2']));
-
-    it('distinguishes formats by their last fragment', () => {
-      const paths = (last: string) => ({ fragments: ['init', '1', '2', last].map((path) => ({ path })) });
-      expect(idsOf([format('a', 0, paths('3')), format('b', 0, paths('4'))])).toEqual(['b', 'a']);
-    });
   });
 
   it('marks an approximate size, and any size of segmented media, as inexact', () => {
@@ -359,11 +351,6 @@ describe('readTracks', () => {
       (__needs_testing) => read({ __needs_testing })[0]?.isUntested,
     );
     expect(untested).toEqual([true, undefined, undefined, undefined]);
-  });
-
-  it('omits a format whose URL has more than 8 KB', () => {
-    const ofLength = (characters: number) => read({ url: 'https://cdn.example/'.padEnd(characters, 'a') });
-    expect([ofLength(8192).length, ofLength(8193).length]).toEqual([1, 0]);
   });
 
   it.each<[readonly string[], number]>([

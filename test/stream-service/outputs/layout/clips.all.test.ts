@@ -119,34 +119,9 @@ describe('a clip of Media', () => {
     expect(heard.length - (3 - 1.23456) * AUDIO_RATE).toBeLessThan(1024);
   });
 
-  it.each([
-    ['start=-1', /^start/],
-    ['start=NaN', /^start/],
-    ['start=1e3', /^start/],
-    ['start=1.1234567', /^start/],
-    ['end=12345678', /^end/],
-    ['end=0', /^end/],
-    ['start=5&end=5', /^end/],
-    ['start=6&end=5', /^end/],
-    ['start=1&start=2', /^start is given more than once/],
-    ['end=1&end=2', /^end is given more than once/],
-    ['start=300.5', /cannot be clipped: Nothing is shown/],
-  ])('of %s is 400 with the reason', async (query, detail) => {
-    const { url } = await start('indexed.mp4', 'indexed.m4a');
-    for (const method of ['GET', 'HEAD']) {
-      const { status, body, headers } = await sendRequest(`${url}?${query}`, { method });
-      // Without open sources, HEAD does not know where the media ends.
-      if (method === 'HEAD' && query === 'start=300.5') continue;
-      expect([status, headers['cache-control']]).toEqual([400, 'no-store']);
-      if (method === 'GET') {
-        expect(JSON.parse(body.toString())).toEqual({
-          type: '/problems/bad-parameter',
-          title: 'Bad Request',
-          status: 400,
-          detail: expect.stringMatching(detail),
-        });
-      }
-    }
+  it('that begins behind the end is 400 with the reason', async () => {
+    const { status, body } = await sendRequest(`${(await start('indexed.mp4', 'indexed.m4a')).url}?start=300.5`);
+    expect([status, body.toString()]).toEqual([400, expect.stringContaining('Nothing is shown')]);
   });
 
   it.each([

@@ -5,7 +5,6 @@ import { checkPlaylist, type Range } from '../../../support/hls-checker.ts';
 import { complaintsOf, probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../../fixture.ts';
 import { startMedia } from './clip-fixture.ts';
 import { decodedPackets, packetDigests, usePairMedia } from './pair-fixture.ts';
 
@@ -129,30 +128,5 @@ describe('the HLS presentation', () => {
     const problem = JSON.parse(answer.body.toString());
     if (detail) expect(problem.detail).toMatch(detail);
     expect((await sendRequest(base + name, { method: 'HEAD' })).status).toBe(status);
-  });
-
-  it.each([
-    ['live', trackOf('x'), { isLive: true }, /^An HLS playlist of a live stream/],
-    ['in WebM', trackOf('x', { container: 'webm' }), {}, /^There (is|are) /],
-    ['in segments', trackOf('x', { delivery: 'hls' }), {}, /^There (is|are) /],
-  ] as const)('of media that is %s is 415 with the reason', async (_name, track, traits, detail) => {
-    const service = await startService(resourceOf([track], traits), {});
-    const { status, body } = await sendRequest(`${service.url}/api/stream/hls/${mediaKey('x')}/master.m3u8`);
-    expect([status, JSON.parse(body.toString())]).toEqual([
-      415,
-      {
-        type: '/problems/unsupported-rendition',
-        title: 'Unsupported Media Type',
-        status: 415,
-        detail: expect.stringMatching(detail),
-      },
-    ]);
-  });
-
-  it('of an unknown key is 404', async () => {
-    const { base } = await start('silent.mp4');
-    expect((await sendRequest(`${base.replace(/Hls\/.{10}/, 'Hls/aaaaaaaaaa')}master.m3u8`)).status).toBe(404);
-    expect((await sendRequest(`${base}a/b`)).status).toBe(404);
-    expect((await sendRequest(`${base}master.m3u8`, { method: 'POST' })).status).toBe(405);
   });
 });

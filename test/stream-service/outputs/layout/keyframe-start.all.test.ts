@@ -71,29 +71,10 @@ describe('Combined from a time on', () => {
       expect(head?.headers[name]).toBe(whole?.headers[name]);
   });
 
-  it('is the whole from 0 on', async () => {
-    const { url } = await start('long-video.mp4', 'long-audio.m4a');
-    const [zero, whole] = await Promise.all(['?start=0', ''].map((query) => sendRequest(url + query)));
-    expect(zero?.headers['x-argon-start']).toBeUndefined();
-    expect(zero?.body.equals(whole?.body ?? Buffer.alloc(0))).toBe(true);
-  });
-
   it('of audio alone begins at the time itself', async () => {
     const { url } = await start('ladder/aac-128.m4a');
     const { status, headers } = await sendRequest(`${url}?start=1.5`);
     expect([status, headers['x-argon-start']]).toEqual([200, '1.500']);
-  });
-
-  it.each([
-    ['start=-1', /^start/],
-    ['start=NaN', /^start/],
-    ['start=1e3', /^start/],
-    ['start=1&start=2', /^start is given more than once/],
-    ['start=300.5', /Nothing is shown/],
-  ])('of %s is 400 with the reason', async (query, detail) => {
-    const { url } = await start('indexed.mp4', 'indexed.m4a');
-    const answer = await sendRequest(`${url}?${query}`);
-    expect([answer.status, detailOf(answer)]).toEqual([400, expect.stringMatching(detail)]);
   });
 
   it('of files that cannot be sought in is 400 with the reason', async () => {

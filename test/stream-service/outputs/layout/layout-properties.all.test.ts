@@ -40,21 +40,6 @@ describe('layout', () => {
     }
   });
 
-  it.each(PAIRS)('of %s and %s returns the same bytes for any range', async (video, audio) => {
-    const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
-    const layout = await layOut(files);
-    const whole = await read(layout, files, 0, layout.size - 1);
-    expect(whole.length).toBe(layout.size);
-    const offset = fc.nat(layout.size - 1);
-    await fc.assert(
-      fc.asyncProperty(offset, fc.oneof(offset, fc.nat(5000)), async (first, length) => {
-        const last = Math.min(layout.size - 1, first + length);
-        expect((await read(layout, files, first, last)).equals(whole.subarray(first, last + 1))).toBe(true);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
   it.each(PAIRS)(
     'of %s and %s with damaged headers is rejected, fails while read, or has its exact length',
     async (video, audio) => {

@@ -86,13 +86,6 @@ describe('createMux', () => {
     expect(probed.complaints).toBe('');
   });
 
-  it('copies AC-3 from segments', async () => {
-    const track = trackOf('x', { delivery: 'hls', audio: { codec: 'ac-3' } });
-    const probed = await inspect(await buffer(mux([await load('ac3.ts')], selectRemuxFormat(track))), '.mp4');
-    expect(probed.codecs).toEqual(['h264', 'ac3']);
-    expect(probed.durationSeconds).toBeCloseTo(6, 1);
-  });
-
   it('sends fragments of a video with one keyframe before the source has ended', async () => {
     const video = failingSource(await load('one-keyframe.mp4'), 1_000_000);
     const body = mux([video, await load('sound.m4a')], undefined, 60);

@@ -7,7 +7,7 @@ import type { SegmentedSource, Source } from '../../../../stream-service/source/
 import { ensureMedia } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
-import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../../fixture.ts';
 import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
 
 const media = await ensureMedia();
@@ -56,19 +56,6 @@ describe('segmented rendition', () => {
     }
   });
 
-  it('responds 502 when the first segment fails', async () => {
-    expect((await sendRequest(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
-  });
-
-  it('breaks the connection when a later segment fails', async () => {
-    const url = await start(await hls('long', { deadFrom: 100 }));
-    const outcome = await sendRequest(url).then(
-      ({ status }) => status,
-      () => 'broken',
-    );
-    expect(['broken', 502]).toContain(outcome);
-  });
-
   it('breaks the connection when FFmpeg ends before what the list says', async () => {
     const source = await hls('fmp4');
     const read = async (minSeconds: number, cut: number) => {
@@ -86,23 +73,6 @@ describe('segmented rendition', () => {
     const { durationSeconds = 0 } = source;
     expect(await read(durationSeconds * 0.9, Number.POSITIVE_INFINITY)).toBe(200);
     expect(await read(durationSeconds * 0.9, 1)).toBe('broken');
-  });
-
-  it('ends FFmpeg when the client disconnects', async () => {
-    const answer = await openResponse(await start(await hls('long')));
-    answer.destroy();
-    await until(() => runningFfmpegs() === 0);
-  });
-
-  it('responds 503 with the maintenance activity while FFmpeg is not installed', async () => {
-    const maintenance = async () => 'Downloading FFmpeg 7';
-    const url = await start(await hls('ts'), {}, { ffmpeg: () => undefined, maintenance });
-    for (const query of ['', '?format=mp3']) {
-      const { status, headers, body } = await sendRequest(url + query);
-      expect(status).toBe(503);
-      expect(headers['retry-after']).toBe('5');
-      expect(JSON.parse(body.toString())).toMatchObject({ title: 'Downloading FFmpeg 7', status: 503 });
-    }
   });
 });
 
@@ -138,22 +108,5 @@ describe('segmented rendition with EXT-X-GAP', () => {
     const jumps = times.map((time, index) => time - (times[index - 1] ?? time));
     expect(jumps.filter((seconds) => seconds > 1).map(Math.round)).toEqual([GAP_SECONDS]);
     expect(times.length).toBeGreaterThan(100);
-  });
-});
-
-describe('format=mp3', () => {
-  it('converts segments with Content-Length and ranges', async () => {
-    const url = `${await start(await hls('ts'))}?format=mp3`;
-    const { headers, body } = await sendRequest(url);
-    expect(headers).toMatchObject({ 'content-length': String(body.length), 'accept-ranges': 'bytes' });
-    const part = await sendRequest(url, { headers: { range: 'bytes=50000-59999', 'if-range': headers.etag ?? '' } });
-    expect(part.body.equals(body.subarray(50_000, 60_000))).toBe(true);
-  });
-
-  it('is ignored for a rendition without audio', async () => {
-    const url = `${await start(await hls('v360'), { audio: null })}?format=mp3`;
-    const { headers, body } = await sendRequest(url);
-    expect(headers['content-type']).toBe('video/mp4');
-    expect((await inspect(body, '.mp4')).codecs).toEqual(['h264']);
   });
 });
