@@ -189,10 +189,6 @@ describe('a complete list of fragmented MP4', () => {
     expect(tagged.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(tagged.body.length) });
     const { complaints, tags } = await inspect(tagged.body, '.mp4');
     expect({ complaints, title: tags.title }).toEqual({ complaints: '', title: 'A clip' });
-    for (const [first, last] of rangesOf(tagged.body.length, 5)) {
-      const { body } = await sendRequest(`${url}?tags=true`, { headers: { range: `bytes=${first}-${last}` } });
-      expect(body.equals(tagged.body.subarray(first, last + 1))).toBe(true);
-    }
     expect(await packetsOf(tagged.body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
     const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
     expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
@@ -293,23 +289,17 @@ describe('separate lists of video and audio', () => {
     const [video = {}, audio = {}] = lists;
     return `${await serve([videoTrack(video), audioTrack(audio)])}/Media/${combinedKey()}`;
   };
-  const expectPair = async (url: string, source: string) => {
+  const expectPair = async (url: string, video: string, audio = video) => {
     const { body, headers } = await sendRequest(url);
     expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(body.length) });
     expect((await inspect(body, '.mp4')).complaints).toBe('');
-    for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(body, side)).toEqual(await packetsIn(made(source.replace('*', side)), side));
-    const part = await sendRequest(url, { headers: { range: 'bytes=20000-39999' } });
-    expect(part.body.equals(body.subarray(20_000, 40_000))).toBe(true);
-    return body;
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made(video), 'v'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made(audio), 'a'));
   };
 
   it('are one file where both are HLS', async () => {
-    texts.set('v.m3u8', readFileSync(made('video.m3u8')));
     const url = await serveLists([listOf('video'), listOf('audio')]);
-    const { body } = await sendRequest(url);
-    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('video.m3u8'), 'v'));
-    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('audio.m3u8'), 'a'));
+    await expectPair(url, 'video.m3u8', 'audio.m3u8');
     // A player is told how far the tracks are apart by either of them: they begin together.
     const clip = await sendRequest(`${url}?start=3&end=8`);
     expect(clip.headers['content-length']).toBe(String(clip.body.length));
