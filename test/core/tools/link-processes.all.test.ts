@@ -44,11 +44,25 @@ describe('startLinkProcesses', () => {
     }));
 
   it.concurrent.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
+    ['/pages/words', { kind: 'unsupported' }],
+    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
+    ['/site/login/1', { kind: 'login' }],
     // Both mean that there is nothing yet.
     ['/site/upcoming/1', { kind: expect.stringMatching(/^(upcoming|no_formats|expected)$/) }],
+    ['/site/not-live/1', { kind: 'not_live' }],
+    ['/site/no-formats/1', { kind: 'no_formats' }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/bug/1', { kind: 'bug' }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
     ['/site/kill/1', { kind: 'crash', isInterrupted: true }],
+    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
+    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ['--version', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ["x' --exec 'touch /tmp/x", { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
   ])('classifies the failure of %s', async (url, error) =>
     expect(await processes.request(requestOf(url))).toMatchObject({ ok: false, error }),
   );

@@ -76,19 +76,33 @@ describe('startWorker', () => {
     }));
 
   it.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
     ['/trouble/403', { kind: 'http', httpStatus: 403 }],
+    ['/pages/words', { kind: 'unsupported' }],
+    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
     ['/redirects/loop', { kind: 'http' }],
     ['/inward/redirect?to=http://10.1.2.3/x.mp4', { kind: 'egress_refused' }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
     ['/site/all-drm/1', { kind: 'drm' }],
+    ['/site/login/1', { kind: 'login' }],
     ['/site/geo/1', { kind: 'geo' }],
     ['/site/upcoming/1', { kind: 'upcoming' }],
+    ['/site/not-live/1', { kind: 'not_live' }],
+    ['/site/no-formats/1', { kind: 'no_formats' }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/bug/1', { kind: 'bug' }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
     ['/site/kill/1', { kind: 'crash' }],
+    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
+    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ['file:///etc/passwd', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ['not a link', { kind: 'expected' }],
     ['reelay-worker:concurrency=1&memory=1', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ['reelay-worker-test:worker', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     // By the proxy of the request: a header that names another is ignored.
     ['reelay-worker-test:other-proxy', { kind: 'egress_refused' }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
   ])('classifies the failure of %s', async (url, error) =>
     expect(await worker.request(requestOf(url))).toMatchObject({ ok: false, error }),
   );

@@ -63,25 +63,6 @@ export const until = (condition: () => unknown) => expect.poll(condition, { inte
 export function testExtraction({ origin, egress, requestOf }: YtDlpFixture, current: () => WorkerProcess): void {
   const request: WorkerProcess['request'] = (...args) => current().request(...args);
 
-  it.concurrent.each([
-    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
-    ['/pages/words', { kind: 'unsupported' }],
-    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
-    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
-    ['/site/login/1', { kind: 'login' }],
-    ['/site/not-live/1', { kind: 'not_live' }],
-    ['/site/no-formats/1', { kind: 'no_formats' }],
-    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
-    ['/site/bug/1', { kind: 'bug' }],
-    ['/site/memory/1', { kind: 'memory' }],
-    ['/site/exit/1', { kind: 'crash' }],
-    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
-    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
-    ['reelay-worker-test:large', { kind: 'too_large' }],
-  ])('classifies the failure of %s', async (url, error) =>
-    expect(await request(requestOf(url))).toMatchObject({ ok: false, error }),
-  );
-
   it('connects through the proxy of the request only', async () => {
     const gone = await egress.openProxySession({});
     gone.close();

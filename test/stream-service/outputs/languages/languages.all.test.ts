@@ -229,13 +229,16 @@ describe('audio=LANG', () => {
   it.each([
     ['Media', 'audio=xx', 400, /^No audio in xx\. Available: en, de, fr, pt-BR, ja\.$/],
     ['Media', 'audio=pt-PT', 400, /^No audio in pt-PT/],
+    ['Combined', 'audio=xx', 400, /^No audio in xx/],
     ['Hls', 'audio=xx', 400, /^No audio in xx/],
     ['Media', 'audio=..%2F', 400, /audio must be/],
+    ['Media', 'audio=en&audio=de', 400, /audio is given more than once/],
+    ['Combined', `audio=${'x'.repeat(36)}`, 400, /audio must be/],
     ['Hls', 'audio=en&audio=de', 400, /audio is given more than once/],
     ['Media', 'audio=all&format=mp3', 400, /audio=all/],
   ])('%s?%s is %d', async (operation, query, status, detail) => {
-    const { media: url, hls } = await start('bframes.mp4');
-    const address = `${operation === 'Media' ? url : `${hls}master.m3u8`}?${query}`;
+    const { media: url, combined, hls } = await start('bframes.mp4');
+    const address = `${{ Media: url, Combined: combined, Hls: `${hls}master.m3u8` }[operation]}?${query}`;
     const answer = await sendRequest(address);
     const problem = JSON.parse(answer.body.toString());
     expect([answer.status, problem.detail]).toEqual([status, expect.stringMatching(detail)]);
