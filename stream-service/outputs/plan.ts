@@ -106,7 +106,12 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
   const { conversion, partTitle, version, isWithoutRanges, rangedPath, head } = plan;
   const planned = { conversion, partTitle, version, isWithoutRanges, rangedPath, answersHead: false };
   return {
-    ...{ kind: 'list', found, query, lists, files, ...planned },
+    kind: 'list',
+    found,
+    query,
+    lists,
+    files,
+    ...planned,
     head: { ...head, size: undefined, acceptRanges: isWithoutRanges ? 'none' : undefined },
   };
 }

@@ -282,7 +282,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Get',
     parameters: [
       ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'audio', 'start', 'end'],
-      ...['chapter', 'from', 'skip', 'mark', 'entries', 'split'],
+      ...['chapter', 'skip', 'mark', 'from', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },

@@ -54,7 +54,7 @@ describe('parseMediaParameters', () => {
       'chapter must be the number of a chapter, from 1',
     ]),
     [{ chapter: ['1', '2'] }, 'chapter is given more than once'],
-    [{ chapter: '1', end: '1' }, 'chapter cannot be combined with start, end, from and segments'],
+    [{ chapter: '1', end: '1' }, 'chapter cannot be combined with start, end and segments'],
     [{ subtitles: '../' }, 'subtitles must be a language, such as en'],
     [{ subtitles: ['de', 'de'] }, 'subtitles is given more than once'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyedRendition } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 import type { PresentationPlan } from '../../../stream-service/outputs/layout/plan.ts';
+import type { ListFiles } from '../../../stream-service/outputs/list-files.ts';
 import { planOutput, type RenditionQuery } from '../../../stream-service/outputs/plan.ts';
 import { planSubtitle } from '../../../stream-service/outputs/text/plan.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
@@ -85,9 +86,13 @@ const cellsOf = (table: string): readonly (readonly string[])[] =>
     .map((line) => line.split('|').map((cell) => cell.trim()));
 const [[, ...queries] = [], ...rows] = cellsOf(TABLE);
 
-function decide(of: KeyedRendition, query: RenditionQuery): string {
+/** Every list of segments is known to make no file. */
+const noFiles = ({ resource: { tracks } }: KeyedRendition) =>
+  new Map(tracks.map(({ formatId }) => [formatId, null] as const));
+
+function decide(of: KeyedRendition, query: RenditionQuery, files: ListFiles = noFiles(of)): string {
   try {
-    const plan = planOutput(of, query);
+    const plan = planOutput(of, query, files);
     return 'instead' in plan && plan.instead ? `${plan.kind}/${plan.instead.kind}` : plan.kind;
   } catch (error) {
     return { InvalidParameter: '400', UnsupportedRendition: '415' }[(error as Error).name] ?? String(error);
@@ -129,7 +134,7 @@ describe('planOutput', () => {
     ['a pair of MP4', QUERIES['combined, start'], { size: undefined, acceptRanges: 'none' }],
     ['a pair of MP4', QUERIES.hls, { mimeType: 'application/vnd.apple.mpegurl', isInline: true }],
   ])('knows of %s before it is opened (%j)', (name, query, head) => {
-    expect(planOutput(shapeOf(name), query).head).toMatchObject(head);
+    expect(planOutput(shapeOf(name), query, noFiles(shapeOf(name))).head).toMatchObject(head);
   });
 
   it.each<[string, RenditionQuery, boolean]>([
@@ -139,7 +144,18 @@ describe('planOutput', () => {
     ['MP4 of known size', QUERIES.media, false],
     ['HLS', QUERIES.mp3, false],
   ])('says whether HEAD of %s needs its sources (%j)', (name, query, answersHead) => {
-    expect(planOutput(shapeOf(name), query).answersHead).toBe(answersHead);
+    expect(planOutput(shapeOf(name), query, noFiles(shapeOf(name))).answersHead).toBe(answersHead);
+  });
+
+  it.each<[string, RenditionQuery, string]>([
+    ['HLS', QUERIES.media, 'copy'],
+    ['HLS', QUERIES.clip, 'layout'],
+    ['HLS', QUERIES.hls, 'layout'],
+    ['a pair of HLS', QUERIES.media, 'layout/mux'],
+  ])('decides what is sent of %s (%j) once its files are known', (name, query, decision) => {
+    const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, { originSeconds: 0 }]));
+    expect(decide(shapeOf(name), query, new Map())).toBe('list');
+    expect(decide(shapeOf(name), query, files)).toBe(decision);
   });
 
   it('names where the bytes of Combined have ranges, unless they are a file as it is', () => {
@@ -235,7 +251,7 @@ describe('planOutput with another language', () => {
     const decided = Object.values(CHOICES).map((query) => {
       const decision = decide(of, query);
       if (/^4/.test(decision)) return decision;
-      const { found: sent, dubs = [] } = planOutput(of, query) as Pick<PresentationPlan, 'found' | 'dubs'>;
+      const { found: sent, dubs = [] } = planOutput(of, query, noFiles(of)) as Pick<PresentationPlan, 'found' | 'dubs'>;
       const tracks = [sent, ...dubs.map((dub) => dub.found)].flatMap((each) => each.tracks);
       return [decision, ...tracks.map(({ formatId }) => formatId)].join(' ');
     });
