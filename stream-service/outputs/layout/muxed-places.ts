@@ -1,4 +1,5 @@
 import { type Cache, createCache } from '../../../core/concurrency/index.ts';
+import { memoryShares } from '../../../core/config/index.ts';
 import { type MovieFragment, parseBoxes, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import {
   type Layout,
@@ -24,21 +25,21 @@ export interface PlaceCache {
   has(id: string, number: number): boolean;
 }
 
-/** Of all layouts. */
-const MAX_MEMORY_BYTES = 128 * 1024 * 1024;
 const MAX_ENTRIES = 4096;
 const IDLE = { afterMs: 30_000, maxWeight: 16 * 1024 * 1024 };
 
 export function createPlaceCache(): PlaceCache {
   const options = { maxEntries: MAX_ENTRIES, idle: IDLE };
+  // Of all layouts together.
+  const { placeBytes } = memoryShares();
   const places = createCache<string, CachedPlace>({
     ...options,
-    maxWeight: MAX_MEMORY_BYTES,
+    maxWeight: placeBytes,
     weightOf: ({ bytes }) => bytes,
   });
   const fragments = createCache<string, Buffer>({
     ...options,
-    maxWeight: MAX_MEMORY_BYTES / 4,
+    maxWeight: placeBytes / 4,
     weightOf: ({ length }) => length,
   });
   return {
