@@ -39,6 +39,37 @@ export function codeOfFiles(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + size(file), 0);
 }
 
+/** Interfaces that carry what is asked of a stream through `stream-service` and `core/api`, by their names. */
+export function parameterInterfaces(): number {
+  const named = /^(?:export )?interface \w*(?:Parameters|Query|Request|Extras|Choice|Plan|Wanted)\b/gm;
+  return filesBelow(['stream-service', 'core/api'], CODE_FILE).reduce(
+    (sum, file) => sum + [...readFileSync(join(ROOT, file), 'utf8').matchAll(named)].length,
+    0,
+  );
+}
+
+/** Parameters of streams: the identifiers that name them, and the folders that they belong to. */
+const PARAMETERS = {
+  skip: [/\bskip\b/, /^core\/media\/skipping\/|^stream-service\/segments\//],
+  chapters: [/\bchapters?\b/i, /^core\/media\/(?:chapters|timed-text)\//],
+  subtitles: [/\bsubtitles?\b/i, /^core\/media\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\//],
+  audio: [/\bsounds\b|\bchooseAudio\b|\bChosenAudio\b/, /^stream-service\/outputs\/choose-audio/],
+} as const;
+
+/** Files of the server outside of a parameter's own folders that name it. */
+export function filesNaming(parameter: keyof typeof PARAMETERS): number {
+  const [name, own] = PARAMETERS[parameter];
+  return filesBelow(['core', 'stream-service', 'lambdas'], /\.ts$/).filter(
+    (file) => !own.test(file) && name.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))),
+  ).length;
+}
+
+const withoutComments = (code: string): string =>
+  code
+    .split('\n')
+    .filter((line) => !COMMENT_LINE.test(line))
+    .join('\n');
+
 /** Words of all Markdown files but the changelog. */
 export function wordsOfDocuments(): number {
   return filesBelow(['.'], /\.md$/)
