@@ -279,9 +279,8 @@ describe('player', () => {
       .locator('datalist option')
       .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
     expect(marks).toHaveLength(names.length);
-    expect(await page.getByRole('slider', { name: 'Position' }).getAttribute('aria-valuetext')).toContain(
-      names[0]?.replace(/^\S+ /, ''),
-    );
+    const position = page.getByRole('slider', { name: 'Position' });
+    await eventually(() => position.getAttribute('aria-valuetext')).toContain(names[0]?.replace(/^\S+ /, ''));
     const file = await downloadFrom(page.locator('.subtitles a').filter({ hasText: '.srt' }).first());
     expect(file.suggestedFilename()).toMatch(/\.srt$/);
     await page.getByRole('button', { name: 'Close the player' }).click();
