@@ -46,7 +46,7 @@ describe('renditions of an item', () => {
     expect(await page.getByText(/No seeking/).count()).toBe(0);
   });
 
-  it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
+  it.each(['/hls/ts/index.m3u8', '/live/index.m3u8'])(
     'marks a combined stream as not seekable: %s',
     async (path) => {
       const { page } = await see(path);
