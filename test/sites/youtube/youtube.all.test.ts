@@ -39,8 +39,8 @@ describeSite('YouTube', youtube, [
   refuses('a rental', watchUrl('rentalrent1'), /requires payment/, '415 payment'),
   refuses('another region', watchUrl('regionblock'), /available in your country/, '415 region'),
   refuses('a client that asks too much', watchUrl('ratelimited'), /try again later/, '502 rate-limited'),
-  refuses('too many player calls', watchUrl('api429api42'), /Requested format is not available/, '502 rate-limited'),
-  refuses('forbidden player calls', watchUrl('api403api40'), /Requested format is not available/, '415 refused'),
+  refuses('too many player calls', watchUrl('api429api42'), /No video formats found/, '502 rate-limited'),
+  refuses('forbidden player calls', watchUrl('api403api40'), /No video formats found/, '415 refused'),
   refuses('a premiere', watchUrl('premierelat'), /Premieres in 3 hours/, '404 not-started'),
   refuses(
     'formats that only the page can play',
