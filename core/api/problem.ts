@@ -163,8 +163,8 @@ export function toProblem(error: unknown): Problem {
       retryAfterSeconds: error.retryAfterSeconds,
     });
   if (error instanceof UpstreamError) {
-    const { reason, detail, retryAfterSeconds } = error;
-    return createProblem(reason, { cause: error, detail, retryAfterSeconds });
+    const { reason, retryAfterSeconds } = error;
+    return createProblem(reason, { cause: error, retryAfterSeconds });
   }
   if (error instanceof NotFound)
     return createProblem(error.reason, { cause: error, retryAfterSeconds: error.retryAfterSeconds });

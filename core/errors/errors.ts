@@ -67,21 +67,13 @@ export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly reason: UpstreamReason;
   readonly retryAfterSeconds: number | undefined;
-  /** What the client is told, where the reason alone does not say it. */
-  readonly detail: string | undefined;
 
   constructor(
     message?: string,
-    {
-      reason = 'site-error',
-      retryAfterSeconds,
-      detail,
-      ...options
-    }: ReasonOptions<UpstreamReason> & { readonly detail?: string } = {},
+    { reason = 'site-error', retryAfterSeconds, ...options }: ReasonOptions<UpstreamReason> = {},
   ) {
     super(message, options);
     this.reason = reason;
-    this.detail = detail;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -65,7 +65,6 @@ const MAX_CACHED_SEGMENTS = 50_000;
 /** Until a service that has failed is asked again. */
 const FAILED_MS = 15_000;
 const HOUR_MS = 60 * 60_000;
-const UNREAD = 'The service of reported segments could not be read. Try again later, or without skip and mark.';
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
 
 /**
@@ -114,7 +113,7 @@ export function createSegments(options: SegmentsOptions): Segments {
     } catch (cause) {
       log.warn('Segments could not be read', { error: cause });
       // Whatever it is, the fault is not the request's.
-      throw new UpstreamError('Segments could not be read', { cause, detail: UNREAD });
+      throw new UpstreamError('Segments could not be read', { cause });
     }
   };
 

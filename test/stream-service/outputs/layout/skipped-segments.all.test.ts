@@ -313,9 +313,8 @@ describe('Media with skip', () => {
   ])('is 502 where the service of segments %s, and asks it again later', async (_, answer, isAdmitted) => {
     const { url, paths } = await start({ files: ['ladder/both-360.mp4'], isAdmitted }, answer);
     for (const method of ['GET', 'HEAD', 'GET']) {
-      const { status, headers, body } = await sendRequest(`${url}?skip=sponsor`, { method });
+      const { status, headers } = await sendRequest(`${url}?skip=sponsor`, { method });
       expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
-      if (method === 'GET') expect(JSON.parse(body.toString()).detail).toMatch(/segments could not be read/);
     }
     // Twice, because a connection may drop.
     expect(paths.length).toBe(isAdmitted === false ? 0 : 2);
