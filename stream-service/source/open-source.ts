@@ -15,6 +15,7 @@ import {
   createSegmentFiles,
   type HeldSegments,
   inspectWindow,
+  type ListedFilesOptions,
   type LiveLists,
   listLive,
   loadDash,
@@ -22,7 +23,6 @@ import {
   loadWindow,
   type OpenWindow,
   openSegments,
-  type SegmentFilesOptions,
 } from './segmented/index.ts';
 import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
 import { findTrack } from './track-locator.ts';
@@ -56,7 +56,7 @@ export interface OpenSourceOptions {
   /** @default `defaultLimits` */
   readonly limits?: Partial<SourceLimits>;
   /** Stores what is known of lists of segments. @default each process finds it */
-  readonly state?: SegmentFilesOptions['state'];
+  readonly state?: ListedFilesOptions['state'];
   /** Small requests to one host at once, by which that is found. @default 8 */
   readonly segmentProbes?: number;
   /** Epoch milliseconds. @default Date.now */

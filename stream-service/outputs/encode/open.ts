@@ -72,7 +72,10 @@ export function encode(
   const { encoding, tag } = format.sequence(resource, choice);
   const { mimeType, fileExtension } = conversions[name];
   return {
-    ...{ mimeType, fileExtension, size: undefined, acceptRanges: 'none' },
+    mimeType,
+    fileExtension,
+    size: undefined,
+    acceptRanges: 'none',
     read: source ? () => frameStreams.sequential({ ...input, source }, encoding, tag) : unread,
   };
 }

@@ -1,3 +1,4 @@
+export type { ListedFilesOptions } from './listed-files.ts';
 export {
   createLiveLists,
   type HeldSegments,
@@ -8,5 +9,5 @@ export {
   type OpenWindow,
 } from './live-lists.ts';
 export { loadDash, loadHls } from './load-timeline.ts';
-export { createSegmentFiles, type SegmentFilesOptions } from './segment-files.ts';
+export { createSegmentFiles } from './segment-files.ts';
 export { openSegments } from './segmented-source.ts';

@@ -140,7 +140,11 @@ export function createSegmentFetch(
       const settled = Promise.withResolvers<void>();
       signal.throwIfAborted();
       const fetch = new RangeFetch({
-        ...{ ...request, target, onBytes, onOverload, bufferLimitBytes: bytes },
+        ...request,
+        target,
+        onBytes,
+        onOverload,
+        bufferLimitBytes: bytes,
         requested: { first, last: first + bytes - 1 },
         createSegmentCheck: () => createMediaCheck(checks),
         onSettled: settled.resolve,

@@ -1,0 +1,209 @@
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress } from 'node:zlib';
+import { createCache, createSemaphore, createSingleFlight, ownTurn } from '../../../core/concurrency/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
+import { digestOf } from '../../../core/http/index.ts';
+import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import {
+  type FileLayout,
+  FORMAT_NAMES,
+  packTable,
+  type SegmentTable,
+  unpackTable,
+} from '../../../core/media/segment-file/index.ts';
+import { isSameMedia, type Segment, type Timeline } from '../../../core/media/timeline/index.ts';
+import { type AttachmentName, capabilitiesOf, MAX_ATTACHMENT_BYTES, type State } from '../../../core/state/index.ts';
+import type { OpenRequest } from '../source.ts';
+import { TrackLocator } from '../track-locator.ts';
+import { ChunkSizer } from '../upstream-request.ts';
+import { type LiveLists, loadWindow } from './live-lists.ts';
+import { loadDash, loadHls } from './load-timeline.ts';
+import { createProbeLimits, readTable } from './read-table.ts';
+import { createSegmentFetch, type SegmentFetch } from './segment-fetch.ts';
+
+export interface ListedFilesOptions {
+  /** Where tables are stored. Absent: each process makes its own. */
+  readonly state?: Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'>;
+  readonly lists: LiveLists;
+  /** Small requests to one host at once, by which tables are made. */
+  readonly probesPerHost: number;
+}
+
+/** A list with its table. */
+export interface ListedFile {
+  readonly table: SegmentTable;
+  /** Of what is stored: the same in every process. */
+  readonly digest: string;
+  readonly segments: readonly Segment[];
+  readonly fetch: SegmentFetch;
+  /** By the time that they begin at: a pair may begin earlier than one of its files. */
+  readonly layouts: Map<number, FileLayout>;
+}
+
+/** The tables of complete lists, which are made once for all processes. */
+export interface ListedFiles {
+  /**
+   * Makes the table, unless it is there.
+   * @param signal of who wants it. Absent: it is made to the end
+   * @returns `none`: the list makes no file, or could not be read
+   */
+  find(request: OpenRequest, signal?: AbortSignal): Promise<ListedFile | 'none'>;
+  /**
+   * Drops a table that does not fit its list any more.
+   * @param isUnsupported its segments make no file
+   */
+  forget(request: OpenRequest, isUnsupported: boolean): Promise<void>;
+}
+
+/** With the names of tables: another form of them, or other bytes of their files. */
+const VERSION = 1;
+const MAX_MAKING_MS = 3 * 60_000;
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Lists in memory, of some hundred bytes for each segment. */
+const FILES = {
+  maxEntries: 200,
+  maxAgeMs: 30 * 60_000,
+  maxWeight: 200_000,
+  idle: { afterMs: 5 * 60_000, maxWeight: 20_000 },
+};
+/** How long it is remembered that a list makes no file, or could not be read. */
+const NONE_MS = 10 * 60_000;
+const FAILED_MS = 30_000;
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+export function createListedFiles({ state: table, lists, probesPerHost }: ListedFilesOptions): ListedFiles {
+  const limits = createProbeLimits(probesPerHost);
+  const makers = createSemaphore({ permits: 8, maxPerClient: 2 });
+  const files = createCache<string, ListedFile | 'none'>({
+    ...FILES,
+    weightOf: (file) => (file === 'none' ? 1 : file.segments.length),
+  });
+  const flights = createSingleFlight<ListedFile | 'none'>();
+
+  const idOf = ({ resource, track: { formatId, window } }: OpenRequest) =>
+    [resource.id, formatId, window?.first, window?.last].join(' ');
+  /** Windows are not stored: other processes may not know their segments any more. */
+  const stateFor = ({ track }: OpenRequest) => (track.window ? undefined : table);
+  const nameOf = ({ track }: OpenRequest): AttachmentName =>
+    `places-${digestOf([VERSION, FORMAT_NAMES, track.formatId]).slice(0, 22)}`;
+
+  const forget = async (request: OpenRequest, isUnsupported: boolean): Promise<void> => {
+    const { resource, log } = request;
+    const state = stateFor(request);
+    if (isUnsupported) files.set(idOf(request), 'none', Date.now() + NONE_MS);
+    else files.delete(idOf(request));
+    try {
+      await state?.dropAttachment(resource.id, nameOf(request));
+      if (isUnsupported) await state?.putAttachment(resource.id, nameOf(request), Buffer.alloc(0));
+    } catch (error) {
+      log.warn('A table of segments could not be dropped', { resource: resource.id, error });
+    }
+  };
+
+  const make = async (request: OpenRequest, list: LoadedList): Promise<Buffer> => {
+    const { client, signal } = request;
+    const permit = await makers.acquire(client, signal);
+    try {
+      const table = await readTable(list.segments, { fetch: list.fetch, limits, client, signal });
+      const packed = await compress(Buffer.concat([Buffer.from(`${list.digest}\n`), packTable(table)]));
+      return packed.length > MAX_ATTACHMENT_BYTES ? Buffer.alloc(0) : packed;
+    } catch (error) {
+      if (!(error instanceof UnsupportedMp4)) throw error;
+      request.log.info('A list of segments makes no file', { resource: request.resource.id, reason: error.message });
+      return Buffer.alloc(0);
+    } finally {
+      permit.release();
+    }
+  };
+
+  const load = async (request: OpenRequest): Promise<ListedFile | 'none'> => {
+    const { resource } = request;
+    const state = stateFor(request);
+    const name = nameOf(request);
+    const list = await loadList(request, lists, () => forget(request, false));
+    let stored = await state?.getAttachment(resource.id, name);
+    let known = stored && (await readStored(stored, list));
+    if (!known) {
+      if (stored) await state?.dropAttachment(resource.id, name);
+      const made = await make(request, list);
+      stored = (await state?.putAttachment(resource.id, name, made)) ?? made;
+      known = await readStored(stored, list);
+    }
+    if (!known) throw new UpstreamError('Segment list has changed');
+    if (known === 'none') return known;
+    const segments = list.segments.filter(({ isGap }) => !isGap);
+    return { ...known, segments, fetch: list.fetch, layouts: new Map() };
+  };
+
+  const find = (request: OpenRequest, signal?: AbortSignal): Promise<ListedFile | 'none'> => {
+    const id = idOf(request);
+    const known = files.get(id);
+    if (known) return Promise.resolve(known);
+    const make = async (shared: AbortSignal) => {
+      const made = { ...request, signal: AbortSignal.any([shared, AbortSignal.timeout(MAX_MAKING_MS)]) };
+      try {
+        const file = await load(made);
+        return files.set(id, file, file === 'none' ? Date.now() + NONE_MS : undefined);
+      } catch (error) {
+        // All who wanted it have left: it can be made for the next ones.
+        shared.throwIfAborted();
+        request.log.info('A list of segments could not be read', { resource: request.resource.id, error });
+        return files.set(id, 'none', Date.now() + FAILED_MS);
+      }
+    };
+    return flights(id, make, signal);
+  };
+
+  return { find, forget };
+}
+
+interface LoadedList {
+  readonly segments: readonly Segment[];
+  readonly digest: string;
+  readonly fetch: SegmentFetch;
+}
+
+/** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete */
+async function loadList(request: OpenRequest, lists: LiveLists, onChange: () => Promise<void>): Promise<LoadedList> {
+  const { track, limits, signal } = request;
+  const isResolved = capabilitiesOf(track).isListedByResolving;
+  const options = {
+    ...request,
+    rangeRequirement: { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) },
+  };
+  const load = track.window ? loadWindow(lists) : isResolved ? loadDash : loadHls;
+  let first: Timeline | undefined;
+  const locator = new TrackLocator({
+    ...request,
+    isResolved,
+    load: async (at, until) => {
+      const loaded = await load({ ...options, previous: undefined }, at, until);
+      await ownTurn();
+      first ??= loaded;
+      if (isSameMedia(first, loaded)) return loaded;
+      await onChange();
+      throw new UpstreamError('Segment list has changed');
+    },
+  });
+  const { value } = await locator.current(signal);
+  if (!value.isComplete) throw new UnsupportedMp4('A list that is not complete');
+  const { segments, isRounded } = value;
+  const identity = segments.map(({ content: { range }, isGap, isDiscontinuity }) =>
+    [range?.first, range?.last, isGap, isDiscontinuity].join(),
+  );
+  return { segments, digest: digestOf(identity), fetch: createSegmentFetch(request, { locator, isRounded }) };
+}
+
+/** @returns undefined when it is the table of another list */
+async function readStored(
+  stored: Buffer,
+  { digest }: LoadedList,
+): Promise<Pick<ListedFile, 'table' | 'digest'> | 'none' | undefined> {
+  if (stored.length === 0) return 'none';
+  const bytes = await decompress(stored, { maxOutputLength: MAX_UNPACKED_BYTES });
+  const end = bytes.indexOf('\n');
+  if (bytes.toString('latin1', 0, end) !== digest) return undefined;
+  return { table: unpackTable(bytes.subarray(end + 1)), digest: digestOf([bytes]) };
+}
