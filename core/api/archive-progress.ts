@@ -1,17 +1,16 @@
 import { problems } from './problem.ts';
 import type { ArchiveProgress } from './schemas.ts';
-import type { Query } from './stream-parameters.ts';
 
 /** The unreserved characters of a URL: those of a UUID, and of what clients make of a time and a random number. */
 const JOB_ID = /^[\w.~-]{1,64}$/;
 
 /**
- * Parses the id that a client gives to the making of an archive. The first of repeated parameters counts.
+ * Parses the id that a client gives to the making of an archive.
  * @returns undefined when it is absent or blank
  * @throws Problem 400 unless it has up to 64 unreserved characters
  */
-export function parseJobId(value: Query[string] | null): string | undefined {
-  const id = [value ?? undefined].flat()[0]?.trim();
+export function parseJobId(text: string | null | undefined): string | undefined {
+  const id = text?.trim();
   if (!id) return undefined;
   if (!JOB_ID.test(id)) throw problems.badRequest('jobId must have at most 64 letters, digits, or any of . _ ~ -');
   return id;

@@ -19,40 +19,20 @@ export {
   readsBody,
   type StreamOperationId,
 } from './operations.ts';
+export { MAX_WINDOW_SEGMENTS } from './parameters.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export { problemPages, renderProblemReference } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
-export {
-  type ArchiveParameters,
-  archiveQuery,
-  type EntryEncoding,
-  type EntrySelection,
-  encodingQuery,
-  FEED_FORMATS,
-  type FeedParameters,
-  isSelected,
-  parseArchiveParameters,
-  parseFeedParameters,
-  parseGetParameters,
-  parseLinkParameter,
-  type Selection,
-  SOUND_OF_LIST,
-} from './resolve-parameters.ts';
+export { parseLinkParameter, type Query, readSelection, writeSelection } from './query.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
-  type ClipParameters,
-  MAX_WINDOW_SEGMENTS,
-  type MediaParameters,
-  mediaQuery,
-  parseAudioParameter,
-  parseMediaParameters,
-  parseSoundParameters,
-  parseStartParameter,
-  parseSubtitlesParameter,
-  type Query,
-  toQuery,
-  type WindowParameters,
-  withoutBlanks,
-} from './stream-parameters.ts';
+  type EntrySelection,
+  FEED_FORMATS,
+  type FeedFormat,
+  isSelected,
+  type Quality,
+  type Selection,
+  type WindowSelection,
+} from './selection.ts';

@@ -1,13 +1,13 @@
 import { ACCESS_PARAMETER } from '../http/index.ts';
 import { getOperation } from './operations.ts';
-import { type EntryEncoding, encodingQuery } from './resolve-parameters.ts';
-import { toQuery } from './stream-parameters.ts';
+import { writeSelection } from './query.ts';
+import type { Selection } from './selection.ts';
 
-export interface LinkUrlOptions extends EntryEncoding {
+export interface LinkUrlOptions {
   readonly link: string;
   /** Undefined: the URL is relative. */
   readonly baseUrl: string | undefined;
-  readonly format?: string | undefined;
+  readonly selection: Selection;
   /** What admits the URL to a private instance. */
   readonly access?: string | undefined;
 }
@@ -15,8 +15,9 @@ export interface LinkUrlOptions extends EntryEncoding {
 /** A URL that resolves a link whenever it is used, so that it outlives keys. */
 export function linkUrl(
   operationId: 'Get' | 'Feed',
-  { link, baseUrl = '', format, access, ...encoding }: LinkUrlOptions,
+  { link, baseUrl = '', selection, access }: LinkUrlOptions,
 ): string {
-  const query = toQuery({ url: link, format, ...encodingQuery(encoding), [ACCESS_PARAMETER]: access });
+  const query = new URLSearchParams([['url', link], ...writeSelection(operationId, selection)]);
+  if (access !== undefined) query.append(ACCESS_PARAMETER, access);
   return `${baseUrl}${getOperation(operationId).path}?${query}`;
 }

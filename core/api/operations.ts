@@ -1,7 +1,33 @@
-import { conversionNames, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../conversions/index.ts';
-import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
-import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
+import {
+  ARCHIVE_FORMAT,
+  AUDIO,
+  as,
+  CODEC,
+  ENTITY,
+  ENTRIES,
+  FEED_FORMAT,
+  FROM,
+  GET_FORMAT,
+  JOB,
+  KEYFRAME_START,
+  LINK,
+  MEDIA_FORMAT,
+  NAME,
+  OF_A_FILE,
+  ofArchive,
+  ofEntries,
+  PRESENTED_AUDIO,
+  QUALITY,
+  type QueryParameter,
+  SEGMENTS,
+  SKIP_AND_MARK,
+  SPLIT,
+  SUBTITLE_FORMAT,
+  SUBTITLES,
+  type Texts,
+} from './parameters.ts';
 import type { SchemaName } from './schemas.ts';
+import { FEED_FORMATS, type Selection } from './selection.ts';
 
 /** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */
 export interface Operation {
@@ -12,6 +38,10 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
+  /** Parameters of the query that select something, by name, in the order of links. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** What is selected where the query does not say otherwise. */
+  readonly defaults?: (query: Texts) => Selection;
   /** Responses by status. */
   readonly responses: Readonly<Record<number, ResponseShape>>;
   /** The JSON that a request has as its body. Absent: none is read. */
@@ -41,17 +71,10 @@ export interface ResponseShape {
 
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 
-const inQuery = (name: string, description: string, values?: readonly string[]): Parameter => ({
-  name,
-  in: 'query',
-  description,
-  ...(values && { values }),
-});
 const inPath = (name: string, description: string): Parameter => ({ name, in: 'path', required: true, description });
 
 const KEY = inPath('key', 'A key taken from a resolve response');
 const ITEM_KEY = inPath('key', 'The key of any rendition of the item');
-const LINK = inQuery('url', 'The media link to resolve');
 
 const PREFER: Parameter = {
   name: 'Prefer',
@@ -89,90 +112,15 @@ const ranged = (what: string, media: readonly string[]) => ({
   416: failure('The range cannot be satisfied'),
 });
 
-const BITRATE = inQuery(
-  'bitrate',
-  `kbit/s of MP3: ${MP3_BITRATES_KBPS.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
-  MP3_BITRATES_KBPS.map(String),
-);
-
-const TAGS = inQuery(
-  'tags',
-  'true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
-  ['true', 'false'],
-);
-
-const EMBEDDED = inQuery(
-  'subtitles',
-  'Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it',
-);
-
-const AUDIO = inQuery(
-  'audio',
-  'Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default',
-);
-
-const PRESENTED = 'As for Media; of a pair by default every language in the codec of its own audio, the original first';
-
-const CLIP = [
-  inQuery(
-    'start',
-    'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
-  ),
-  inQuery('end', 'Seconds: only the part up to there. May be later than the end. Of a live stream: as start'),
-  inQuery(
-    'chapter',
-    'Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title',
-  ),
-];
-
-const LIVE_SEGMENTS = inQuery(
-  'segments',
-  'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
-);
-
-/** What changes the sound or its tags, of a rendition or of each entry of a list. */
-const SKIP_AND_TAG = [
-  inQuery(
-    'skip',
-    `Segments of a video of YouTube to leave out, by the reports of viewers: ${SEGMENT_CATEGORIES.join(', ')}, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL`,
-  ),
-  inQuery(
-    'mark',
-    'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
-  ),
-];
-
-/** How one rendition is sent. */
-const OF_A_FILE = [BITRATE, TAGS, EMBEDDED, AUDIO, ...CLIP];
-
-/** How each entry of a list is sent. */
-const ofEntries = (quality: string) => [
-  inQuery('quality', quality),
-  inQuery('codec', 'As for Get'),
-  BITRATE,
-  TAGS,
-  inQuery('audio', 'As for Get, of each entry'),
-  ...SKIP_AND_TAG,
-];
-
-const NAME = inQuery(
-  'name',
-  'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
-);
-
-const JOB = inQuery(
-  'jobId',
-  'An id of up to 64 characters that the client chooses, such as a UUID: ArchiveProgress reports on a ZIP by it',
-);
+const [RSS] = FEED_FORMATS;
 
 const HLS_TYPES = ['application/vnd.apple.mpegurl', 'video/mp4', 'application/json', 'text/vtt', 'image/*'];
 
-const ENTRIES = inQuery('entries', 'Numbers of entries of a list, from 1, such as 1-3,7; all by default');
-
-const FIRST_ENTRY = inQuery(
-  'from',
-  'Number of the first entry, from 1: continues an interrupted archive that has no length',
-);
+/** Episodes of a podcast are MP3, entries of a playlist the best that plays everywhere. */
+const feedDefaults = ({ format: text = RSS }: Texts): Selection => {
+  const isPodcast = text.toLowerCase() === RSS;
+  return { feedFormat: RSS, quality: isPodcast ? 'mp3' : 'best' };
+};
 
 const FUNCTION = { servedBy: 'function', methods: ['GET', 'HEAD'] } as const;
 const RESOLVE = { servedBy: 'function', methods: ['GET'] } as const;
@@ -202,7 +150,8 @@ const table = [
     ...RESOLVE,
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
-    parameters: [LINK, PREFER],
+    query: { url: LINK },
+    parameters: [PREFER],
     responses: {
       200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
       ...RESOLVE_FAILURES,
@@ -214,7 +163,8 @@ const table = [
     ...RESOLVE,
     path: '/api/Fetch/GetDetails',
     summary: 'Resolves a media URL into description, date, chapters, thumbnails and subtitles',
-    parameters: [LINK],
+    query: { url: LINK },
+    parameters: [],
     responses: {
       200: { description: 'The details of the item', schema: 'MediaDetails' },
       ...ITEM_FAILURES,
@@ -226,7 +176,8 @@ const table = [
     ...RESOLVE,
     path: '/api/Fetch/GetPlayback',
     summary: 'Resolves a media URL into files that a player can seek in, with their codecs',
-    parameters: [LINK],
+    query: { url: LINK },
+    parameters: [],
     responses: {
       200: { description: 'The files of the item', schema: 'Playback' },
       ...ITEM_FAILURES,
@@ -238,24 +189,18 @@ const table = [
     ...FUNCTION,
     path: '/api/Get',
     summary: 'Resolves a media URL and redirects to the stream of one rendition',
-    parameters: [
-      LINK,
-      inQuery('quality', 'best (default), worst, a maximum height such as 1080p, audio, or mp3'),
-      inQuery('codec', 'any selects the best of all codecs instead of the best that plays everywhere'),
-      inQuery(
-        'format',
-        `${conversionNames.join(', ')} converts the audio of the selection; zip redirects to an archive of all entries of a list`,
-      ),
+    query: {
+      url: LINK,
+      quality: QUALITY,
+      codec: CODEC,
+      format: GET_FORMAT,
       ...OF_A_FILE,
-      ...SKIP_AND_TAG,
-      inQuery('from', `Of an archive: ${FIRST_ENTRY.description}`),
-      inQuery('entries', `Of an archive: ${ENTRIES.description}`),
-      inQuery(
-        'split',
-        'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
-        ['chapters'],
-      ),
-    ],
+      ...SKIP_AND_MARK,
+      from: ofArchive(FROM),
+      entries: ofArchive(ENTRIES),
+      split: SPLIT,
+    },
+    parameters: [],
     responses: {
       302: { description: 'Location is the stream' },
       ...ITEM_FAILURES,
@@ -268,15 +213,14 @@ const table = [
     path: '/api/Feed',
     summary:
       'Resolves a list into a podcast, a playlist for players, or a list for download managers, whose links resolve again when they are used',
-    parameters: [
-      LINK,
-      inQuery(
-        'format',
-        'rss (default): a podcast. m3u8: a playlist for players. metalink: names, sizes and addresses of the files, for download managers (RFC 5854). chapters: those of one item, as JSON. transcript: redirects to the subtitles of one item, as WebVTT',
-      ),
+    query: {
+      url: LINK,
+      format: FEED_FORMAT,
       ...ofEntries('As for Get, of each entry; mp3 by default with rss, else best'),
-      ENTRIES,
-    ],
+      entries: ENTRIES,
+    },
+    defaults: feedDefaults,
+    parameters: [],
     responses: {
       200: {
         description: 'The feed',
@@ -313,19 +257,14 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Media/{key}',
     summary: 'Streams one rendition, whole or by range',
-    parameters: [
-      KEY,
-      {
-        name: 'format',
-        in: 'query',
-        description: `${conversionNames.join(', ')} converts the audio`,
-        examples: conversionNames,
-      },
+    query: {
+      format: MEDIA_FORMAT,
       ...OF_A_FILE,
-      LIVE_SEGMENTS,
-      ...SKIP_AND_TAG,
-      NAME,
-    ],
+      segments: SEGMENTS,
+      ...SKIP_AND_MARK,
+      name: NAME,
+    },
+    parameters: [KEY],
     responses: {
       ...ranged('media bytes', ['video/*', 'audio/*']),
       302: { description: 'Location is the part of the live stream by its segments' },
@@ -341,7 +280,8 @@ const table = [
     path: '/api/Stream/Hls/{key}/master.m3u8',
     summary:
       'The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js',
-    parameters: [KEY, inQuery('audio', PRESENTED)],
+    query: { audio: PRESENTED_AUDIO },
+    parameters: [KEY],
     responses: {
       ...ranged('playlist', ['application/vnd.apple.mpegurl']),
       400: failure('audio is malformed, or there is none in this language; detail says which'),
@@ -354,14 +294,13 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Hls/{key}/{file}',
     summary: 'A file that the HLS master playlist of a rendition refers to',
+    query: { audio: as(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
     parameters: [
       KEY,
       inPath(
         'file',
         'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
       ),
-      inQuery('audio', 'As in the URLs of the master playlist'),
-      inQuery('entity', 'The version of the media that the playlist refers to, as in its URLs'),
     ],
     responses: {
       ...ranged('file', HLS_TYPES),
@@ -375,7 +314,8 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Subtitle/{key}',
     summary: 'A subtitle file, converted to the requested format',
-    parameters: [KEY, inQuery('format', `${SUBTITLE_FORMATS.join(', ')} (a transcript); vtt by default`)],
+    query: { format: SUBTITLE_FORMAT },
+    parameters: [KEY],
     responses: {
       ...ranged('file', ['text/vtt', 'application/x-subrip', 'text/plain']),
       400: failure('The format is unknown'),
@@ -412,7 +352,8 @@ const table = [
     ...FUNCTION,
     path: '/api/Stream/Archive',
     summary: 'Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio',
-    parameters: [LINK, JOB],
+    query: { url: LINK, jobId: JOB },
+    parameters: [],
     responses: {
       302: { description: 'Location is the archive' },
       400: failure('A parameter is missing or malformed, or the link is a single item; detail says which'),
@@ -425,7 +366,7 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Archive/Progress/{jobId}',
     summary: 'Reports how far an archive is, as server-sent events',
-    parameters: [inPath(JOB.name, JOB.description)],
+    parameters: [inPath('jobId', JOB.description)],
     responses: {
       200: {
         description:
@@ -440,13 +381,13 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Archive/{key}',
     summary: 'Streams the entries of a list as one archive, one after another',
-    parameters: [
-      inPath('key', 'The key in the location that Get answers for a list with format=zip'),
+    query: {
       ...ofEntries('As for Get, of each entry'),
-      inQuery('format', 'zip, or absent'),
-      FIRST_ENTRY,
-      JOB,
-    ],
+      format: ARCHIVE_FORMAT,
+      from: FROM,
+      jobId: JOB,
+    },
+    parameters: [inPath('key', 'The key in the location that Get answers for a list with format=zip')],
     responses: {
       200: { description: 'The archive, from the beginning', media: ['application/zip'] },
       206: { description: 'The requested part of an archive of known length', media: ['application/zip'] },
@@ -462,16 +403,8 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
-    parameters: [
-      KEY,
-      EMBEDDED,
-      AUDIO,
-      ...SKIP_AND_TAG,
-      inQuery(
-        'start',
-        'Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe',
-      ),
-    ],
+    query: { subtitles: SUBTITLES, audio: AUDIO, ...SKIP_AND_MARK, start: KEYFRAME_START },
+    parameters: [KEY],
     responses: {
       200: {
         description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',
@@ -495,7 +428,25 @@ export type FunctionOperationId = Extract<Entry, { servedBy: 'function' }>['oper
 export type StreamOperationId = Extract<Entry, { servedBy: 'stream-service' }>['operationId'];
 
 /** Every operation, in the order of the description. */
-export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table;
+export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table.map(
+  (operation: Operation & { readonly operationId: OperationId }) => ({
+    ...operation,
+    parameters: allParameters(operation),
+  }),
+);
+
+/** As OpenAPI lists them: the path first. */
+function allParameters({ parameters, query = {} }: Operation): readonly Parameter[] {
+  const ofQuery = Object.entries(query).map(([name, { description, values, examples }]) => ({
+    name,
+    in: 'query' as const,
+    description,
+    ...(values && { values }),
+    ...(examples && { examples }),
+  }));
+  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
+  return [...ofPath, ...ofQuery, ...parameters.filter((parameter) => parameter.in === 'header')];
+}
 
 /** The operation with an id. @throws Error for an unknown id */
 export function getOperation(operationId: OperationId): Operation {

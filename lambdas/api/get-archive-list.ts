@@ -1,12 +1,4 @@
-import {
-  archiveQuery,
-  getOperation,
-  Problem,
-  parseJobId,
-  problems,
-  SOUND_OF_LIST,
-  toProblem,
-} from '../../core/api/index.ts';
+import { getOperation, Problem, problems, readSelection, toProblem, writeSelection } from '../../core/api/index.ts';
 import { ACCESS_HEADER, ownJobId } from '../../core/http/index.ts';
 import { toArchivedList } from '../../core/resolve/index.ts';
 import type { ArchiveProgress, State } from '../../core/state/index.ts';
@@ -30,7 +22,7 @@ export const createGetArchiveList = (options: GetArchiveListOptions): Handler =>
   const { state, log } = options;
   const resolveRequest = createResolveRequest(options);
   return createHandler({ ...options, methods: getOperation('ArchiveList').methods }, async (event, context) => {
-    const jobId = parseJobId(new URLSearchParams(event.rawQueryString).get('jobId'));
+    const { jobId } = readSelection('ArchiveList', new URLSearchParams(event.rawQueryString));
     const report = async (progress: Pick<ArchiveProgress, 'state' | 'total'>) => {
       if (jobId === undefined || event.requestContext.http.method !== 'GET') return;
       await state
@@ -48,7 +40,7 @@ export const createGetArchiveList = (options: GetArchiveListOptions): Handler =>
         throw problems.badRequest('The link is a single item. Use Get for its stream, or the link of a list.');
       const key = await storeArchive(state, toArchivedList(resolved, sent));
       await report({ state: 'building', total: resolved.items.length });
-      return redirect('Archive', signKeyFor(event)(key), archiveQuery({ ...SOUND_OF_LIST, jobId }));
+      return redirect('Archive', signKeyFor(event)(key), writeSelection('Archive', { quality: 'audio', jobId }));
     } catch (error) {
       await report({ state: 'failed', total: 0 });
       throw asUnreadable(toProblem(error));

@@ -1,4 +1,4 @@
-import { archiveQuery, getOperation, mediaQuery, parseGetParameters, problems } from '../../core/api/index.ts';
+import { getOperation, problems, readSelection, writeSelection } from '../../core/api/index.ts';
 import { selectQuality, toArchivedList, toChapterList } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
@@ -13,25 +13,25 @@ export interface GetOptions extends ResolveOptions {
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler({ ...options, methods: getOperation('Get').methods }, async (event, context) => {
-    const parameters = parseGetParameters(event.rawQueryString);
+    const selection = readSelection('Get', new URLSearchParams(event.rawQueryString));
+    const { entries, isArchive, isSplit, window, bitrateKbps } = selection;
     const { resolved, sent } = await resolveRequest(event, context);
-    if (parameters.archive) {
-      const { entries: selected } = parameters;
-      const list = parameters.isSplit
-        ? toChapterList(singleResource(resolved), sent, selected)
-        : toArchivedList(resolved, sent, { selected });
+    if (isArchive) {
+      const list = isSplit
+        ? toChapterList(singleResource(resolved), sent, entries)
+        : toArchivedList(resolved, sent, { selected: entries });
       const key = await storeArchive(options.state, list);
-      return redirect('Archive', signKeyFor(event)(key), archiveQuery(parameters.archive));
+      return redirect('Archive', signKeyFor(event)(key), writeSelection('Archive', selection));
     }
     const resource = singleResource(resolved);
-    const selected = selectQuality(resource, parameters);
+    const selected = selectQuality(resource, selection);
     if (!selected) throw problems.notFound();
-    if (parameters.window && !resource.isLive)
+    if (window && !resource.isLive)
       throw problems.badRequest('start before now or at a time of day applies to live streams only');
     const key = keyOf(resource.id, selected.rendition.id);
-    const query = mediaQuery({ ...parameters, format: parameters.format ?? selected.format });
+    const format = selection.format ?? selected.format ?? (bitrateKbps && 'mp3');
     // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.
-    return redirect('Media', signKeyFor(event)(key), query);
+    return redirect('Media', signKeyFor(event)(key), writeSelection('Media', { ...selection, format }));
   });
 };
 

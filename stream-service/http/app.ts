@@ -2,16 +2,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import {
   getOperation,
   operations,
-  parseArchiveParameters,
-  parseAudioParameter,
-  parseMediaParameters,
-  parseSoundParameters,
-  parseStartParameter,
-  parseSubtitlesParameter,
   problems,
   type Query,
+  readSelection,
+  type Selection,
   type StreamOperationId,
-  withoutBlanks,
 } from '../../core/api/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import {
@@ -25,8 +20,7 @@ import {
   signerFor,
 } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
-import type { KeyLookup } from '../../core/state/index.ts';
+import type { KeyedRendition, KeyLookup } from '../../core/state/index.ts';
 import {
   type ArchiveJobs,
   NoSuchFile,
@@ -166,33 +160,33 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     }
   };
 
-  /** Returns what registers the routes of an operation. */
+  /**
+   * Returns what registers the routes of an operation.
+   * @param planFor plans the output; `ownJob` names a job among those of the access key
+   */
   const route =
     <Found extends Named>(
       findByKey: (key: string) => Promise<Found>,
-      /**
-       * @returns what plans the output; `ownJob` names a job among those of the access key
-       * @throws Problem 400 for an invalid query
-       */
-      parse: (
-        query: Query,
-        params: Route['Params'],
-      ) => (found: Found, ownJob: (jobId: string) => string) => OutputPlan | Promise<OutputPlan>,
+      planFor: (
+        found: Found,
+        selection: Selection,
+        request: { readonly file: string; readonly ownJob: (jobId: string) => string },
+      ) => OutputPlan | Promise<OutputPlan>,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
       /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
-        const query = withoutBlanks(request.query);
-        const planFor = parse(query, request.params);
-        const fileName = operationId === 'Media' ? firstOf(query.name) : undefined;
-        const found = await findByKey(request.params.key);
+        const selection = readSelection(operationId, request.query);
+        const { key, file = '' } = request.params;
+        const found = await findByKey(key);
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
-        const plan = await planFor(found, (jobId) => ownJobId(jobId, accessHeader));
+        const ownJob = (jobId: string) => ownJobId(jobId, accessHeader);
+        const plan = await planFor(found, selection, { file, ownJob });
         const { partTitle, version } = plan;
-        const hasSkips = (query.skip ?? query.mark) !== undefined;
-        const named = { ...found, fileName, partTitle, version, hasSkips };
+        const { fileName, skip, mark } = selection;
+        const named = { ...found, fileName, partTitle, version, hasSkips: (skip ?? mark) !== undefined };
         return {
           plan,
           headersOf: (head: RepresentationHead) => responseHeaders(operationId, named, head, signKey),
@@ -221,51 +215,30 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     };
 
   const sendEvents = createSendEvents(stalledClients);
-  // Most requests ask for nothing of them.
-  const applySegments: Segments['apply'] = async (resource, choice) =>
-    (choice.skip ?? choice.mark) ? segments.apply(resource, choice) : { resource, clip: choice.clip, hasMarks: false };
+  const planMedia =
+    (route: 'Media' | 'Combined') =>
+    async (found: KeyedRendition, selection: Selection): Promise<OutputPlan> => {
+      const { skip, mark } = selection;
+      // Most requests ask for nothing of them.
+      if (!skip && !mark) return planOutput(found, { route, ...selection });
+      const { resource, ...applied } = await segments.apply(found.resource, selection);
+      return planOutput({ ...found, resource }, { route, ...selection, ...applied });
+    };
+  const planHls = (found: KeyedRendition, { audio, entity }: Selection, name: string) =>
+    planOutput(found, { route: 'Hls', file: { name, entity }, audio });
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
-    Media: route(find.rendition, (query) => {
-      const options = parseMediaParameters(query);
-      return async (found) => {
-        const { resource, ...applied } = await applySegments(found.resource, options);
-        return planOutput({ ...found, resource }, { route: 'Media', ...options, ...applied });
-      };
-    }),
-    Combined: route(find.rendition, (query) => {
-      const subtitles = parseSubtitlesParameter(query.subtitles);
-      const startSeconds = parseStartParameter(query.start);
-      // It has no parameter for tags or a bit rate.
-      const options = parseSoundParameters({ ...query, tags: undefined, bitrate: undefined });
-      if ((options.skip ?? options.mark) && startSeconds !== undefined)
-        throw problems.badRequest(`${options.skip ? 'skip' : 'mark'} cannot be combined with start`);
-      return async (found) => {
-        const { resource, ...applied } = await applySegments(found.resource, options);
-        const query = { ...options, subtitles, startSeconds, ...applied };
-        return planOutput({ ...found, resource }, { route: 'Combined', ...query });
-      };
-    }),
-    HlsMaster: route(find.rendition, (query) => {
-      const audio = parseAudioParameter(query.audio);
-      return (found) => planOutput(found, { route: 'Hls', file: { name: 'master.m3u8' }, audio });
-    }),
-    HlsFile: route(find.rendition, (query, { file = '' }) => {
-      const presentation = { name: file, entity: firstOf(query.entity) };
-      const audio = parseAudioParameter(query.audio);
-      return (found) => planOutput(found, { route: 'Hls', file: presentation, audio });
-    }),
-    Subtitle: route(find.subtitle, (query) => {
-      const format = parseSubtitleFormat(firstOf(query.format));
-      return (found) => planSubtitle(found, format);
-    }),
-    Cover: route(find.rendition, () => (found) => planOutput(found, { route: 'Cover' })),
+    Media: route(find.rendition, planMedia('Media')),
+    Combined: route(find.rendition, planMedia('Combined')),
+    HlsMaster: route(find.rendition, (found, selection) => planHls(found, selection, 'master.m3u8')),
+    HlsFile: route(find.rendition, (found, selection, { file }) => planHls(found, selection, file)),
+    Subtitle: route(find.subtitle, (found, { textFormat }) => planSubtitle(found, textFormat)),
+    Cover: route(find.rendition, (found) => planOutput(found, { route: 'Cover' })),
     ArchiveProgress: (operationId) =>
       archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
     Segments: (operationId) => segmentsRoute(app, routePath(operationId), find, segments),
-    Archive: route(find.archive, (query) => {
-      const { jobId, ...parameters } = parseArchiveParameters(query);
-      return (found, ownJob) => planArchive(found, { ...parameters, ...(jobId && { jobId: ownJob(jobId) }) });
-    }),
+    Archive: route(find.archive, (found, { jobId, ...selection }, { ownJob }) =>
+      planArchive(found, { ...selection, jobId: jobId && ownJob(jobId) }),
+    ),
   };
   for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);
 }
@@ -282,12 +255,3 @@ function redirectToSegments({ url }: FastifyRequest, reply: FastifyReply, segmen
     .headers({ location: `${path}?${query}`, 'cache-control': 'no-store' })
     .send();
 }
-
-function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
-  const format = SUBTITLE_FORMATS.find((known) => known === text.toLowerCase());
-  if (!format) throw problems.badRequest(`format must be ${SUBTITLE_FORMATS.join(', ')}, or absent`);
-  return format;
-}
-
-/** The first value of a repeated parameter counts. */
-const firstOf = (value: string | string[] | undefined): string | undefined => [value].flat()[0];

@@ -1,15 +1,14 @@
-import { getOperation, mediaQuery, type WindowParameters } from '../../core/api/index.ts';
-import { type ConversionName, conversions } from '../../core/conversions/index.ts';
+import { getOperation, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
+import { conversions, type ListPlace } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
-import type { SegmentCategory } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
 import { type ChosenAudio, chooseAllFiles, chooseAudio } from './choose-audio.ts';
 import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
-import { type EncodedName, type EncodePlan, type EncodeQuery, isEncoded, planEncode } from './encode/index.ts';
+import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
 import { type PlannedExtras, planExtras } from './extras.ts';
 import {
   type LayoutPlan,
@@ -43,33 +42,18 @@ export type RenditionPlan =
 /** What is asked of a rendition: an endpoint and its parameters. */
 export type RenditionQuery =
   | MediaRequest
-  | ({ readonly route: 'Combined'; readonly startSeconds?: number } & Pick<
-      MediaQuery,
-      'subtitles' | 'audio' | 'sounds' | 'clip' | 'skip' | 'mark' | 'hasTags' | 'hasMarks'
-    >)
-  | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<MediaQuery, 'audio'>)
+  | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<Selection, 'audio'>)
   | { readonly route: 'Cover' };
 
-type MediaRequest = { readonly route: 'Media' } & MediaQuery;
+type MediaRequest = { readonly route: 'Media' | 'Combined' } & MediaQuery;
 
-export interface MediaQuery extends EncodeQuery {
-  /** A part of a live stream. */
-  readonly window?: WindowParameters;
-  /** No effect on a rendition without audio. */
-  readonly format?: ConversionName;
-  /** The number of a chapter, in place of a clip. */
-  readonly chapter?: number;
-  /** Language of the subtitles to embed in MP4. */
-  readonly subtitles?: string;
-  /** Language of the audio, `original`, or `all` for every language. Absent: as in the rendition. */
-  readonly audio?: string;
+/** What is selected, and what has been found out about it. */
+export interface MediaQuery extends Selection {
+  /** The list that it is sent as a part of. */
+  readonly listPlace?: ListPlace;
   /** The names of audio that is not that of the rendition, once it has been chosen. */
   readonly sounds?: ChosenAudio['sounds'];
-  /** What was requested to be left out, which is in `clip`. */
-  readonly skip?: readonly SegmentCategory[];
-  /** What was requested to be marked, which is among the chapters of the resource. */
-  readonly mark?: readonly SegmentCategory[];
-  /** Its chapters are to be part of the file. */
+  /** What is marked is among the chapters of the resource, which are to be part of the file. */
   readonly hasMarks?: boolean;
 }
 
@@ -116,7 +100,7 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
   };
 }
 
-type MediaRoute = Extract<RenditionQuery, { route: 'Media' | 'Combined' | 'Hls' }>;
+type MediaRoute = Exclude<RenditionQuery, { route: 'Cover' }>;
 
 /** The tracks that a plan reads. */
 function tracksOf(plan: CopyPlan | LayoutPlan): readonly Track[] {
@@ -147,13 +131,11 @@ function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery,
   return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds });
 }
 
-type StreamQuery = Extract<RenditionQuery, { route: 'Media' | 'Combined' }>;
-
-function planStream(found: KeyedRendition, query: StreamQuery): RenditionPlan {
+function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
   if (query.route === 'Combined') {
-    const { startSeconds } = query;
-    if (startSeconds !== undefined) {
-      const clip = { startSeconds, endSeconds: Number.POSITIVE_INFINITY };
+    const { fromKeyframe } = query;
+    if (fromKeyframe !== undefined) {
+      const clip = { startSeconds: fromKeyframe, endSeconds: Number.POSITIVE_INFINITY };
       const plan = decide('combinedFromKeyframe', found, { ...query, clip });
       return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
     }
@@ -177,7 +159,7 @@ function planStream(found: KeyedRendition, query: StreamQuery): RenditionPlan {
 function planPart(
   found: KeyedRendition,
   { window: _, ...query }: MediaRequest,
-  window: WindowParameters,
+  window: WindowSelection,
 ): RenditionPlan {
   requireLive(found);
   const { clip: _clip, ...rest } = query;
@@ -210,11 +192,8 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
 
 const MEDIA_PATH = getOperation('Media').path;
 
-function mediaPath(
-  { key }: KeyedRendition,
-  { subtitles, audio, skip, mark }: Pick<MediaQuery, 'subtitles' | 'audio' | 'skip' | 'mark'>,
-): string {
-  const query = mediaQuery({ hasTags: false, subtitles, audio, skip, mark });
+function mediaPath({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Selection): string {
+  const query = writeSelection('Media', { subtitles, audio, skip, mark });
   return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Selection } from '../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
@@ -16,16 +17,8 @@ import {
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
 import { type Resource, type State, youtubeIdOf } from '../../core/state/index.ts';
 
-/** What is requested of the segments of an item. */
-export interface SegmentsChoice {
-  /** Is left out. */
-  readonly skip?: readonly SegmentCategory[] | undefined;
-  /** Is marked by chapters, unless it is left out. */
-  readonly mark?: readonly SegmentCategory[] | undefined;
-  readonly clip?: ClipTimes | undefined;
-  /** The number of a chapter: it is sent alone, and has none of its own. */
-  readonly chapter?: number | undefined;
-}
+/** What is requested of the segments of an item. Of a chapter, which has none of its own, nothing is marked. */
+export type SegmentsChoice = Pick<Selection, 'skip' | 'mark' | 'clip' | 'chapter'>;
 
 /** An item with its segments as requested. */
 export interface AppliedSegments {

@@ -7,8 +7,8 @@ export const CEILINGS = {
   codeOfRequest: { GetResource: 276_000, Media: 191_000, Combined: 282_000 },
   code: { product: 2_121_000, tests: 2_756_000 },
   /** Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. */
-  parameterInterfaces: 38,
-  filesNaming: { skip: 18, chapters: 30, subtitles: 27, audio: 13 },
+  parameterInterfaces: 30,
+  filesNaming: { skip: 18, chapters: 30, subtitles: 26, audio: 13 },
   /** Words of all Markdown files but the changelog. */
   words: 44_900,
 };

@@ -1,3 +1,3 @@
 export { findSound, listSounds, type Sound } from './list-sounds.ts';
-export { type Quality, type QualityRequest, type SelectedRendition, selectQuality } from './select-quality.ts';
+export { type SelectedRendition, selectQuality } from './select-quality.ts';
 export { promiseConversions, type RenditionSelection, selectRenditions } from './select-renditions.ts';

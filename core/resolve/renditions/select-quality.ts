@@ -1,16 +1,8 @@
+import type { Quality, Selection } from '../../api/index.ts';
 import type { ConversionName } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
 import { FLAWS, flawsSaid, isWhole } from './labels.ts';
 import { playsEverywhere, shorterSide } from './traits.ts';
-
-/** The best, the worst, the best up to a height in pixels, or audio alone. */
-export type Quality = 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };
-
-export interface QualityRequest {
-  readonly quality: Quality;
-  /** `compatible` prefers what any device of the last ten years plays; `any` takes the best of all. */
-  readonly codec: 'compatible' | 'any';
-}
 
 /** A rendition, and the conversion of it. */
 export interface SelectedRendition {
@@ -26,7 +18,10 @@ type Offer = Pick<Resource, 'renditions' | 'tracks' | 'mp3'>;
  * plays everywhere, they are all considered, and without one up to a height the last is selected. Without video, `best`,
  * `worst` and heights select audio.
  */
-export function selectQuality(resource: Offer, { quality, codec }: QualityRequest): SelectedRendition | undefined {
+export function selectQuality(
+  resource: Offer,
+  { quality = 'best', codec }: Pick<Selection, 'quality' | 'codec'>,
+): SelectedRendition | undefined {
   if (quality === 'mp3') return selectMp3(resource);
   const audio = resource.renditions.filter(({ side, isAlternate }) => side === 'audio' && !isAlternate);
   // A video alone would be sent where only audio is wanted, or the first minute of what a conversion has whole.
@@ -37,7 +32,7 @@ export function selectQuality(resource: Offer, { quality, codec }: QualityReques
   const video = resource.renditions.filter(({ side }) => side === 'video');
   const all = withoutInferior(quality === 'audio' || video.length === 0 ? audio : video);
   const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));
-  const compatible = codec === 'compatible' ? all.filter((rendition) => isCompatible(rendition, tracks)) : [];
+  const compatible = codec === undefined ? all.filter((rendition) => isCompatible(rendition, tracks)) : [];
   const rendition = pick(compatible.length > 0 ? compatible : all, quality, tracks);
   return rendition && { rendition };
 }

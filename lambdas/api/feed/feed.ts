@@ -1,10 +1,10 @@
 import {
-  type EntryEncoding,
-  type EntrySelection,
+  type FeedFormat,
   getOperation,
   isSelected,
   linkUrl,
-  mediaQuery,
+  type Selection,
+  writeSelection,
 } from '../../../core/api/index.ts';
 import { type ConversionName, conversions } from '../../../core/conversions/index.ts';
 import { listFileNames, type SignKey } from '../../../core/http/index.ts';
@@ -58,11 +58,10 @@ export interface FeedMedia {
   readonly bytes: number;
 }
 
-export interface FeedOptions extends EntryEncoding {
+export interface FeedOptions {
+  readonly selection: Selection;
   /** The link as the client sent it. */
   readonly link: string;
-  /** Which items of the list. @default all */
-  readonly entries?: EntrySelection;
   /** Undefined: links are relative to the feed. */
   readonly baseUrl: string | undefined;
   /** Signs URLs for clients that send no access key, where the instance is private. */
@@ -74,16 +73,15 @@ export interface FeedOptions extends EntryEncoding {
  * @param items what `feedItems` yields
  */
 export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable<FeedItem | undefined>): Feed {
-  const { link, baseUrl } = options;
+  const { link, baseUrl, selection } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
-  const ranges = options.entries?.map((range) => range.join('-')).join(',');
   const cover = itemsOf(resolved, source).find(({ entry }) => entry.coverUrl)?.entry.coverUrl;
   return {
     title: title ?? source,
     author,
     link: source,
-    selfUrl: baseUrl && urlOf('Feed', { ...options, format: 'rss' }) + (ranges ? `&entries=${ranges}` : ''),
+    selfUrl: baseUrl && urlOf('Feed', { ...options, selection: { ...selection, feedFormat: 'rss' } }),
     imageUrl: coverUrl ?? cover ?? null,
     items: [...items].filter((item) => item !== undefined),
   };
@@ -97,7 +95,7 @@ export function* feedItems(resolved: Resolved, options: FeedOptions): Generator<
   const list = resolved.type === 'Media' ? resolved.resource : resolved;
   const { pathOf } = listFileNames(list, numbered.at(-1)?.[0] ?? 0);
   for (const [number, item] of numbered) {
-    if (!isSelected(number, options.entries)) continue;
+    if (!isSelected(number, options.selection.entries)) continue;
     const hasOwnLink = items.length === 1 || item.entry.url !== source;
     const nameFile = (extension: string) => pathOf(number, item.resource ?? item.entry, extension);
     yield toItem(item, { hasOwnLink, nameFile }, options);
@@ -121,12 +119,15 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
   const { entry, resource } = item;
   const { url } = entry;
   const { hasOwnLink } = place;
+  const { entries: _, ...ofEntry } = options.selection;
+  const { skip } = ofEntry;
   const media = mediaOf(item, place, options);
   if (!media) return undefined;
   const { details, durationSeconds, subtitles, isLive = false } = resource ?? {};
   // Times of what is skipped are not those of the file, which has its own chapters.
-  const chapters = options.skip ? undefined : details?.chapters;
-  const urlInFormat = (format: string) => (hasOwnLink ? urlOf('Feed', { ...options, link: url, format }) : undefined);
+  const chapters = skip ? undefined : details?.chapters;
+  const urlInFormat = (feedFormat: FeedFormat) =>
+    hasOwnLink ? urlOf('Feed', { ...options, link: url, selection: { ...ofEntry, feedFormat } }) : undefined;
   return {
     id: hasOwnLink || !resource ? url : `${url}#${resource.id}`,
     title: resource?.title ?? entry.title ?? url,
@@ -134,13 +135,13 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
     link: url,
     description: details?.description,
     uploadDate: details?.uploadDate,
-    durationSeconds: options.skip ? undefined : durationSeconds,
+    durationSeconds: skip ? undefined : durationSeconds,
     imageUrl: resource?.coverUrl ?? entry.coverUrl,
     isLive,
     media,
     chapters,
     chaptersUrl: chapters && urlInFormat('chapters'),
-    transcriptUrl: options.skip ? undefined : subtitles && urlInFormat('transcript'),
+    transcriptUrl: skip ? undefined : subtitles && urlInFormat('transcript'),
   };
 }
 
@@ -156,13 +157,14 @@ function mediaOf(
   { hasOwnLink, nameFile }: ItemPlace,
   options: FeedOptions,
 ): FeedMedia | undefined {
-  const { quality, bitrateKbps, hasTags, audio, skip } = options;
+  const { selection } = options;
+  const { quality, bitrateKbps, hasTags, audio, skip } = selection;
   const oneShot = urlOf('Get', { ...options, link: url });
   if (!resource) {
     const { mimeType, fileExtension } = (typeof quality === 'string' && GUESSED_TYPES[quality]) || GUESSED_VIDEO;
     return { url: oneShot, path: nameFile(fileExtension), mimeType, bytes: 0 };
   }
-  const selected = selectQuality(resource, options);
+  const selected = selectQuality(resource, selection);
   if (!selected) return undefined;
   const { rendition, format } = selected;
   const key = keyOf(resource.id, rendition.id);
@@ -183,13 +185,11 @@ function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'
   return resource.exactSizes?.[id] ?? (isExact ? track.sizeBytes : undefined);
 }
 
-const urlOf = (
-  operationId: 'Get' | 'Feed',
-  { signing, ...options }: FeedOptions & { readonly format?: string },
-): string => linkUrl(operationId, { ...options, access: signing?.link?.(options.link) });
+const urlOf = (operationId: 'Get' | 'Feed', { signing, ...options }: FeedOptions): string =>
+  linkUrl(operationId, { ...options, access: signing?.link?.(options.link) });
 
 function streamUrl(key: string, format: ConversionName | undefined, options: FeedOptions): string {
-  const { baseUrl = '', bitrateKbps } = options;
-  const query = mediaQuery({ ...options, format, bitrateKbps: format && bitrateKbps });
+  const { baseUrl = '', selection } = options;
+  const query = writeSelection('Media', { ...selection, format, bitrateKbps: format && selection.bitrateKbps });
   return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

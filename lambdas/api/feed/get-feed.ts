@@ -1,4 +1,4 @@
-import { type FeedParameters, getOperation, parseFeedParameters } from '../../../core/api/index.ts';
+import { getOperation, readSelection, type Selection } from '../../../core/api/index.ts';
 import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
@@ -34,12 +34,12 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     event: Event,
     resolved: Resolved,
     link: string,
-    { format, ...wanted }: FeedParameters & { readonly format: keyof typeof TYPES },
+    { format, selection }: { readonly format: keyof typeof TYPES; readonly selection: Selection },
   ): Promise<{ type: string; body: string }> => {
     if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
     const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge });
     const signing = { key: signKeyFor(event), link: linkSignerFor(headerOf(event, ACCESS_HEADER)) };
-    const feedOptions = { ...wanted, link, baseUrl, signing };
+    const feedOptions = { selection, link, baseUrl, signing };
     const feed = toFeed(resolved, feedOptions, await collectInSlices(feedItems(resolved, feedOptions)));
     return { type: TYPES[format], body: WRITERS[format](feed) };
   };
@@ -48,13 +48,14 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     { ...options, methods: getOperation('Feed').methods },
     async (event, context): Promise<Result> => {
       // Before the resolve, which takes seconds.
-      const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
+      const selection = readSelection('Feed', new URLSearchParams(event.rawQueryString));
+      const { feedFormat: format = 'rss' } = selection;
       const { resolved, sent } = await resolveRequest(event, context);
       if (format === 'transcript') {
         const resource = singleResource(resolved);
         return redirect('Subtitle', signKeyFor(event)(keyOf(resource.id, chooseSubtitle(resource).id)));
       }
-      const { type, body } = await write(event, resolved, sent, { format, ...wanted });
+      const { type, body } = await write(event, resolved, sent, { format, selection });
       const etag = entityTag(body);
       const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
       if (matchesEntityTag(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };

@@ -1,4 +1,4 @@
-import { getOperation, mediaQuery } from '../../../core/api/index.ts';
+import { getOperation, writeSelection } from '../../../core/api/index.ts';
 import { findConversionName } from '../../../core/conversions/index.ts';
 import { normalizeLink } from '../../../core/resolve/index.ts';
 import { signKeyFor } from '../../middleware/index.ts';
@@ -70,7 +70,7 @@ function toFile(rendition: MediaRendition, baseUrl: string): MediaFile | undefin
   if (key === null || label === null || fileExtension === null) return undefined;
   // Media serves both kinds of renditions, by range where that is possible.
   const path = getOperation('Media').path.replace('{key}', key);
-  const query = mediaQuery({ format: findConversionName(convertTo ?? undefined), hasTags: false });
+  const query = writeSelection('Media', { format: findConversionName(convertTo ?? undefined) });
   return {
     label,
     description,

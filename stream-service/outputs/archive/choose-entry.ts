@@ -1,5 +1,5 @@
-import type { ArchiveParameters, ClipParameters, EntryEncoding } from '../../../core/api/index.ts';
-import type { ConversionName, ListPlace } from '../../../core/conversions/index.ts';
+import type { Selection } from '../../../core/api/index.ts';
+import type { ListPlace } from '../../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import { type Resolver, selectQuality } from '../../../core/resolve/index.ts';
 import {
@@ -25,22 +25,10 @@ export interface ChooseEntryDependencies {
 /** For whom entries are read, and until when. */
 export type EntryReader = Pick<StreamSession, 'client' | 'signal'>;
 
-/** What was requested of a list. */
+/** What was requested of a list, or of an entry of it. */
 export interface ArchiveRequest {
   readonly contents: ArchiveContents;
-  readonly parameters: ArchiveParameters;
-}
-
-/** What was requested of an entry. */
-export interface EntryQuery {
-  readonly contents: Pick<ArchiveContents, 'list' | 'entries'>;
-  readonly parameters: EntryEncoding & {
-    readonly conversion?: ConversionName | undefined;
-    readonly clip?: ClipParameters | undefined;
-    readonly subtitles?: string | undefined;
-    /** The number of a chapter. @default that of the entry, where a list is one of chapters */
-    readonly chapter?: number | undefined;
-  };
+  readonly selection: Selection;
 }
 
 /** An entry whose rendition is chosen and not open yet. */
@@ -89,21 +77,20 @@ export async function resolveEntry(
 export async function chooseRendition(
   resource: Resource,
   number: number,
-  { contents: { list, entries }, parameters }: EntryQuery,
+  { contents: { list, entries }, selection }: ArchiveRequest,
   { state, segments }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
-  const selected = selectQuality(resource, parameters);
+  const selected = selectQuality(resource, selection);
   const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
   if (!found) throw new NotFound('No rendition of this quality');
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { conversion = selected?.format } = parameters;
-  const { chapter = parameters.chapter } = entries.get(number) ?? {};
-  const { resource: marked, ...applied } = await segments.apply(resource, { ...parameters, chapter });
+  const { chapter } = entries.get(number) ?? {};
+  const { resource: marked, ...applied } = await segments.apply(resource, { ...selection, chapter });
   const listPlace = placeInList(list, number);
-  const query = { ...parameters, ...applied, route: 'Media', format: conversion, listPlace, chapter } as const;
+  const query = { ...selection, ...applied, route: 'Media', format: selected.format, listPlace, chapter } as const;
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   const plan = planOutput({ ...found, resource: marked }, query);
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };

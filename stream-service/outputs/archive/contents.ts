@@ -1,4 +1,4 @@
-import { type ArchiveParameters, isSelected, toProblem } from '../../../core/api/index.ts';
+import { isSelected, type Selection, toProblem } from '../../../core/api/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import { type ListFileNames, listFileNames } from '../../../core/http/index.ts';
 import { numberEntries } from '../../../core/resolve/index.ts';
@@ -31,7 +31,7 @@ export const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
  * Numbers count entries that are not available, too.
  * @throws InvalidParameter when none of the entries has the number `from` or a higher one
  */
-export function listContents(list: ArchivedList, { from }: Pick<ArchiveParameters, 'from'>): ArchiveContents {
+export function listContents(list: ArchivedList, { from = 1 }: Pick<Selection, 'from'>): ArchiveContents {
   const all = [...numberEntries(list.entries, list.unavailable)];
   const last = all.at(-1)?.[0] ?? 0;
   const entries = new Map(all.filter(([number]) => number >= from && isSelected(number, list.selected)));

@@ -1,4 +1,4 @@
-import type { ArchiveParameters } from '../../../core/api/index.ts';
+import type { Selection } from '../../../core/api/index.ts';
 import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { digestOf, entityTag } from '../../../core/http/index.ts';
 import { zipBytes } from '../../../core/media/zip/index.ts';
@@ -27,11 +27,11 @@ export interface PlannedArchive extends PlannedOutput {
 /** @throws InvalidParameter when there is no entry of the number `from` or a higher one */
 export const planArchive = (
   { list }: { readonly list: ArchivedList },
-  { jobId, ...parameters }: ArchiveParameters,
+  { jobId, ...selection }: Selection,
 ): PlannedArchive => ({
   kind: 'archive',
   jobId,
-  request: { contents: listContents(list, parameters), parameters },
+  request: { contents: listContents(list, selection), selection },
   head: archiveHead(),
   answersHead: false,
 });
@@ -175,8 +175,8 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
   };
 }
 
-const idOf = ({ contents: { list }, parameters }: ArchiveRequest): string =>
-  digestOf([list.id, list.entries, parameters]);
+const idOf = ({ contents: { list }, selection }: ArchiveRequest): string =>
+  digestOf([list.id, list.entries, selection]);
 
 /** Describes a file from the state table. A length that is unknown there is read from the open source. */
 async function describeExactly(

@@ -1,7 +1,8 @@
-import { conversions, type ListPlace, type Mp3BitrateKbps, recordingText } from '../../../core/conversions/index.ts';
+import type { Selection } from '../../../core/api/index.ts';
+import { conversions, type ListPlace, recordingText } from '../../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
-import type { ClipTimes, PlannedOutput } from '../representation.ts';
+import type { PlannedOutput } from '../representation.ts';
 import type { EncodeChoice } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
 import { sizedHead } from './frames/index.ts';
@@ -15,10 +16,8 @@ export interface EncodePlan extends PlannedOutput {
   readonly choice: EncodeChoice;
 }
 
-export interface EncodeQuery {
-  readonly clip?: ClipTimes;
-  readonly bitrateKbps?: Mp3BitrateKbps;
-  readonly hasTags?: boolean;
+/** What is selected of it. */
+export interface EncodeQuery extends Pick<Selection, 'clip' | 'bitrateKbps' | 'hasTags'> {
   readonly listPlace?: ListPlace;
 }
 

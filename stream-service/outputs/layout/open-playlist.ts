@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { toQuery } from '../../../core/api/index.ts';
+import { writeSelection } from '../../../core/api/index.ts';
 import { deadlineSignal } from '../../../core/concurrency/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
@@ -38,8 +38,8 @@ export async function openPlaylist(
   const { layout, etag } = known;
   const { audio, place } = plan;
   const uris: HlsUris = {
-    file: `${mediaName(place)}?${toQuery({ audio, entity: withoutQuotes(etag) })}`,
-    playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${toQuery({ audio })}`),
+    file: `${mediaName(place)}?${writeSelection('HlsFile', { audio, entity: withoutQuotes(etag) })}`,
+    playlist: (each) => playlistName(each) + (audio === undefined ? '' : `?${writeSelection('HlsFile', { audio })}`),
     chapters: chapters && CHAPTERS_NAME,
   };
   const streams = streamsOf(plan, layout);

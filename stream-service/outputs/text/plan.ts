@@ -31,7 +31,7 @@ export interface TextPlan extends PlannedOutput {
   readonly format: SubtitleFormat;
 }
 
-export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat): TextPlan {
+export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat = 'vtt'): TextPlan {
   const head = { mimeType: SUBTITLE_TYPES[format], fileExtension: `.${found.subtitle.language}.${format}` };
   return {
     kind: 'text',

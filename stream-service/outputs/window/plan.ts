@@ -1,4 +1,4 @@
-import type { WindowParameters } from '../../../core/api/index.ts';
+import type { WindowSelection } from '../../../core/api/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
 import type { PlannedOutput, RepresentationHead } from '../representation.ts';
@@ -7,7 +7,7 @@ import type { PlannedOutput, RepresentationHead } from '../representation.ts';
 export interface WindowPlan<Query = unknown> extends PlannedOutput {
   readonly kind: 'window';
   readonly found: KeyedRendition;
-  readonly window: WindowParameters;
+  readonly window: WindowSelection;
   /** What is asked of it besides. */
   readonly query: Query;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinkParameter } from '../../../core/api/resolve-parameters.ts';
+import { parseLinkParameter } from '../../../core/api/query.ts';
 
 const coded = encodeURIComponent;
 const linkOf = (characters: number) => 'http://a.example/'.padEnd(characters, 'x');

@@ -46,7 +46,7 @@ export const output: FuzzTargets = {
     run(input) {
       const text = input.toString().slice(0, 2000);
       const options = { link: 'https://a.example/', baseUrl: 'https://b.example' };
-      const wanted = { ...options, quality: 'mp3', codec: 'compatible', hasTags: false } as const;
+      const wanted = { ...options, selection: { quality: 'mp3' } } as const;
       const feedOf = (title: string) => {
         const items = [{ entry: feedEntry(title) }];
         const resolved = { type: 'PlayList', title, author: title, coverUrl: null, items } as const;

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '../../../core/api/problem.ts';
-import {
-  parseArchiveParameters,
-  parseFeedParameters,
-  parseGetParameters,
-  parseLinkParameter,
-} from '../../../core/api/resolve-parameters.ts';
-import { mediaQuery, parseMediaParameters } from '../../../core/api/stream-parameters.ts';
+import { parseLinkParameter, readSelection, writeSelection } from '../../../core/api/query.ts';
 import {
   clientOf,
   decideRange,
@@ -23,18 +17,13 @@ import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 export const requests: FuzzTargets = {
   'conversion-parameters': {
     run(input) {
-      const query = new URLSearchParams(header(input));
-      const read = (name: string) => {
-        const values = query.getAll(name);
-        return values.length > 1 ? values : values[0];
-      };
-      const names = ['format', 'bitrate', 'tags', 'subtitles', 'start', 'end', 'skip', 'mark'];
-      const parameters = parseMediaParameters(Object.fromEntries(names.map((name) => [name, read(name)])));
-      const { format, bitrateKbps, subtitles = '' } = parameters;
+      const selection = readSelection('Media', new URLSearchParams(header(input)));
+      const { fileName: _, ...written } = selection;
+      const { format, bitrateKbps, subtitles = '' } = selection;
       check(bitrateKbps === undefined || format === 'mp3', 'A bit rate of another format');
       check(subtitles.length <= 35, 'A long language');
-      const again = parseMediaParameters(Object.fromEntries(mediaQuery(parameters)));
-      check(isDeepStrictEqual(again, parameters), 'Differs when it is written and parsed again');
+      const again = readSelection('Media', writeSelection('Media', selection));
+      check(isDeepStrictEqual(again, written), 'Differs when it is written and parsed again');
     },
     errors: [Problem],
     seeds: [
@@ -50,7 +39,7 @@ export const requests: FuzzTargets = {
   },
   'quality-parameters': {
     run(input) {
-      const { clip, quality } = parseGetParameters(header(input));
+      const { clip, quality = 'best' } = readSelection('Get', new URLSearchParams(header(input)));
       check(!clip || clip.startSeconds < clip.endSeconds, 'A clip ends before its start');
       check(typeof quality === 'string' || quality.maxHeight < 1e6, 'Implausible height');
     },
@@ -65,10 +54,10 @@ export const requests: FuzzTargets = {
   },
   'archive-parameters': {
     run(input) {
-      const query = header(input);
-      const { from } = parseArchiveParameters(Object.fromEntries(new URLSearchParams(query)));
+      const query = new URLSearchParams(header(input));
+      const { from = 1 } = readSelection('Archive', query);
       check(Number.isInteger(from) && from > 0, 'Implausible archive');
-      parseFeedParameters(query);
+      readSelection('Feed', query);
     },
     errors: [Problem],
     seeds: ['quality=720p&codec=any&format=zip&from=12', 'quality=mp3&bitrate=320&tags=true', 'format=m3u8'],

@@ -54,7 +54,7 @@ describe('GET /api/Get', () => {
     [{ format: 'zip', split: 'chapters', mark: 'intro' }, 'mark cannot be combined with split=chapters'],
     [{ chapter: '2', mark: 'intro' }, 'mark cannot be combined with chapter. Ask for the part by start and end.'],
     [{ quality: 'mp3', bitrate: '64' }, 'bitrate must be 128, 192, 256, 320, or absent'],
-    [{ quality: '720p', bitrate: '320' }, 'bitrate needs quality=mp3 or format=mp3'],
+    [{ quality: '720p', bitrate: '320' }, 'bitrate applies to MP3 only'],
     [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],

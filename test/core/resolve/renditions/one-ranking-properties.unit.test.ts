@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type QualityRequest, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
+import type { Selection } from '../../../../core/api/index.ts';
+import { selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { keyOf } from '../../../../core/state/keys.ts';
 import type { Flaw, Rendition } from '../../../../core/state/resource.ts';
 import { formatLists, itemOf } from './format-lists.ts';
 import { check, type ResolvedList, resolved } from './generated-lists.ts';
 
 const HEIGHTS = [144, 360, 480, 719, 720, 1080, 1440, 2160];
-const WISHES: readonly QualityRequest[] = (['compatible', 'any'] as const).flatMap((codec) =>
+const WISHES: readonly Selection[] = ([undefined, 'any'] as const).flatMap((codec) =>
   (['best', 'worst', 'audio', ...HEIGHTS.map((maxHeight) => ({ maxHeight }))] as const).map((quality) => ({
     quality,
     codec,
@@ -51,8 +52,8 @@ const listedBy = ({ resource, offer }: ResolvedList, side: Rendition['side']): R
   });
 
 /** Fails unless Get chooses the first of GetResource's renditions that satisfies a wish and is no worse than those before it. */
-function expectFirst(found: ResolvedList, wish: QualityRequest): void {
-  const { quality, codec } = wish;
+function expectFirst(found: ResolvedList, wish: Selection): void {
+  const { quality = 'best', codec } = wish;
   const side = quality === 'audio' || !found.offer?.video ? 'audio' : 'video';
   const listed = listedBy(found, side);
   if (listed.length === 0) return;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Quality, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
+import type { Quality } from '../../../../core/api/index.ts';
+import { selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition, Track } from '../../../../core/state/resource.ts';
 import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
@@ -21,7 +22,7 @@ const LADDER = [
 ];
 
 /** The selected formats, and the conversion. */
-function select(formats: readonly Format[], quality: Quality, codec: 'compatible' | 'any' = 'compatible') {
+function select(formats: readonly Format[], quality: Quality, codec?: 'any') {
   const offer = selectRenditions(tracksOf({ formats: [...formats] }, 0));
   const audible = offer.renditions.findLast(({ side }) => side === 'audio') ?? offer.renditions[0];
   const mp3 = formats.some(({ acodec }) => acodec !== 'none') && audible ? { renditionId: audible.id } : undefined;
@@ -66,7 +67,7 @@ describe('selectQuality', () => {
 
   it('selects a source that is MP3 without converting it', () => {
     const offer = selectRenditions(tracksOf({ formats: [audio('song', 320, { acodec: 'mp3', ext: 'mp3' })] }, 0));
-    expect(selectQuality(offer, { quality: 'mp3', codec: 'compatible' })).toMatchObject({
+    expect(selectQuality(offer, { quality: 'mp3' })).toMatchObject({
       rendition: { formatIds: ['song'] },
     });
   });
@@ -184,7 +185,7 @@ describe('selectQuality of listed renditions', () => {
     ...{ container: 'mp4', sizeIsExact: false, video, audio },
   });
   const idOf = (renditions: readonly Rendition[], quality: Quality, tracks: readonly Track[] = []) =>
-    selectQuality({ renditions, tracks }, { quality, codec: 'compatible' })?.rendition.id;
+    selectQuality({ renditions, tracks }, { quality })?.rendition.id;
 
   it('keeps the order of renditions without flaws, such as those that an earlier version has stored', () =>
     expect(

@@ -1,0 +1,68 @@
+import { getOperation, type OperationId } from './operations.ts';
+import { requireMp3, type Texts } from './parameters.ts';
+import { problems } from './problem.ts';
+import type { Selection } from './selection.ts';
+
+/** A decoded query; a repeated parameter is an array. */
+export type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * What a request selects: each parameter of the operation by its row of the table. A blank one counts as missing: a form sends
+ * each field that is left empty.
+ * @param query decoded; one of a link to resolve is trimmed
+ * @throws Problem 400 for a malformed parameter, one that is given more than once, and a combination that has no meaning
+ */
+export function readSelection(operationId: OperationId, query: Query | URLSearchParams): Selection {
+  const { query: table = {}, defaults } = getOperation(operationId);
+  const rows = Object.entries(table);
+  const valuesOf = (name: string) =>
+    query instanceof URLSearchParams ? query.getAll(name).map((text) => text.trim()) : [query[name] ?? []].flat();
+  const sent = new Map(rows.map(([name]) => [name, valuesOf(name).filter((text) => text.trim() !== '')]));
+  const texts: Texts = Object.fromEntries([...sent].map(([name, [first]]) => [name, first]));
+  let selection = defaults?.(texts) ?? {};
+  for (const [name, { isUnique, select }] of rows) {
+    const [text, ...more] = sent.get(name) ?? [];
+    if (text === undefined) continue;
+    if (isUnique && more.length > 0) throw problems.badRequest(`${name} is given more than once`);
+    selection = { ...selection, ...select?.(text, texts) };
+  }
+  requireMp3(selection);
+  return selection;
+}
+
+/** The parameters of a link to an operation that select the same, as far as it has them. */
+export function writeSelection(operationId: OperationId, selection: Selection): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, { write }] of Object.entries(getOperation(operationId).query ?? {})) {
+    const value = write?.(selection);
+    if (value !== undefined) query.append(name, String(value));
+  }
+  return query;
+}
+
+/** Characters. */
+const MAX_LINK_LENGTH = 4096;
+
+/** The `url` parameter of the operations that resolve a link. */
+export interface LinkParameter {
+  /** An absolute http or https URL, trimmed. */
+  readonly link: string;
+  /** The value as sent, before trimming. */
+  readonly sent: string;
+}
+
+/**
+ * Parses the `url` parameter, decoded once. The first of several counts.
+ * @param rawQuery the query string without its `?`, undecoded: ordinary form decoding, `+` is a space
+ * @throws Problem 400 unless it is an absolute http or https URL with a host
+ */
+export function parseLinkParameter(rawQuery: string): LinkParameter {
+  const sent = new URLSearchParams(rawQuery).get('url') ?? '';
+  const link = sent.trim();
+  if (link === '' || link.length > MAX_LINK_LENGTH) throw problems.badLink();
+  // URL.parse repairs `http:host` and `http:///host`, which are malformed links.
+  if (!/^https?:\/\/[^/?#\\]/i.test(link)) throw problems.badLink();
+  const url = URL.parse(link);
+  if (!url || url.hostname === '') throw problems.badLink();
+  return { link, sent };
+}
