@@ -56,26 +56,25 @@ const OPUS_BITRATE_WEIGHT = 1.2;
 const whole: CandidateCriterion & Criterion<VideoCandidate> = {
   name: 'Not refused after its first minute',
   reason:
-    'Some hosts (`PROBED_HOSTS`) serve the first minute alone to those that they do not trust. The audio of a pair counts as well.',
+    'Some hosts (`PROBED_HOSTS`) refuse the rest to clients that they do not trust. The audio of a pair counts as well.',
   compare: lastIf(stopsEarly),
 };
 
 const readable: CandidateCriterion = {
   name: 'Not possibly DRM protected',
-  reason: 'yt-dlp reports `has_drm: "maybe"` where a manifest mentions DRM: its streams often cannot be decrypted.',
+  reason: '`has_drm: "maybe"`: the manifest mentions DRM, and often cannot be decrypted.',
   compare: lastIf(({ mayHaveDrm }) => mayHaveDrm),
 };
 
 const forAnyClient: CandidateCriterion = {
   name: 'Not only for browsers',
-  reason:
-    'yt-dlp reports `impersonate` where a site checks for the TLS of a browser, which media requests do not imitate.',
+  reason: '`impersonate`: the site checks for the TLS of a browser, which media requests do not imitate.',
   compare: lastIf(({ needsImpersonation }) => needsImpersonation),
 };
 
 const undamaged: CandidateCriterion = {
   name: 'Not marked as damaged or unplayable',
-  reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Such a format comes last whatever its resolution.`,
+  reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's own codec. They come last whatever their resolution.`,
   compare: lastIf(isDamaged),
 };
 
@@ -105,7 +104,7 @@ const language: CandidateCriterion = {
 
 const file: CandidateCriterion = {
   name: 'A file before HLS and DASH',
-  reason: 'A file has a length and ranges: it can be resumed, and players can seek in it.',
+  reason: 'A file always has a length and ranges: it can be resumed, and players can seek in it.',
   compare: firstIf(({ track }) => capabilitiesOf(track).isFile),
 };
 
@@ -140,8 +139,7 @@ export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
   },
   {
     name: 'Contained audio before a pair',
-    reason:
-      'One file, whose audio certainly belongs to the video: a separate track may be something else, such as the music that it uses.',
+    reason: 'Its audio belongs to the video. A separate track may be something else, such as the music that it uses.',
     compare: firstIf(({ track }) => track.audio !== null),
   },
   {
@@ -178,8 +176,7 @@ export const languageCriteria: readonly CandidateCriterion[] = [
   language,
   {
     name: 'Named as the original',
-    reason:
-      'Only where the source states no language preference: the name of the track may contain it (`Originalton`).',
+    reason: 'By the name of the track (`Originalton`), where the source states no language preference.',
     compare: firstIf(({ isOriginalAudio, statesLanguagePreference }) => isOriginalAudio && !statesLanguagePreference),
   },
   {
@@ -200,8 +197,7 @@ const audioVersion: readonly CandidateCriterion[] = [
   ...languageCriteria,
   {
     name: 'Uncompressed dynamic range',
-    reason:
-      'Quiet and loud parts as they were recorded: YouTube lists a copy with dynamic range compression (DRC) beside each track.',
+    reason: 'Loudness as recorded: YouTube lists a compressed copy (DRC) beside each track.',
     compare: lastIf(({ isDrc }) => isDrc),
   },
   preference,
@@ -211,7 +207,7 @@ const audioQuality: readonly CandidateCriterion[] = [
   quality,
   {
     name: 'FLAC and ALAC, then PCM, then others',
-    reason: 'Lossless audio is all that there was, whatever its bitrate; PCM is the same in more bytes.',
+    reason: 'Lossless audio is complete at any bitrate; PCM is the same in more bytes.',
     compare: higher(({ track }) => losslessRank(track)),
   },
   {

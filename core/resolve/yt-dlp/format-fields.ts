@@ -8,9 +8,9 @@ type Row = readonly [handling: Handling, note: string];
 type Rows = Readonly<Record<string, Row>>;
 
 const SIZE_NOTE = 'Size and bitrate of renditions.';
-const RTMP: Row = ['ignored', 'Of RTMP, which is refused.'];
-const PICTURES: Row = ['ignored', 'Of sheets of pictures, which are not offered.'];
-const NICONICO: Row = ['ignored', 'Of the protocol `niconico_live`, which is refused.'];
+const RTMP: Row = ['ignored', 'Only for RTMP, which is refused.'];
+const PICTURES: Row = ['ignored', 'Only for sheets of pictures, which are not offered.'];
+const NICONICO: Row = ['ignored', 'Only for `niconico_live`, which is refused.'];
 const DERIVED = 'Follows from other fields.';
 
 /** Every field of a format, by the names that yt-dlp documents; a dot separates a field of a field. */
@@ -19,10 +19,7 @@ export const FORMAT_FIELDS: Rows = {
     'used',
     'The file, the HLS media playlist or the DASH manifest; other schemes than http and https are refused.',
   ],
-  request_data: [
-    'refused',
-    'Media is requested by GET alone: a POST can be neither repeated nor read by ranges safely.',
-  ],
+  request_data: ['refused', 'Media is requested by GET alone: a POST cannot be repeated or read by ranges safely.'],
   manifest_url: ['used', 'Groups the formats of one manifest.'],
   manifest_stream_number: ['ignored', 'For internal use of yt-dlp.'],
   ext: ['used', 'The container, unless the bytes say otherwise.'],
@@ -100,10 +97,12 @@ export const FORMAT_FIELDS: Rows = {
   rtmp_real_time: RTMP,
 };
 
+const SECTION: Row = ['ignored', 'The whole video is offered; `start` and `end` of a stream cut it.'];
+
 /** Fields of an item that cut its media. */
 export const SECTION_FIELDS: Rows = {
-  section_start: ['ignored', 'The whole video is offered; `start` and `end` of a stream cut it.'],
-  section_end: ['ignored', 'As `section_start`.'],
+  section_start: SECTION,
+  section_end: SECTION,
 };
 
 /** Every field of a subtitle file. */
@@ -116,13 +115,14 @@ export const SUBTITLE_FIELDS: Rows = {
   impersonate: ['used', 'Where the site refuses the file, yt-dlp reads it as a browser, if its build can imitate one.'],
 };
 
+const RTMP_PROTOCOL: Row = ['refused', 'Its requests would not pass the egress guard.'];
 const LIVE: Row = ['refused', 'A live protocol of one site, over WebSocket or its own exchange.'];
 
 /** Protocols that yt-dlp downloads and this service does not. */
 const OTHER_PROTOCOLS: Rows = {
-  rtmp: ['refused', 'Its requests would not pass the egress guard.'],
-  rtmpe: ['refused', 'As `rtmp`.'],
-  rtmp_ffmpeg: ['refused', 'As `rtmp`.'],
+  rtmp: RTMP_PROTOCOL,
+  rtmpe: RTMP_PROTOCOL,
+  rtmp_ffmpeg: RTMP_PROTOCOL,
   f4m: ['refused', 'Flash HDS, which sites have given up.'],
   http_dash_segments_generator: ['refused', 'Segments from the start of a live stream, made by a running yt-dlp.'],
   ism: ['refused', 'Smooth Streaming: its fragments have no initialization section.'],
@@ -149,8 +149,8 @@ export const PROTOCOLS: Rows = {
 /** docs/format-fields.md. */
 export const renderFormatReference = (): string => `# Fields and protocols of yt-dlp
 
-What the service does with each field of a format that yt-dlp documents: used, ignored, or refused, which leaves the format out.
-A test compares the tables with the yt-dlp that is installed, and fails when a release brings a field or protocol without a row.
+What the service does with each field of a format that yt-dlp documents. \`refused\` leaves the format out. A test fails when the
+installed yt-dlp has a field or protocol without a row.
 
 Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run docs\`.
 
@@ -173,9 +173,11 @@ Any other, such as \`ftp\`, \`rtsp\` and \`mms\`, is refused: every request is o
 ${table('protocol', PROTOCOLS)}
 `;
 
-const table = (name: string, rows: Rows): string =>
-  [
-    `| ${name} | handling | how, or why |`,
-    '|---|---|---|',
-    ...Object.entries(rows).map(([field, [handling, note]]) => `| \`${field}\` | ${handling} | ${note} |`),
-  ].join('\n');
+/** Fields with the same handling and note share a line. */
+function table(name: string, rows: Rows): string {
+  const groups = Map.groupBy(Object.entries(rows), ([, row]) => row.join(' | '));
+  const lines = [...groups].map(
+    ([cells, fields]) => `| ${fields.map(([field]) => `\`${field}\``).join(', ')} | ${cells} |`,
+  );
+  return [`| ${name} | handling | how, or why |`, '|---|---|---|', ...lines].join('\n');
+}
