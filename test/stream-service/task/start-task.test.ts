@@ -60,11 +60,6 @@ const health = async (url: string) => {
   return [status, JSON.parse(body.toString())];
 };
 const whole = async ({ body }: OpenResponse) => Buffer.from(await body.arrayBuffer()).equals(fakes.source.content);
-const isBroken = ({ body }: OpenResponse) =>
-  body.arrayBuffer().then(
-    () => false,
-    () => true,
-  );
 
 describe('startTask without a tools pointer', () => {
   it('is healthy and streams what needs neither yt-dlp nor a resolve', async () => {
@@ -180,28 +175,6 @@ describe('startTask with a running stream', () => {
     }
     // It is of no service, and ECS refuses to protect it.
     expect(fakes.agent.states).toEqual([]);
-  });
-});
-
-describe('Task.close', () => {
-  it('lets a running stream finish and reports draining', async () => {
-    const { url } = await start();
-    const answer = await openResponse(url + fakes.path);
-    const closed = task?.close();
-    expect(await health(url)).toEqual([503, { status: 'draining' }]);
-    expect((await sendRequest(url + fakes.path)).status).toBe(503);
-    fakes.source.release();
-    expect(await whole(answer)).toBe(true);
-    await closed;
-    await expect(sendRequest(`${url}/healthz`)).rejects.toThrow();
-  });
-
-  it('breaks the connection of a stream that exceeds the drain time', async () => {
-    const { url } = await start({}, { drainSeconds: 0 });
-    const answer = await openResponse(url + fakes.path);
-    const broken = isBroken(answer);
-    await task?.close();
-    expect(await broken).toBe(true);
   });
 });
 
