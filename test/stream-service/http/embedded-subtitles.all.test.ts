@@ -345,16 +345,6 @@ describe('?subtitles= of other renditions', () => {
     }
   });
 
-  it.each([
-    ['a WebM file', mediaKey('webm-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
-    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
-    ['audio', mediaKey('sound'), 'Media', 415, 'Subtitles can be embedded in video only.'],
-    ['audio', mediaKey('sound'), 'Combined', 415, 'Subtitles can be embedded in video only.'],
-  ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
-    const { status, body } = await get(key, 'subtitles=de', endpoint);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
-  });
-
   it.each<[string | readonly [string, string], query: string, endpoint?: 'Media' | 'Combined' | 'Hls']>([
     ['file', ''],
     ['file', 'tags=true'],

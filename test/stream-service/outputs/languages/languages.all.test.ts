@@ -244,18 +244,6 @@ describe('audio=LANG', () => {
     expect([answer.status, problem.detail]).toEqual([status, expect.stringMatching(detail)]);
     expect((await sendRequest(address, { method: 'HEAD' })).status).toBe(status);
   });
-
-  it('is laid out again when the file of one language has changed', async () => {
-    let german = await media.load('ac3.mp4');
-    const sources = { de: async () => german };
-    const url = `${(await start('chained-short.mp4', { dubs: DUBS.slice(0, 2), sources })).media}?audio=all`;
-    // The header alone: the places have not been read.
-    const { headers: before } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
-    german = await media.load('mp3.mp4');
-    const { headers: after } = await sendRequest(url, { headers: { range: 'bytes=5000-' } });
-    expect(after.etag).not.toBe(before.etag);
-    expect((await expectSeekable(url)).headers.etag).toBe(after.etag);
-  });
 });
 
 describe('the HLS presentation', () => {
