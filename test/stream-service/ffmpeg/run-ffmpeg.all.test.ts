@@ -93,16 +93,6 @@ describe('runFfmpeg', () => {
     await until(() => output.closed);
   });
 
-  it('has a lower priority than this process', async () => {
-    changePriorities();
-    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
-    await firstBytes(output);
-    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
-    expect(getPriority(ffmpeg?.pid)).toBe(Math.min(getPriority() + 10, 19));
-    output.destroy();
-    await until(() => output.closed);
-  });
-
   it('has the lowest priority while another one of its client has the normal one', async () => {
     changePriorities();
     const path = await ffmpegPath();

@@ -57,14 +57,6 @@ const outcome = (answer: IncomingMessage) =>
   });
 
 describe('client limits and disconnects', () => {
-  it('stops reading the source when the client disconnects', async () => {
-    const { source, counts } = countedSource();
-    const answer = await openResponse(await start(source));
-    expect(counts.open).toBe(1);
-    answer.destroy();
-    await until(() => counts.open === 0 && counts.closed === 1);
-  });
-
   it('aborts opening the source when the client disconnects', async () => {
     const { source, counts } = countedSource();
     const opening = Promise.withResolvers<AbortSignal>();
