@@ -251,7 +251,7 @@ const isOpenEnded = ({ clip }: Selection): boolean => clip?.endSeconds === Numbe
 
 export const START: QueryParameter = {
   description:
-    'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
+    'Seconds, such as 12.5: only the part from there on, as a file of its own, of a conversion or of MP4 files that can be sought in. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z',
   isUnique: true,
   select: parseTimes,
   write(selection) {
@@ -299,7 +299,7 @@ function parseSegments(text: string): WindowSelection {
 /** After `start` and `end`, which are a clip of the segments. */
 export const SEGMENTS: QueryParameter = {
   description:
-    'Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own',
+    'Media sequence numbers of live HLS or DASH, such as 100-149: that part of what its source holds, as a file of its own',
   isUnique: true,
   select(text, { start, end }) {
     if (parseWindowTime('start', start) ?? parseWindowTime('end', end))

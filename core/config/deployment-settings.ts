@@ -13,14 +13,13 @@ const deploymentSettings = inScope('aws', {
   profile: {
     parse: oneOf('hobby', 'team', 'public'),
     default: 'team',
-    description:
-      'Size and cost of the deployment; keep it in `cdk.json`, since a deployment does not remember the last one',
+    description: 'Size and cost. Keep it in `cdk.json`: a deployment does not remember the last one',
   },
   stage: {
     parse: matching(
       // The firewall stack of another stage is called reelay-STAGE-edge-REGION.
       /^(?!.*-edge(?:-|$))[a-z][a-z0-9-]{0,18}[a-z0-9]$/,
-      'small letters, digits and hyphens, 2 to 20, a letter first, and without -edge',
+      '2 to 20 small letters, digits and hyphens, a letter first, without -edge',
     ),
     default: 'main',
     description: 'Name of the deployment; several stages fit in one account',
@@ -28,7 +27,7 @@ const deploymentSettings = inScope('aws', {
   architecture: {
     parse: oneOf('x86_64', 'arm64'),
     default: 'arm64',
-    description: 'Processor of functions and tasks; `arm64` costs about a fifth less. Never taken from the builder',
+    description: 'Processor of functions and tasks; `arm64` costs about a fifth less',
   },
   domain: {
     parse: matching(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'a host name'),
@@ -38,47 +37,46 @@ const deploymentSettings = inScope('aws', {
   },
   certificateArn: {
     parse: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'the ARN of a certificate in us-east-1'),
-    description: 'Certificate for `domain`, in us-east-1, the only region that CloudFront reads certificates from',
+    description: 'Certificate for `domain`; CloudFront reads those of us-east-1 alone',
   },
   deletionProtection: {
     parse: flag,
     defaultText: '`on` for `public`',
-    description: 'CloudFormation refuses to delete the stack; `npm run infra -- destroy --unprotect` does nevertheless',
+    description: 'CloudFormation refuses to delete the stack, but for `npm run infra -- destroy --unprotect`',
   },
   retainTable: {
     parse: flag,
     default: false,
-    description: 'Keeps the table with its links, resources and request count when the stack is deleted, and its cost',
+    description: 'Keeps the table, and its cost, when the stack is deleted',
   },
   originSecretRotation: {
     parse: matching(/^[\w.-]{1,40}$/, 'up to 40 letters, digits, dots, hyphens and underscores, such as a date'),
     description:
-      'Any new value rotates the secret by which functions recognize the edge; the previous one is accepted until the next rotation',
+      'A new value rotates the secret by which functions recognize the edge. The previous secret is accepted until the next rotation',
   },
   accessKeysSecret: {
     parse: secretArn,
     description:
-      'Makes the instance private: secret with access keys of 16 characters or more, one per line or separated by commas',
+      'Makes the instance private: access keys of 16 characters or more, one per line or separated by commas',
   },
   outgoingProxiesSecret: {
     variable: 'OUTGOING_PROXIES_SECRET',
     parse: secretArn,
-    description: 'Secret with proxies for resolves and streams, one per line or separated by commas',
+    description: 'Proxies for resolves and streams, one per line or separated by commas',
     passedTo: ['resolver', 'stream-task'],
   },
   cookiesSecret: {
     variable: 'COOKIES_SECRET',
     parse: secretArn,
-    description: 'Secret with a Netscape cookies file; every client of the service can fetch what its account may see',
+    description: 'A Netscape cookies file. Every client of the service can fetch what its account may see',
     passedTo: ['resolver', 'stream-task'],
   },
   pluginsLayerArn: {
     parse: matching(
       /^arn:aws[\w-]*:lambda:[a-z0-9-]+:\d{12}:layer:[\w-]+:\d+$/,
-      'the ARN of a version of a Lambda layer, such as arn:aws:lambda:eu-central-1:111111111111:layer:plugins:1',
+      'the ARN of a layer version such as arn:aws:lambda:eu-central-1:111111111111:layer:plugins:1',
     ),
-    description:
-      'Lambda layer with a folder `yt-dlp-plugins` of yt-dlp plugins, which run with the rights of the function that resolves links',
+    description: 'Layer with a folder `yt-dlp-plugins`. Plugins run with the rights of the resolver',
   },
   alarmEmail: {
     parse: matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address'),
@@ -87,13 +85,13 @@ const deploymentSettings = inScope('aws', {
   monthlyBudget: {
     parse: wholeNumber(1, 1_000_000),
     defaultText: 'by profile',
-    description: 'US dollars a month of the whole account above which the budget warns',
+    description: 'US dollars a month of the whole account; the budget only warns',
   },
   dailyCap: {
     parse: dollars(0.1, 1_000_000),
     defaultText: 'by profile',
     description:
-      'US dollars a day (UTC) that traffic may cost by list prices: at the cap the edge answers 503 and nothing is resolved until the day ends',
+      'US dollars a day (UTC) that traffic may cost by list prices. At the cap the edge answers 503 until the day ends',
   },
   hourlyCap: {
     parse: dollars(0.1, 1_000_000),
@@ -103,13 +101,12 @@ const deploymentSettings = inScope('aws', {
   pricingPlan: {
     parse: oneOf('none', 'free', 'pro', 'business', 'premium'),
     default: 'none',
-    description:
-      'Flat-rate plan of CloudFront, with which the edge costs no more than its monthly price. A paid one waits for your approval in the console. The distribution cannot be deleted before the billing period of a plan ends',
+    description: '[Flat-rate plan](operating-aws.md#profiles) of CloudFront: the edge costs its monthly price',
   },
   toolsVersion: {
     parse: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
     defaultText: 'the newest that works',
-    description: 'Release of yt-dlp to run, within `toolsChannel`; updates are suspended while it is set',
+    description: 'Release of yt-dlp to stay at, within `toolsChannel`',
   },
   taskCpu: {
     parse: oneOfNumbers(...TASK_CPU_UNITS),
@@ -119,7 +116,7 @@ const deploymentSettings = inScope('aws', {
   taskMemory: {
     parse: wholeNumber(512, 122_880),
     defaultText: 'by profile',
-    description: 'MiB of a stream task; needs `taskCpu`, which bounds it',
+    description: 'MiB of a stream task; needs `taskCpu`',
   },
   minTasks: {
     parse: wholeNumber(1, 500),
@@ -134,25 +131,25 @@ const deploymentSettings = inScope('aws', {
   entriesAtOnce: {
     parse: wholeNumber(1, 100),
     defaultText: 'by profile',
-    description: "Playlist entries resolved concurrently; each uses one of the account's concurrent Lambda executions",
+    description: 'Entries of a list resolved at once; each uses a concurrent Lambda execution',
   },
   resolverConcurrency: {
     parse: wholeNumber(2, 10_000),
     defaultText: 'by profile',
     description:
-      'Executions of the resolver at once over all routes, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack: a value that is set fails their deployment, the default gives way to their quota',
+      'Executions of the resolver at once, above `entriesAtOnce`; bounds its bill. Lambda keeps 100 unreserved: in a new account a value that is set fails the deployment, the default gives way to the quota',
   },
   resolveRate: {
     parse: wholeNumber(1, 10_000),
     defaultText: 'by profile',
     description:
-      'Requests a second that each route that resolves links admits, with bursts of three seconds; the routes that do not have as many again for themselves',
+      'Requests a second that each route that resolves links admits, with bursts of three seconds. All other routes together admit at least as many',
   },
   resolverProvisioned: {
     parse: wholeNumber(0, 1_000),
     default: 0,
     description:
-      'Environments of the resolver that Lambda keeps initialized, so that no resolve waits for a cold start; at most `resolverConcurrency`. $18 a month each at 2,048 MB on ARM; not for `hobby`',
+      'Environments of the resolver that Lambda keeps initialized, against cold starts; at most `resolverConcurrency`. $18 a month each at 2,048 MB on ARM; not for `hobby`',
   },
   resolverMemory: {
     parse: wholeNumber(1024, 10_240),

@@ -14,7 +14,7 @@ export const oneMachineSettings = inScope('one-machine', {
     variable: 'HOST',
     parse: anyText('an address'),
     default: '127.0.0.1',
-    description: 'Address to listen on; `0.0.0.0` serves every host that can reach the machine',
+    description: 'Address to listen on; `0.0.0.0` serves every network of the machine',
   },
   port: {
     variable: 'PORT',
@@ -27,15 +27,14 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: hostNames,
     default: [],
     description:
-      'Host names answered besides `localhost`, `127.0.0.1` and `[::1]`; others get 421. Without it, an address that is not loopback answers any name',
+      'Host names answered besides `localhost`, `127.0.0.1` and `[::1]`; others get 421. Without it, any name is answered on an address that is not loopback',
   },
   accessKeys: {
     variable: 'ACCESS_KEYS',
     parse: accessKeys,
     default: [],
     blankError: 'remove it for an open instance',
-    description:
-      'Makes the instance private: everything but `/api/App` and the page needs one of these keys, 16 characters or more',
+    description: 'Makes the instance private: everything but `/api/App` and the page needs one of these keys',
     contextError: 'would lie open in the template: put them into a secret and set accessKeysSecret to its ARN',
   },
   accessKeysFile: {
@@ -57,7 +56,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: wholeNumber(MIN_DATA_BYTES, 2 ** 40),
     default: 2 ** 30,
     defaultText: '`1073741824` (1 GiB)',
-    description: 'Maximum size of the state table; beyond it the keys that were not used for longest become invalid',
+    description: 'Maximum size of the state table; beyond it the keys unused for longest become invalid',
   },
   toolsDir: {
     variable: 'TOOLS_DIR',
@@ -83,7 +82,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: proxyUrls,
     default: [],
     description:
-      'Proxies for resolves and streams, in turn; a resource keeps the proxy it was resolved through. A proxy that a site blocks rests for that site',
+      'Proxies for resolves and streams, in turn. A resource keeps its proxy; a proxy that a site blocks rests for that site',
     contextError: 'would lie open in the template: put it into a secret and set outgoingProxiesSecret to its ARN',
   },
   sourceAddresses: {
@@ -91,7 +90,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: sourceAddresses,
     default: [],
     description:
-      'Addresses of this machine for resolves and streams, in turn, where `OUTGOING_PROXIES` has none or a site blocks those; of a prefix, 64 addresses are used',
+      'Addresses of this machine to connect from, in turn, where there is no proxy or a site blocks those; 64 of a prefix',
     contextError: 'is for one machine: in AWS set outgoingProxiesSecret',
   },
   extraCaFile: {
@@ -99,12 +98,12 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: extraCaFile,
     defaultText: 'none',
     description:
-      'PEM file of certificate authorities to trust besides the built-in ones, for every outgoing request and for yt-dlp: for networks that inspect TLS',
+      'Certificate authorities to trust besides the built-in ones, also by yt-dlp: for networks that inspect TLS',
   },
   cookiesFile: {
     variable: 'COOKIES_FILE',
     parse: cookiesFile,
-    description: 'Netscape cookies file; every client of the service can fetch what its account may see',
+    description: 'Every client of the service can fetch what the account of these cookies may see',
     contextError: 'would lie open in the template: put it into a secret and set cookiesSecret to its ARN',
   },
   cookiesDir: {
@@ -112,21 +111,19 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: cookiesDir,
     default: [],
     defaultText: 'none',
-    description:
-      'Folder with a Netscape cookies file for each site (`youtube.com.txt`), used together with `COOKIES_FILE`; read at each start of yt-dlp',
+    description: 'A file of cookies for each site, besides `COOKIES_FILE`; read at each start of yt-dlp',
     contextError: 'would lie open in the template: put the cookies into a secret and set cookiesSecret to its ARN',
   },
   cookiesWriteBack: {
     variable: 'COOKIES_WRITE_BACK',
     parse: flag,
     default: false,
-    description:
-      'Whether cookies that a site replaces are written into `COOKIES_FILE` and the files of `COOKIES_DIR`, which must be writable',
+    description: 'Cookies that a site replaces are written into these files, which must be writable',
   },
   ytDlpPlugins: {
     variable: 'YT_DLP_PLUGINS',
     parse: ytDlpPlugins,
-    description: 'Folder of yt-dlp plugins; they are programs that run with the rights of this service',
+    description: 'Plugins run with the rights of this service',
     contextError: 'is a folder: put it into a Lambda layer and set pluginsLayerArn to its ARN',
   },
   maxRequestsPerClient: {
@@ -134,7 +131,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: wholeNumber(0, 1_000_000),
     default: 200,
     description:
-      'Requests per second of one client address, over time; ten seconds of them at once. Further ones are answered with 429, and who goes on is not answered. `0`: no limit',
+      'Requests per second of a client address, ten seconds of them at once. Further ones get 429; a client that continues is not answered. `0`: no limit',
     contextError: 'is for one machine: in AWS the firewall limits requests',
   },
   maxResolvesPerClient: {
@@ -142,8 +139,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: wholeNumber(1, 1000),
     computeDefault: () => 8,
     defaultText: '`8`',
-    description:
-      'Links of one client address (or access key) resolved at once; eight times as many wait, others are answered with 429',
+    description: 'Links of a client address (or access key) resolved at once; eight times as many wait, others get 429',
     contextError:
       'has no effect in Lambda, where each link is resolved by an execution of its own: set resolverConcurrency or resolveRate, which bound those of all clients',
   },
@@ -172,7 +168,7 @@ export const oneMachineSettings = inScope('one-machine', {
     parse: wholeNumber(0, 16),
     default: 0,
     description:
-      'Number of reverse proxies in front of the service whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted, counted from the right; `X-Forwarded-Host` as well where `ALLOWED_HOSTS` has the name',
+      'Number of reverse proxies in front whose `X-Forwarded-For` and `-Proto` are trusted, counted from the right; `-Host` as well where `ALLOWED_HOSTS` has the name',
     contextError: 'is known: the edge and the load balancer',
   },
 });

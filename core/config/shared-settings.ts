@@ -27,7 +27,7 @@ export const sharedSettings = inScope('both', {
     parse: webOrigin,
     defaultText: 'by the `Host` of the request; in AWS by `domain`',
     description:
-      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds and those that assistants get. In AWS without it and `domain`, those links are relative',
+      'Origin of absolute links, in feeds and for assistants. In AWS without it and `domain`, those links are relative',
     passedTo: ['resolver'],
   },
   environment: {
@@ -55,15 +55,14 @@ export const sharedSettings = inScope('both', {
     variable: 'TOOLS_CHANNEL',
     parse: oneOf('stable', 'nightly'),
     default: 'nightly',
-    description:
-      'Releases of yt-dlp: `nightly`, as yt-dlp advises, has fixes for sites that have changed days or weeks before `stable`',
+    description: 'Releases of yt-dlp. `nightly`, as yt-dlp advises, has fixes days or weeks before `stable`',
   },
   canaryLinks: {
     variable: 'CANARY_LINKS',
     parse: links,
     default: [],
     description:
-      'Links of media on sites that your instance depends on: a release of yt-dlp that does not resolve them does not replace the one in use',
+      'Links of sites that your instance depends on: a new yt-dlp must resolve them before it replaces the one in use',
   },
   toolsUpdateHours: {
     variable: 'TOOLS_UPDATE_HOURS',
@@ -75,7 +74,7 @@ export const sharedSettings = inScope('both', {
     variable: 'EGRESS_ALLOW',
     parse: hostPorts,
     default: [],
-    description: 'Hosts and ports that may be reached although their addresses are private',
+    description: 'Hosts and ports that may be reached at private addresses',
     passedTo: ['resolver', 'stream-task'],
   },
   proxyRules: {
@@ -83,7 +82,7 @@ export const sharedSettings = inScope('both', {
     parse: proxyRules,
     default: [],
     description:
-      'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
+      'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`. The first rule that matches applies',
     passedTo: ['resolver', 'stream-task'],
   },
   probedHosts: {
@@ -91,7 +90,7 @@ export const sharedSettings = inScope('both', {
     parse: hostNames,
     default: PARTIAL_HOSTS,
     description:
-      'Hosts (subdomains too) whose files may stop after the first minute: some bytes past it are read before a format is offered, and before a stream starts. `off`: none',
+      'Hosts (subdomains too) whose files may stop after the first minute: bytes past it are tried before a format is offered, and before a stream starts. `off`: none',
     passedTo: ['resolver', 'stream-task'],
   },
   segmentProbes: {
@@ -99,7 +98,7 @@ export const sharedSettings = inScope('both', {
     parse: wholeNumber(1, 64),
     default: 8,
     description:
-      'Small requests to one host at once, one for each segment of HLS or DASH, that tell the length of a file; more of them tell it sooner, and some hosts refuse that',
+      'Requests at once to one host for the sizes of segments of HLS and DASH. More of them are faster, and some hosts refuse that',
     passedTo: ['stream-task'],
   },
   ytDlpExtractorArgs: {
@@ -109,7 +108,7 @@ export const sharedSettings = inScope('both', {
     default: [],
     defaultText: 'none',
     passedTo: ['resolver', 'stream-task'],
-    description: 'Arguments for extractors, as `--extractor-args` of yt-dlp, separated by blanks',
+    description: 'As `--extractor-args` of yt-dlp',
   },
   impersonate: {
     variable: 'IMPERSONATE',
@@ -117,7 +116,7 @@ export const sharedSettings = inScope('both', {
     default: [],
     defaultText: 'none',
     description:
-      'Browser that requests of yt-dlp imitate, in TLS and headers: of all sites (`chrome`) or of single ones (`tiktok.com=chrome,*.example.org=safari`); the first rule that matches applies. Needs a build of yt-dlp with curl_cffi, as the official ones are',
+      'Browser that requests of yt-dlp imitate: for all sites (`chrome`) or single ones (`tiktok.com=chrome,*.example.org=safari`). The first rule that matches applies. Needs a yt-dlp with curl_cffi, as the official builds are',
     passedTo: ['resolver', 'stream-task'],
   },
   sponsorblockUrl: {
@@ -125,21 +124,21 @@ export const sharedSettings = inScope('both', {
     parse: serviceUrl('https://sponsor.ajay.app'),
     defaultText: 'none',
     description:
-      'Service with the interface of SponsorBlock that tells `skip` which segments of videos of YouTube viewers have reported. It receives four hexadecimal digits of a digest of the id of a video; a private address needs an entry in `EGRESS_ALLOW`',
+      'Service with the interface of SponsorBlock, for `skip` and `mark`. It receives four hexadecimal digits of a digest of the id of a video. A private address needs an entry in `EGRESS_ALLOW`',
     passedTo: ['resolver', 'stream-task'],
   },
   playlistLimit: {
     variable: 'PLAYLIST_LIMIT',
     parse: wholeNumber(1, 1000),
     default: 200,
-    description: 'Maximum number of entries of a playlist; the rest is cut off',
+    description: 'Maximum entries of a list; the rest is cut off',
     passedTo: ['resolver', 'stream-task'],
   },
   search: {
     variable: 'SEARCH',
     parse: flag,
     default: false,
-    description: 'Whether links to search results are resolved, and assistants have a tool that searches',
+    description: 'Links to search results are resolved, and assistants have a tool that searches',
     passedTo: ['resolver', 'stream-task'],
   },
   maxFfmpeg: {
@@ -147,7 +146,7 @@ export const sharedSettings = inScope('both', {
     parse: wholeNumber(1, 10_000),
     computeDefault: () => memoryShares().ffmpegs,
     defaultText: '4 per core, at most one for each 64 MiB of a quarter of the memory',
-    description: 'Maximum number of FFmpeg processes of one host; further conversions are answered with 503',
+    description: 'Maximum FFmpeg processes of a host; beyond it conversions get 503',
     passedTo: ['stream-task'],
   },
   maxStreams: {
@@ -155,7 +154,7 @@ export const sharedSettings = inScope('both', {
     parse: wholeNumber(1, 100_000),
     computeDefault: () => Math.ceil(availableMemoryBytes() / 4 / BYTES_PER_STREAM),
     defaultText: 'one for each 4 MiB of a quarter of the memory',
-    description: 'Maximum number of simultaneous streams of one host; further streams are answered with 503',
+    description: 'Maximum simultaneous streams of a host; further ones get 503',
     passedTo: ['stream-task'],
   },
   maxStreamsPerClient: {
@@ -163,8 +162,7 @@ export const sharedSettings = inScope('both', {
     parse: wholeNumber(1, 100_000),
     computeDefault: () => 20,
     defaultText: '`20`',
-    description:
-      'Maximum number of simultaneous streams of one client address (or access key); further ones are answered with 429',
+    description: 'Maximum simultaneous streams of a client address (or access key); further ones get 429',
     passedTo: ['stream-task'],
   },
 });

@@ -385,7 +385,7 @@ export interface operations {
         subtitles?: string;
         /** @description Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default */
         audio?: string;
-        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
+        /** @description Seconds, such as 12.5: only the part from there on, as a file of its own, of a conversion or of MP4 files that can be sought in. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
@@ -500,13 +500,13 @@ export interface operations {
         subtitles?: string;
         /** @description Language of the audio (en finds en-US), original, or all: a video with every language as a track of its own. As it is by default */
         audio?: string;
-        /** @description Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
+        /** @description Seconds, such as 12.5: only the part from there on, as a file of its own, of a conversion or of MP4 files that can be sought in. Of a live stream: seconds before now, such as -300, or a time of day, such as 2026-11-23T20:00:00Z */
         start?: string;
         /** @description Seconds: only the part up to there. May be later than the end. Of a live stream: as start */
         end?: string;
         /** @description Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title */
         chapter?: string;
-        /** @description Media sequence numbers of a live HLS stream, such as 100-149: that part of what its source holds, as a file of its own */
+        /** @description Media sequence numbers of live HLS or DASH, such as 100-149: that part of what its source holds, as a file of its own */
         segments?: string;
         /** @description Segments of a video of YouTube to leave out, by the reports of viewers: sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas. Of MP4 files that can be sought in, M4A, MP3 and WAV; needs SPONSORBLOCK_URL */
         skip?: string;
