@@ -3,7 +3,7 @@ import LongestFirstSequencer from './test/support/longest-first-sequencer.ts';
 import { filesWithoutProgram } from './test/support/programs.ts';
 
 /** Tests that start no process and open no socket (test/support/unit-setup.ts enforces it): fast, and safe to run in one worker. */
-export const UNIT_TESTS = ['test/**/*.unit.test.ts'];
+export const UNIT_TESTS = ['{test,packages}/**/*.unit.test.ts'];
 
 /** Tests of the page in Chromium. */
 const BROWSER_TESTS = 'test/web/browser/**/*.test.ts';
@@ -57,7 +57,7 @@ export default defineConfig({
         // leaves anything to the next.
         test: {
           name: 'integration',
-          include: ['test/**/*.test.ts'],
+          include: ['{test,packages}/**/*.test.ts'],
           exclude: [...UNIT_TESTS, BROWSER_TESTS, ...ISOLATED_TESTS, ...LEFT_OUT],
           setupFiles: [SETUP],
           isolate: false,

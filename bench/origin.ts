@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificate } from '../test/core/egress/certificate.ts';
+import { certificate } from '../packages/guarded-fetch/test/certificate.ts';
 import { MEDIA_DIR } from './media.ts';
 import { onExit } from './on-exit.ts';
 import { freePort, type Server, startNginx } from './processes.ts';

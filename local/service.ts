@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Lookup } from '@reelay/guarded-fetch';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
-import { createEgress, type Lookup } from '../core/egress/index.ts';
+import { createEgress } from '../core/egress/index.ts';
 import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';

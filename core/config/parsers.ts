@@ -1,3 +1,4 @@
+import { parseHostPort } from '@reelay/guarded-fetch/host-port';
 import { normalizeProxyUrl } from './proxy-url.ts';
 
 /** A setting with an invalid value. The message is one line for the operator and names the setting. */
@@ -136,23 +137,6 @@ export const contacts: Parser<string[]> = listOf(
   (item) =>
     /^(?:https:\/\/|mailto:[^@]+@|tel:\+?\d)[\w.~%+@:/?#&=;-]+$/i.test(item) && URL.canParse(item) ? item : undefined,
 );
-
-/** One port of one host. */
-export interface HostPort {
-  /** As in a URL: in lower case, IPv6 in brackets. */
-  readonly hostname: string;
-  readonly port: number;
-}
-
-/** A name, an IPv4 address, or an IPv6 address in brackets; no wildcards. */
-const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
-
-/** Parses `host:port`. Undefined when it is something else. */
-export function parseHostPort(text: string): HostPort | undefined {
-  const [host, port] = text.match(HOST_PORT)?.slice(1) ?? [];
-  const url = host && URL.parse(`http://${host}/`);
-  return url && Number(port) > 0 && Number(port) <= 65_535 ? { hostname: url.hostname, port: Number(port) } : undefined;
-}
 
 /** `host:port`; an IPv6 address in brackets. */
 export const hostPorts: Parser<string[]> = listOf('a comma list of host:port', (item) =>

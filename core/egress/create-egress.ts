@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createSecureContext, getCACertificates } from 'node:tls';
+import { createGuardedFetch, type GuardedFetchOptions } from '@reelay/guarded-fetch';
 import { type Log, silentLog } from '../log/index.ts';
-import { createGuardedClient } from './client/index.ts';
 import type { Egress } from './egress.ts';
-import { createAddressGuard, createDialer, type Lookup } from './guard/index.ts';
-import { createForwardProxy, createProxyPool, createReplaceablePool } from './proxy/index.ts';
+import { createReplaceablePool } from './outgoing-identities.ts';
+import { createProxyPool } from './proxy-pool.ts';
 
-export interface EgressOptions {
-  /** `host:port` pairs that are admitted although their addresses are private. Each opens one port of one host. */
-  readonly allow: readonly string[];
+export interface EgressOptions extends Omit<GuardedFetchOptions, 'routes' | 'onRefused'> {
   /** `http://`, `https://` or `socks5://` proxies, assigned to new resolves in turn. @default none: direct connections */
   readonly outgoingProxies?: readonly string[];
   /** Addresses of this machine or IPv6 prefixes to connect from, in turn, when no proxy is left. @default the system's choice */
@@ -21,12 +17,6 @@ export interface EgressOptions {
   /** `host=position` or `host=direct`: which of the proxies the resolves of a site use. @default none */
   readonly proxyRules?: readonly string[];
   readonly log?: Log;
-  /** PEM file of certificates to trust besides the built-in ones. */
-  readonly extraCaFile?: string;
-  /** @default the system's resolver */
-  readonly lookup?: Lookup;
-  /** For each lookup, connection, TLS handshake and SOCKS handshake. @default 10_000 */
-  readonly connectTimeoutMs?: number;
 }
 
 /**
@@ -34,19 +24,15 @@ export interface EgressOptions {
  * @throws Error with a one-line message for an invalid option
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs, extraCaFile } = options;
-  const secureContext = extraCaFile === undefined ? undefined : trusting(extraCaFile);
-  const { sourceAddresses, directIdentity: directId } = options;
+  const { outgoingProxies = [], proxyRules = [], log = silentLog, sourceAddresses, directIdentity: directId } = options;
   const createPool = (urls: readonly string[]) =>
     createProxyPool(urls, log, { rules: proxyRules, sourceAddresses, directId });
   const { pool: proxyPool, replace } = createReplaceablePool(createPool(outgoingProxies));
-  const dialer = createDialer({
-    guard: createAddressGuard(allow),
-    lookup: options.lookup,
-    timeoutMs: connectTimeoutMs,
+  const { request, openProxySession, close } = createGuardedFetch({
+    ...options,
+    routes: proxyPool,
+    onRefused: ({ hostname, port }) => log.info('Egress guard refused an address', { hostname, port }),
   });
-  const client = createGuardedClient({ dialer, proxyPool, secureContext, connectTimeoutMs });
-  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, secureContext, connectTimeoutMs });
   return {
     nextIdentity: proxyPool.next,
     otherIdentity: proxyPool.nextAfter,
@@ -55,17 +41,11 @@ export function createEgress(options: EgressOptions): Egress {
     reportServed: proxyPool.reportServed,
     blockedAddresses: proxyPool.blocked,
     replaceProxies: (urls) => replace(createPool(urls)),
-    request: client.request,
-    openProxySession: forwardProxy.openSession,
-    close: async () => {
-      await Promise.all([client.close(), forwardProxy.close()]);
-    },
+    request,
+    openProxySession,
+    close,
   };
 }
-
-/** One context for all connections: each would parse the certificates again. */
-const trusting = (file: string) =>
-  createSecureContext({ ca: [...getCACertificates('default'), readFileSync(file, 'utf8')] });
 
 /**
  * Opens a forward proxy that admits one server on this machine besides the public internet, for smoke tests of a program

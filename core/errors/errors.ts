@@ -1,3 +1,7 @@
+import { EgressRefused, UpstreamError, type UpstreamReason } from '@reelay/guarded-fetch/errors';
+
+export { EgressRefused, UpstreamError, type UpstreamReason };
+
 /**
  * Failures, thrown by the component in which they happen. They have no HTTP status: each host translates them once,
  * with `toProblem` of `core/api`. `cause` is for the log.
@@ -27,15 +31,6 @@ export type RefusalReason =
   | 'unsupported'
   | 'too-large';
 
-/** Why the source, or a part of the service, failed. */
-export type UpstreamReason =
-  | 'site-error'
-  | 'site-timeout'
-  | 'site-changed'
-  | 'rate-limited'
-  | 'delayed'
-  | 'service-failed';
-
 const PASSING_REASONS: readonly string[] = ['not-started', 'bot-check'];
 
 /** Whether what is absent or refused for this reason may be there at another time. */
@@ -45,37 +40,6 @@ interface ReasonOptions<Reason> extends ErrorOptions {
   readonly reason?: Reason | undefined;
   /** When another attempt may succeed, where the source says so. */
   readonly retryAfterSeconds?: number | undefined;
-}
-
-/** The egress guard refused the destination. Clients receive 404, as for a name that does not exist. */
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
-  readonly reason: AbsenceReason;
-
-  /** @param options `private-address` for a literal alone: of a name, it would reveal which internal ones exist */
-  constructor(
-    message?: string,
-    { reason = 'unknown-host', ...options }: ReasonOptions<'unknown-host' | 'private-address'> = {},
-  ) {
-    super(message, options);
-    this.reason = reason;
-  }
-}
-
-/** An upstream request failed: refused, reset, timed out, stalled, TLS, too many redirects, or an invalid response. */
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError';
-  readonly reason: UpstreamReason;
-  readonly retryAfterSeconds: number | undefined;
-
-  constructor(
-    message?: string,
-    { reason = 'site-error', retryAfterSeconds, ...options }: ReasonOptions<UpstreamReason> = {},
-  ) {
-    super(message, options);
-    this.reason = reason;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
 }
 
 /** The source no longer accepts a URL. `gone`: it answers 404 or 410. */

@@ -33,7 +33,7 @@ export interface ParsingProcess {
 /** Next to this file, or to the bundle that contains it. */
 const PROGRAM = fileURLToPath(new URL(`./parsing-worker${extname(import.meta.filename)}`, import.meta.url));
 /** What programs of the sources import. Not the whole folder of the project, which may contain the state and a `.env`. */
-const SOURCES = ['core', 'node_modules', 'package.json'];
+const SOURCES = ['core', 'packages', 'node_modules', 'package.json'];
 /** It starts with low priority, which takes long beside other loads. */
 const START_TIMEOUT_MS = 30_000;
 /** The sample tables of ten hours of video take half of it. */

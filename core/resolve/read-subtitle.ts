@@ -1,5 +1,5 @@
+import { discardResponse } from '@reelay/guarded-fetch';
 import { createSemaphore } from '../concurrency/index.ts';
-import { discardResponse } from '../egress/client/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
 import { requestHeaders } from '../http/index.ts';

@@ -1,7 +1,7 @@
+import { receivedBytes } from '@reelay/guarded-fetch';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { problemNameOf, toProblem } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
-import { receivedBytes } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved } from '../../core/resolve/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
-import { releaseBuffer } from '../../core/egress/guard/index.ts';
+import { releaseBuffer } from '@reelay/guarded-fetch';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** Bytes of one body collected per write: one large write wakes the client once. */

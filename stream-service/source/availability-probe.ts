@@ -1,6 +1,6 @@
+import { discardResponse } from '@reelay/guarded-fetch';
 import { createCache } from '../../core/concurrency/index.ts';
 import { hostMatcher } from '../../core/config/index.ts';
-import { discardResponse } from '../../core/egress/client/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
 import { offsetAfterFirstMinute } from '../../core/media/timeline/index.ts';

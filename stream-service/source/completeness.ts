@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { appendChunk } from '../../core/egress/client/index.ts';
+import { appendChunk } from '@reelay/guarded-fetch';
 import { createSegmentCheck, type SegmentCheck, type SegmentCheckOptions } from '../../core/media/frames/index.ts';
 
 /**

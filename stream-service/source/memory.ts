@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { appendChunk } from '../../core/egress/client/index.ts';
+import { appendChunk } from '@reelay/guarded-fetch';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { AttemptOptions } from './attempts.ts';
 import type { RequestedRange } from './classify-response.ts';

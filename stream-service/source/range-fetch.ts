@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { finished, type Readable } from 'node:stream';
-import { appendChunk } from '../../core/egress/client/index.ts';
+import { appendChunk } from '@reelay/guarded-fetch';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { type AttemptOptions, Attempts } from './attempts.ts';
 import { entityChanged, hasValidator, type RequestedRange, unknownEntity } from './classify-response.ts';

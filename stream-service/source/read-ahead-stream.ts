@@ -1,5 +1,5 @@
 import { finished, Readable } from 'node:stream';
-import { hasPausedReader } from '../../core/egress/client/index.ts';
+import { hasPausedReader } from '@reelay/guarded-fetch';
 import { UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import type { RangeFetch } from './range-fetch.ts';
 import type { AdaptiveParallelism, ReadAheadBudget } from './read-ahead-limits.ts';

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Egress, GuardedResponse } from '../../core/egress/index.ts';
+import type { GuardedResponse } from '@reelay/guarded-fetch';
+import type { Egress } from '../../core/egress/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
 import { formatRange, requestHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';

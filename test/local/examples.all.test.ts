@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { buildPage } from '../../local/page/build-page.ts';
 import { startService } from '../../local/service.ts';
-import { certificate } from '../core/egress/certificate.ts';
+import { certificate } from '../../packages/guarded-fetch/test/certificate.ts';
 import { containersUnavailable } from '../images/programs.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';

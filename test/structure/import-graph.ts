@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|new URL\(\s*)['"](\.[^'"]+)['"]/g;
+const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|new URL\(\s*)['"]((?:\.|@reelay\/)[^'"]+)['"]/g;
 
 /** Every source file of the project, tests aside, relative to the repository. */
 export const sourceFiles: readonly string[] = globSync(
-  '{clients,core,layers,lambdas,stream-service,infra,web,local,bench,scripts}/**/*.{ts,tsx,mjs}',
+  '{clients,core,layers,lambdas,stream-service,infra,web,local,bench,scripts,packages/*/src}/**/*.{ts,tsx,mjs}',
   { cwd: ROOT },
 )
   .filter((file) => !file.endsWith('.d.ts'))
@@ -15,8 +15,14 @@ export const sourceFiles: readonly string[] = globSync(
 /** The files that `file` imports, relative to the repository. Type-only and dynamic imports count too. */
 export const importsOf = (file: string): readonly string[] =>
   [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
-    normalize(join(dirname(file), path)),
+    path.startsWith('@') ? inPackage(path) : normalize(join(dirname(file), path)),
   );
+
+/** The file of a package that an import names: `@reelay/guarded-fetch/errors`. */
+function inPackage(name: string): string {
+  const [, folder = '', file = 'index'] = name.split('/');
+  return `packages/${folder}/src/${file}.ts`;
+}
 
 /** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {

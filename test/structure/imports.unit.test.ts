@@ -1,10 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCycles, importsOf, sourceFiles } from './import-graph.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PURE = ['core/concurrency', 'core/config', 'core/conversions', 'core/errors', 'core/log', 'core/media'];
+const PURE = [
+  'packages',
+  'core/concurrency',
+  'core/config',
+  'core/conversions',
+  'core/errors',
+  'core/log',
+  'core/media',
+];
 const PROTOCOL = [...PURE, 'core/api', 'core/http', 'core/spending'];
 const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'core/tools', 'core/parsing'];
 
@@ -12,10 +20,11 @@ const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'core/tools', 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Published by itself, and part of the page.
   clients: [],
+  packages: [],
   'core/concurrency': [],
-  'core/config': [],
+  'core/config': ['packages'],
   'core/conversions': ['core/media'],
-  'core/errors': [],
+  'core/errors': ['packages'],
   'core/log': [],
   'core/spending': [],
   'core/media': [],
@@ -27,8 +36,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   layers: [],
   'core/parsing': [...PURE, 'core/state', 'core/tools'],
   'core/resolve': INFRASTRUCTURE,
-  lambdas: ['core', 'package.json'],
-  'stream-service': ['core'],
+  lambdas: ['core', 'packages', 'package.json'],
+  'stream-service': ['core', 'packages'],
   'infra/build': ['core/tools'],
   infra: ['core/config', 'core/api', 'core/spending', 'infra/build'],
   web: ['clients'],
@@ -42,7 +51,10 @@ const areaOf = (path: string) => Object.keys(ALLOWED).find((area) => isWithin(pa
 
 /** A folder's files are visible to the folder itself and to its subfolders; everyone else sees its index. */
 const isVisible = (from: string, path: string) =>
-  basename(path) === 'index.ts' || dirname(path) === '.' || isWithin(dirname(from), dirname(path));
+  basename(path) === 'index.ts' ||
+  isWithin(path, 'packages') ||
+  dirname(path) === '.' ||
+  isWithin(dirname(from), dirname(path));
 
 /** Files that are read as data or run as programs rather than imported as modules. */
 const isModule = (path: string) => /\.tsx?$/.test(path);
@@ -62,6 +74,24 @@ describe('imports between areas', () => {
     );
     expect(forbidden).toEqual([]);
   });
+});
+
+describe('packages', () => {
+  it.each(globSync('packages/*', { cwd: ROOT }))(
+    '%s imports nothing but its own files and its dependencies',
+    (folder) => {
+      const { dependencies } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+      const isOwn = (file: string, name: string) =>
+        name.startsWith('.') ? isWithin(join(dirname(file), name), `${folder}/src`) : name.startsWith('node:');
+      const foreign = globSync(`${folder}/src/**/*.ts`, { cwd: ROOT }).flatMap((file) =>
+        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bfrom '([^']+)'/g)]
+          .map(([, name = '']) => name)
+          .filter((name) => !isOwn(file, name) && !Object.hasOwn(dependencies, name))
+          .map((name) => `${file} → ${name}`),
+      );
+      expect(foreign).toEqual([]);
+    },
+  );
 });
 
 describe('folder entry points', () => {

@@ -1,7 +1,6 @@
+import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
 import pLimit from 'p-limit';
 import { hostMatcher } from '../../config/index.ts';
-import { discardResponse } from '../../egress/client/index.ts';
-import type { GuardedResponse } from '../../egress/index.ts';
 import { formatRange, requestHeaders } from '../../http/index.ts';
 import { dashTimeline, unpackFragments } from '../../media/dash/index.ts';
 import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '../../media/timeline/index.ts';

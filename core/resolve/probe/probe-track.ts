@@ -1,4 +1,4 @@
-import { discardResponse } from '../../egress/client/index.ts';
+import { discardResponse } from '@reelay/guarded-fetch';
 import type { Egress } from '../../egress/index.ts';
 import { COMPRESSED, EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { formatRange, requestHeaders } from '../../http/index.ts';

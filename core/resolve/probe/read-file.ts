@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendChunk, discardResponse } from '../../egress/client/index.ts';
-import type { Egress, GuardedResponse } from '../../egress/index.ts';
+import { appendChunk, discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import type { Egress } from '../../egress/index.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
 import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
 import { sniff } from '../../media/sniff/index.ts';

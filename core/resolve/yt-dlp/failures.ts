@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../egress/index.ts';
+import { isPublicAddress } from '@reelay/guarded-fetch';
 import {
   type AbsenceReason,
   EgressRefused,

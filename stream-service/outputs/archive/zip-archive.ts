@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { releaseBuffer } from '../../../core/egress/guard/index.ts';
+import { releaseBuffer } from '@reelay/guarded-fetch';
 import type { ByteRange } from '../../../core/http/index.ts';
 import {
   centralDirectory,

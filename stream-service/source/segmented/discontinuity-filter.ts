@@ -1,4 +1,4 @@
-import { appendChunk } from '../../../core/egress/client/index.ts';
+import { appendChunk } from '@reelay/guarded-fetch';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   counterparts,

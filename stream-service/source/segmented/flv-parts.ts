@@ -1,4 +1,4 @@
-import { appendChunk } from '../../../core/egress/client/index.ts';
+import { appendChunk } from '@reelay/guarded-fetch';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { Filter } from '../read-ahead-stream.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';

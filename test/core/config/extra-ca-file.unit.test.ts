@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
+import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { certificateFile } from '../egress/certificate.ts';
 
 const certificate = await readFile(certificateFile, 'utf8');
 const dir = await temporaryFolder();

@@ -1,3 +1,4 @@
+import { parseHostPort } from '@reelay/guarded-fetch/host-port';
 import { describe, expect, it } from 'vitest';
 import {
   contacts,
@@ -8,7 +9,6 @@ import {
   links,
   origins,
   type Parser,
-  parseHostPort,
   proxyUrls,
   SettingError,
   wholeNumber,

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
 import { UpstreamError } from '../../../core/errors/errors.ts';
+import { deadPort, serve, serveTcp, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
 import { curl } from './curl.ts';
-import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
+import { egressFor } from './egress-for.ts';
 
 /** curl flags for the two methods of a proxy: absolute URL and CONNECT. */
 const methods = [

@@ -2,10 +2,20 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
+import {
+  ACCOUNT,
+  deadPort,
+  NAMES,
+  serve,
+  serveProxy,
+  serveSocks,
+  serveTcp,
+  serveTls,
+} from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
-import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
-import { ACCOUNT, deadPort, egressFor, NAMES, serve, serveProxy, serveSocks, serveTcp, serveTls } from './servers.ts';
+import { egressFor } from './egress-for.ts';
 
 describe('nextIdentity', () => {
   it('returns direct without proxies', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProxyPool } from '../../../core/egress/proxy/proxy-pool.ts';
+import { createProxyPool } from '../../../core/egress/proxy-pool.ts';
 import { silentLog } from '../../../core/log/log.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }));

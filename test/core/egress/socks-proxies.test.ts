@@ -1,12 +1,21 @@
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openSocksTunnel } from '../../../core/egress/proxy/socks-tunnel.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { openSocksTunnel } from '../../../packages/guarded-fetch/src/socks-tunnel.ts';
+import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
+import {
+  ACCOUNT,
+  deadPort,
+  NAMES,
+  serve,
+  serveSocks,
+  serveTcp,
+  serveTls,
+} from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
-import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
-import { ACCOUNT, deadPort, egressFor, NAMES, serve, serveSocks, serveTcp, serveTls } from './servers.ts';
+import { egressFor } from './egress-for.ts';
 
 describe('a request through a SOCKS proxy', () => {
   it.each([

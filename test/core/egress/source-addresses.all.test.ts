@@ -3,11 +3,12 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { addressesOf, expandAddresses } from '../../../core/egress/proxy/outgoing-identities.ts';
+import { addressesOf, expandAddresses } from '../../../core/egress/outgoing-identities.ts';
+import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
+import { serve, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
-import { certificateFile } from './certificate.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
-import { egressFor, serve, serveTls } from './servers.ts';
+import { egressFor } from './egress-for.ts';
 
 describe('SOURCE_ADDRESSES', () => {
   const read = (text: string) => readSettings({ SOURCE_ADDRESSES: text }).sourceAddresses;

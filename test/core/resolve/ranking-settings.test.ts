@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { ResolverOptions } from '../../../core/resolve/create-resolver.ts';
+import { serveProxy } from '../../../packages/guarded-fetch/test/servers.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
-import { serveProxy } from '../egress/servers.ts';
 import { createFixture, type Info, origin, PAGE } from './fixture.ts';
 import { type FormatList, formatLists } from './renditions/format-lists.ts';
 

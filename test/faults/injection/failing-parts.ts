@@ -1,15 +1,17 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { createGuardedClient } from '../../../core/egress/client/index.ts';
-import { createAddressGuard, createDialer, type Dialer } from '../../../core/egress/guard/index.ts';
 import type { Egress } from '../../../core/egress/index.ts';
-import { createForwardProxy, createProxyPool } from '../../../core/egress/proxy/index.ts';
+import { createProxyPool } from '../../../core/egress/proxy-pool.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import type { ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { StateStorage } from '../../../core/state/index.ts';
 import { startYtDlp } from '../../../core/tools/index.ts';
+import { createAddressGuard } from '../../../packages/guarded-fetch/src/address-guard.ts';
+import { createDialer, type Dialer } from '../../../packages/guarded-fetch/src/dial.ts';
+import { createForwardProxy } from '../../../packages/guarded-fetch/src/forward-proxy.ts';
+import { createGuardedClient } from '../../../packages/guarded-fetch/src/guarded-client.ts';
 import { afterFile } from '../../support/after-file.ts';
 import type { FaultInjector } from './fault-injector.ts';
 
@@ -35,8 +37,8 @@ export function createFailingEgress({ effect }: FaultInjector, allow: readonly s
     },
   };
   const proxyPool = createProxyPool([], silentLog);
-  const client = createGuardedClient({ dialer, proxyPool });
-  const forwardProxy = createForwardProxy({ dialer, proxyPool, log: silentLog });
+  const client = createGuardedClient({ dialer });
+  const forwardProxy = createForwardProxy({ dialer });
   return {
     nextIdentity: proxyPool.next,
     otherIdentity: proxyPool.nextAfter,

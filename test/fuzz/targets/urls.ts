@@ -1,4 +1,3 @@
-import { headersForHop, redirectTarget } from '../../../core/egress/client/guarded-client.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts';
 import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
@@ -9,6 +8,7 @@ import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { headersForHop, redirectTarget } from '../../../packages/guarded-fetch/src/guarded-client.ts';
 import { check, type FuzzTargets, header } from './target.ts';
 
 const NOW = 1_790_000_000;

@@ -1,18 +1,21 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { UpstreamError } from '../../errors/index.ts';
-import { type Destination, type Dialer, readBufferShareBytes, releaseBuffer } from '../guard/index.ts';
-import { isSocks, openPoolTunnel, type ProxyPool } from '../proxy/index.ts';
+import type { Destination } from './address-guard.ts';
+import { type Dialer, readBufferShareBytes, releaseBuffer } from './dial.ts';
+import { UpstreamError } from './errors.ts';
+import { DIRECT_ROUTES, isSocks, type OutgoingRoutes } from './outgoing-routes.ts';
+import { openRouteTunnel } from './socks-tunnel.ts';
 
 /** How connections are opened. */
 export interface DispatcherOptions {
   readonly dialer: Dialer;
-  readonly proxyPool: ProxyPool;
+  /** @default every connection is direct */
+  readonly routes?: OutgoingRoutes;
   /** For upstreams and https proxies. @default the certificates that Node trusts */
   readonly secureContext?: SecureContext | undefined;
   /** For the TLS handshake and the SOCKS handshake, and for a proxy to open a tunnel. @default 10_000 */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** A dispatcher over sockets that `open` connects to the destination, directly or through a tunnel. */
@@ -40,14 +43,14 @@ export function socketDispatcher(
 }
 
 export function proxyDispatcher(proxy: URL, options: DispatcherOptions): Dispatcher {
-  const { secureContext, connectTimeoutMs = 10_000 } = options;
+  const { routes = DIRECT_ROUTES, secureContext, connectTimeoutMs = 10_000 } = options;
   if (isSocks(proxy))
     return socketDispatcher(
-      (destination) => openPoolTunnel(options.proxyPool, { proxy, destination, timeoutMs: connectTimeoutMs }),
+      (destination) => openRouteTunnel(routes, { proxy, destination, timeoutMs: connectTimeoutMs }),
       options,
     );
   const tls = secureContext ? { secureContext } : {};
-  const watched = (pool: Pool) => pool.on('connectionError', () => options.proxyPool.reportFailure(proxy));
+  const watched = (pool: Pool) => pool.on('connectionError', () => routes.reportFailure(proxy));
   return new ProxyAgent({
     uri: proxy.href,
     allowH2: false,

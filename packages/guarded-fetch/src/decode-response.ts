@@ -1,7 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { GuardedResponse } from '../egress.ts';
-import { toUpstreamError } from './response-body.ts';
+import { type GuardedResponse, toUpstreamError } from './response-body.ts';
 
 /** A part of compressed bytes ends somewhere. */
 const PART = { finishFlush: constants.Z_SYNC_FLUSH };

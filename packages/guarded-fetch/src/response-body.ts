@@ -1,7 +1,20 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { EgressRefused, UpstreamError } from '../../errors/index.ts';
-import { copyBytes } from '../guard/index.ts';
+import { copyBytes } from './dial.ts';
+import { EgressRefused, UpstreamError } from './errors.ts';
+
+/** The head of a response, and its body as a stream. */
+export interface GuardedResponse {
+  readonly status: number;
+  /** Lower-case names; repeated fields joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body was compressed: its headers tell nothing of its length. */
+  readonly wasDecoded?: true;
+  /** The final URL, after redirects. */
+  readonly url: string;
+  /** To be read to its end or destroyed. */
+  readonly body: Readable;
+}
 
 /** The response of one hop. */
 export interface RawResponse {

@@ -1,12 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
-import { deadPort, egressFor, serve, serveTcp } from './servers.ts';
+import { EgressRefused, UpstreamError } from '../src/errors.ts';
+import { clientFor, deadPort, serve, serveTcp } from './servers.ts';
 
 describe('request to a failing upstream', () => {
   it('rejects with UpstreamError when the connection is refused', async () => {
     const port = await deadPort();
-    const request = egressFor({ allow: [`127.0.0.1:${port}`] }).request(`http://127.0.0.1:${port}/`);
+    const request = clientFor({ allow: [`127.0.0.1:${port}`] }).request(`http://127.0.0.1:${port}/`);
     await expect(request).rejects.toMatchObject({ name: 'UpstreamError', cause: expect.anything() });
   });
 
@@ -20,17 +20,17 @@ describe('request to a failing upstream', () => {
     const { host } = await serveTcp((socket) => {
       socket.once('data', () => (sent === null ? socket.resetAndDestroy() : socket.end(sent)));
     });
-    const egress = egressFor({ allow: [host] });
+    const egress = clientFor({ allow: [host] });
     await expect(egress.request(`http://${host}/`)).rejects.toThrow(UpstreamError);
     await expect(egress.request(`https://${host}/`)).rejects.toThrow(UpstreamError);
   });
 
   it('rejects when the response head times out', async () => {
     const origin = await serveTcp((socket) => void socket.resume());
-    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
+    const request = clientFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
     await expect(request).rejects.toThrow('Upstream response timed out');
     await origin.idle();
-    const handshake = egressFor({ allow: [origin.host], connectTimeoutMs: 50 }).request(`https://${origin.host}/`);
+    const handshake = clientFor({ allow: [origin.host], connectTimeoutMs: 50 }).request(`https://${origin.host}/`);
     await expect(handshake).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
@@ -39,7 +39,7 @@ describe('request to a failing upstream', () => {
     const origin = await serve(
       (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('five5'),
     );
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
     await expect(text(body)).rejects.toThrow(UpstreamError);
     await origin.idle();
@@ -52,7 +52,7 @@ describe('request to a failing upstream', () => {
     const { host } = await serve((_request, response) => {
       response.writeHead(200, headers).write('five5', () => end(() => response.destroy()));
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     await expect(text(body)).rejects.toThrow(UpstreamError);
   });
 
@@ -61,7 +61,7 @@ describe('request to a failing upstream', () => {
       for (const byte of 'drop by drop') await new Promise((next) => response.write(byte, next));
       response.end();
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 30_000 });
+    const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 30_000 });
     expect(await text(body)).toBe('drop by drop');
   });
 });
@@ -86,7 +86,7 @@ describe('response that nobody reads', () => {
     ['a long URL', `/${'a'.repeat(9_000)}`, UpstreamError],
   ])('is closed after a redirect to %s', async (_what, location, failure) => {
     const origin = await redirecting(location);
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     await expect(egress.request(`http://${origin.host}/`)).rejects.toThrow(failure);
     await origin.idle();
   });
@@ -98,7 +98,7 @@ describe('response that nobody reads', () => {
       if (hops++ > 0) throw new Error('No headers');
       return {};
     };
-    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { headersFor });
+    const request = clientFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { headersFor });
     await expect(request).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
@@ -108,7 +108,7 @@ describe('response that nobody reads', () => {
     ['after the stall timeout', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5'],
   ])('owns its error when it fails %s', async (_when, sent) => {
     const origin = await serveTcp((socket) => void socket.once('data', () => socket.write(sent)));
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
     await origin.idle();
     await expect.poll(() => body.errored).toBeInstanceOf(UpstreamError);
@@ -131,7 +131,7 @@ describe('cancellation', () => {
 
   it('closes the connection without an error when the body is destroyed', async () => {
     const origin = await endless();
-    const { body } = await egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`);
+    const { body } = await clientFor({ allow: [origin.host] }).request(`http://${origin.host}/`);
     body.destroy();
     await origin.idle();
     expect(body.errored).toBeNull();
@@ -141,7 +141,7 @@ describe('cancellation', () => {
     const reason = new Error('the client left');
     const silent = await serveTcp((socket) => void socket.resume());
     const origin = await endless();
-    const egress = egressFor({ allow: [silent.host, origin.host] });
+    const egress = clientFor({ allow: [silent.host, origin.host] });
     const signal = AbortSignal.abort(reason);
     await expect(egress.request(`http://${silent.host}/`, { signal })).rejects.toBe(reason);
     expect(silent.taken()).toBe(0);
@@ -160,7 +160,7 @@ describe('cancellation', () => {
 
   it('closes every connection with the egress', async () => {
     const origin = await endless();
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     const { body } = await egress.request(`http://${origin.host}/`);
     const broken = expect(text(body)).rejects.toThrow(UpstreamError);
     await egress.close();

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { coalesceTlsRecords } from '../../../core/egress/client/dispatchers.ts';
+import { coalesceTlsRecords } from '../src/dispatchers.ts';
 import { certificate } from './certificate.ts';
 import { serveTls } from './servers.ts';
 

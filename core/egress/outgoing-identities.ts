@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import { DIRECT, type OutgoingRoutes } from '@reelay/guarded-fetch';
 import ipaddr from 'ipaddr.js';
-import type { BlockedAddress } from '../egress.ts';
+import type { BlockedAddress } from './egress.ts';
 
 /**
- * Outgoing identities: one for each configured proxy and for each source address of this machine, and `direct`, which is
- * used where neither is configured.
+ * Outgoing identities, which are those of its routes: one for each configured proxy and for each source address of this machine, and `direct`, which is
+ * used where neither is configured. An id whose proxy is no longer configured has
+ * another route, always the same, which is logged once.
  */
-export interface ProxyPool {
+export interface ProxyPool extends OutgoingRoutes {
   /**
    * The id that the rules name for a link, even if its proxy failed. Else `preferred`, else the ids of the proxies in turn,
    * else those of the source addresses, without those that failed a short while ago and those that rest for the site of the
@@ -17,21 +19,6 @@ export interface ProxyPool {
   nextAfter(link: string, tried: ReadonlySet<string>): string | undefined;
   /** Whether an id is one of this process: another one that shares the table, or an earlier one, may have had others. */
   owns(id: string): boolean;
-  /**
-   * The proxy of an id; undefined for a connection without one. An id whose proxy is no longer configured maps to another
-   * one, always the same, which is logged once.
-   */
-  resolve(id: string): URL | undefined;
-  /** The source address of an id; undefined: the system chooses it. */
-  sourceAddress(id: string): string | undefined;
-  readonly proxies: readonly URL[];
-  /**
-   * To be called when a proxy of the pool cannot be reached or rejects its credentials, and not for a failure of the
-   * destination: `next` leaves the proxy out for a while, each time twice as long.
-   */
-  reportFailure(proxy: URL): void;
-  /** To be called when a proxy has connected to a destination. */
-  reportSuccess(proxy: URL): void;
   /**
    * To be called when the site of a link has blocked an id rather than the link: it rests for the site.
    * @param minRestSeconds as the site says
@@ -76,10 +63,7 @@ export interface ProxyPoolOptions {
   readonly directId?: string;
 }
 
-/** The identity of direct connections; followed by `@` and a name, that of another process. */
-export const DIRECT = 'direct';
-
-/** Whether an identity is that of direct connections, of whatever process. */
+/** Whether an identity is that of direct connections; followed by `@` and a name, those of another process. */
 export const isDirect = (id: string): boolean => id === DIRECT || id.startsWith(`${DIRECT}@`);
 
 /** Addresses taken from one IPv6 prefix: each is an identity of its own, whose health is kept for each site. */

@@ -4,24 +4,24 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { type PrepareRequestFunctionOpts, type PrepareRequestFunctionResult, RequestError, Server } from 'proxy-chain';
-import { EgressRefused, UpstreamError } from '../../errors/index.ts';
-import type { Log } from '../../log/index.ts';
-import type { ProxySession, ProxySessionOptions } from '../egress.ts';
-import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
-import { DIRECT, type ProxyPool } from './outgoing-identities.ts';
-import { isSocks } from './proxy-pool.ts';
-import { createSessionState, type SessionState } from './proxy-session.ts';
-import { openPoolTunnel } from './socks-tunnel.ts';
+import type { Destination } from './address-guard.ts';
+import { type Dialer, pinnedLookup } from './dial.ts';
+import { EgressRefused, UpstreamError } from './errors.ts';
+import { DIRECT, DIRECT_ROUTES, isSocks, type OutgoingRoutes } from './outgoing-routes.ts';
+import { createSessionState, type ProxySession, type ProxySessionOptions, type SessionState } from './proxy-session.ts';
+import { openRouteTunnel } from './socks-tunnel.ts';
 
 /** Options of `createForwardProxy`. */
 export interface ForwardProxyOptions {
   readonly dialer: Dialer;
-  readonly proxyPool: ProxyPool;
-  readonly log: Log;
+  /** @default every connection is direct */
+  readonly routes?: OutgoingRoutes;
+  /** Called for each destination that the guard refuses. */
+  readonly onRefused?: (destination: Destination) => void;
   /** For https proxies. @default the certificates that Node trusts */
   readonly secureContext?: SecureContext | undefined;
   /** For a connection to a SOCKS proxy, and again for its handshake. @default 10_000 */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** The loopback proxy for child processes: http by absolute URL, any other protocol by CONNECT. */
@@ -35,7 +35,7 @@ const REFUSED_HEADERS = { 'X-Egress': 'refused' };
 
 /** Creates the forward proxy; it starts to listen on loopback with the first session. */
 export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
-  const { dialer, proxyPool, log, secureContext, connectTimeoutMs = 10_000 } = options;
+  const { dialer, routes = DIRECT_ROUTES, onRefused, secureContext, connectTimeoutMs = 10_000 } = options;
   const sessions = new Map<string, SessionState>();
   const sessionOf = (request: IncomingMessage): SessionState | undefined => {
     const [, token] = /^basic +(\S+)$/i.exec(request.headers['proxy-authorization'] ?? '') ?? [];
@@ -48,16 +48,16 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     { request: { socket: child }, isHttp }: PrepareRequestFunctionOpts,
   ): Promise<PrepareRequestFunctionResult> => {
     const { httpAgent, httpsAgent } = session;
-    const proxy = proxyPool.resolve(session.identity);
+    const proxy = routes.resolve(session.identity);
     if (proxy) {
       await dialer.resolve(destination);
       if (!isSocks(proxy)) return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href, customTag: proxy };
       // proxy-chain's own SOCKS connections bypass the agents, which count the bytes of the session.
       const open = (target: Destination) =>
-        openPoolTunnel(proxyPool, { proxy, destination: target, timeoutMs: connectTimeoutMs });
+        openRouteTunnel(routes, { proxy, destination: target, timeoutMs: connectTimeoutMs });
       return isHttp ? { httpAgent: session.tunnelAgent(open) } : connectTunnel(await open(destination), session, child);
     }
-    const sourceAddress = proxyPool.sourceAddress(session.identity);
+    const sourceAddress = routes.sourceAddress(session.identity);
     const connect = (target: Destination) => dialer.connect(target, sourceAddress);
     if (isHttp && sourceAddress !== undefined) return { httpAgent: session.tunnelAgent(connect) };
     if (isHttp) {
@@ -80,7 +80,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw new RequestError('Upstream unreachable', 502);
       session.refused = true;
-      log.info('Egress guard refused an address', { hostname: options.hostname, port: options.port });
+      onRefused?.({ hostname: options.hostname, port: options.port });
       throw new RequestError('Refused', 403, REFUSED_HEADERS);
     }
   };
@@ -92,9 +92,9 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     },
     onProxyAuthFailure: (request) => sessionOf(request)?.reportProxyFailure(),
   });
-  server.on('tunnelConnectResponded', ({ customTag }) => proxyPool.reportSuccess(customTag as URL));
+  server.on('tunnelConnectResponded', ({ customTag }) => routes.reportSuccess(customTag as URL));
   server.on('tunnelConnectFailed', ({ customTag, response }) => {
-    if (response.statusCode === 407) proxyPool.reportFailure(customTag as URL);
+    if (response.statusCode === 407) routes.reportFailure(customTag as URL);
   });
   let listening: Promise<void> | undefined;
   let closed = false;
@@ -105,8 +105,8 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       listening ??= server.listen();
       await listening;
       const session = createSessionState(options, secureContext, () => {
-        const proxy = proxyPool.resolve(options.identity ?? DIRECT);
-        if (proxy) proxyPool.reportFailure(proxy);
+        const proxy = routes.resolve(options.identity ?? DIRECT);
+        if (proxy) routes.reportFailure(proxy);
       });
       sessions.set(session.token, session);
       return {

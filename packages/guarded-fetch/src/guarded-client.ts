@@ -1,22 +1,44 @@
 import type { Dispatcher } from 'undici';
-import { EgressRefused, UpstreamError } from '../../errors/index.ts';
-import type { GuardedRequest, GuardedResponse } from '../egress.ts';
-import type { Destination } from '../guard/index.ts';
-import { DIRECT, isSocks } from '../proxy/index.ts';
+import type { Destination } from './address-guard.ts';
 import { decodeResponse } from './decode-response.ts';
 import { type DispatcherOptions, isProxyAuthFailure, proxyDispatcher, socketDispatcher } from './dispatchers.ts';
-import { discardResponse, dispatch, type RawResponse, toUpstreamError } from './response-body.ts';
+import { EgressRefused, UpstreamError } from './errors.ts';
+import { DIRECT, DIRECT_ROUTES, isSocks } from './outgoing-routes.ts';
+import { discardResponse, dispatch, type GuardedResponse, type RawResponse, toUpstreamError } from './response-body.ts';
+
+/** Options of one request. */
+export interface GuardedRequest {
+  readonly method?: 'GET' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called for every hop, so that a redirect to another host carries no cookie and no credential. */
+  readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
+  /** Names a route of `OutgoingRoutes`. @default 'direct' */
+  readonly identity?: string;
+  /** 0: a redirect is the response. @default 10 */
+  readonly maxRedirects?: number;
+  /** Maximum time without a byte of the response, in the head or in the body; 0: unlimited. @default 15_000 */
+  readonly stallTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /**
+   * Decodes a body that the source has compressed, although `identity` was asked for. For what is read from its start and within
+   * a bound: offsets count the decoded bytes. @default false
+   */
+  readonly isDecoded?: boolean;
+}
 
 /** Sends requests through the guard. */
 export interface GuardedClient {
-  /** @throws EgressRefused, UpstreamError; the signal's reason when it was aborted */
+  /**
+   * Sends a request and follows redirects, each hop guarded. Resolves with the head; the body streams.
+   * @throws EgressRefused, UpstreamError; the signal's reason when it is aborted
+   */
   request(url: string, options?: GuardedRequest): Promise<GuardedResponse>;
   close(): Promise<void>;
 }
 
 /** Creates an HTTP client whose connections are opened by the dialer, or by an outgoing proxy after the dialer's check. */
 export function createGuardedClient(options: DispatcherOptions): GuardedClient {
-  const { dialer, proxyPool } = options;
+  const { dialer, routes = DIRECT_ROUTES } = options;
   const direct = socketDispatcher(dialer.connect, options);
   /** The dispatchers by source address, of which there is a bounded number. */
   const bound = new Map<string, Dispatcher>();
@@ -38,7 +60,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
     if (known) return known;
     // Those of a former pool end after their requests.
     for (const [former, dispatcher] of proxied) {
-      if (proxyPool.proxies.includes(former)) continue;
+      if (routes.proxies.includes(former)) continue;
       proxied.delete(former);
       leaving.add(dispatcher);
       void dispatcher.close().finally(() => leaving.delete(dispatcher));
@@ -50,12 +72,12 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
 
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
     const identity = request.identity ?? DIRECT;
-    const proxy = proxyPool.resolve(identity);
+    const proxy = routes.resolve(identity);
     // The proxy resolves the name itself, in its own network. This lookup only checks that the name is public.
     if (proxy) await dialer.resolve(destinationOf(url));
     const stallTimeoutMs = request.stallTimeoutMs ?? 15_000;
     const response = dispatch(
-      proxy ? dispatcherThrough(proxy) : dispatcherFrom(proxyPool.sourceAddress(identity)),
+      proxy ? dispatcherThrough(proxy) : dispatcherFrom(routes.sourceAddress(identity)),
       {
         origin: url.origin,
         path: url.pathname + url.search,
@@ -72,10 +94,10 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
   const reportOutcome = async (response: Promise<RawResponse>, proxy: URL): Promise<RawResponse> => {
     try {
       const head = await response;
-      proxyPool.reportSuccess(proxy);
+      routes.reportSuccess(proxy);
       return head;
     } catch (error) {
-      if (isProxyAuthFailure(error)) proxyPool.reportFailure(proxy);
+      if (isProxyAuthFailure(error)) routes.reportFailure(proxy);
       throw error;
     }
   };

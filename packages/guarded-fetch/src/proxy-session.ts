@@ -4,10 +4,27 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import { UpstreamError } from '../../errors/index.ts';
-import type { ProxySessionOptions } from '../egress.ts';
-import type { Destination } from '../guard/index.ts';
-import { DIRECT } from './outgoing-identities.ts';
+import type { Destination } from './address-guard.ts';
+import { UpstreamError } from './errors.ts';
+import { DIRECT } from './outgoing-routes.ts';
+
+/** Options of one proxy session. */
+export interface ProxySessionOptions {
+  readonly identity?: string;
+  /** Total response bytes after which its connections are closed. @default unlimited */
+  readonly maxBytes?: number;
+}
+
+/** Access to the forward proxy for one child process. */
+export interface ProxySession {
+  /** `http://user:password@127.0.0.1:port`, valid until `close`. */
+  readonly proxyUrl: string;
+  /** True after the guard has refused an address to this child. */
+  readonly refused: () => boolean;
+  readonly bytesReceived: () => number;
+  /** Closes open connections and revokes the credentials. */
+  close(): void;
+}
 
 /** The forward proxy's state of one session: credentials, connections and received bytes. */
 export interface SessionState {

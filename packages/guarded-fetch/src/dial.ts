@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { createConnection, isIP, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { type AddressGuard, bareHost, type Destination, isLiteral } from './address-guard.ts';
+import { EgressRefused, UpstreamError } from './errors.ts';
 
 /** An address of a host; `family` is 4 or 6. */
 export interface ResolvedAddress {
@@ -33,9 +33,9 @@ export interface Dialer {
 export interface DialerOptions {
   readonly guard: AddressGuard;
   /** @default the system's resolver */
-  readonly lookup?: Lookup;
+  readonly lookup?: Lookup | undefined;
   /** For the lookup, and again for the connection. @default 10_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Error codes for a name that does not exist. Any other code is a failed lookup. */

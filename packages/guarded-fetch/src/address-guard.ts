@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { parseHostPort } from '../../config/index.ts';
+import { parseHostPort } from './host-port.ts';
 
 /** The target of a connection. */
 export interface Destination {

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { EgressRefused, UpstreamError } from '../src/errors.ts';
 import { certificateFile } from './certificate.ts';
-import { egressFor, serve, serveTcp, serveTls } from './servers.ts';
+import { clientFor, serve, serveTcp, serveTls } from './servers.ts';
 
 describe('request', () => {
   it('resolves with status, headers, final URL and body', async () => {
     const { host } = await serve((_request, response) => {
       response.writeHead(206, { 'X-One': ['a', 'b'], 'Content-Type': 'video/mp4' }).end('media');
     });
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/path?query#fragment`);
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/path?query#fragment`);
     expect(answer).toMatchObject({ status: 206, url: `http://${host}/path?query` });
     expect(answer.headers).toMatchObject({ 'x-one': 'a, b', 'content-type': 'video/mp4' });
     expect(await text(answer.body)).toBe('media');
@@ -22,7 +22,7 @@ describe('request', () => {
     const { host } = await serve((request, response) => {
       response.writeHead(200, { 'content-length': '1000', 'x-method': request.method }).end();
     });
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`, { method: 'HEAD' });
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/`, { method: 'HEAD' });
     expect(answer.headers).toMatchObject({ 'content-length': '1000', 'x-method': 'HEAD' });
     expect(await text(answer.body)).toBe('');
   });
@@ -33,7 +33,7 @@ describe('request', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'x-asked': request.headers['accept-encoding'] });
       response.end(packed);
     });
-    const egress = egressFor({ allow: [host] });
+    const egress = clientFor({ allow: [host] });
     const answer = await egress.request(`http://${host}/`);
     expect(answer.headers['x-asked']).toBe('identity');
     expect(Buffer.concat(await answer.body.toArray())).toEqual(packed);
@@ -50,7 +50,7 @@ describe('request', () => {
     });
     // Without a stall timeout, which would close it later.
     const options = { isDecoded: true, stallTimeoutMs: 0 };
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`, options);
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/`, options);
     expect(answer.wasDecoded).toBe(true);
     answer.body.destroy();
     await closed.promise;
@@ -58,7 +58,7 @@ describe('request', () => {
 
   it('reuses connections', async () => {
     const origin = await serve((_request, response) => void response.end('x'));
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     for (let turn = 0; turn < 8; turn++) await text((await egress.request(`http://${origin.host}/`)).body);
     // A connection becomes idle shortly after the end of the body, so that two alternate.
     expect(origin.taken()).toBeLessThanOrEqual(2);
@@ -67,7 +67,7 @@ describe('request', () => {
   it('buffers one chunk at most for a paused reader and loses no byte', async () => {
     const sent = randomBytes(32 * 1024 * 1024);
     const { host } = await serve((_request, response) => void response.end(sent));
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     const digest = createHash('sha256');
     let most = 0;
     body.on('data', (chunk: Buffer) => {
@@ -90,7 +90,7 @@ describe('request', () => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       socket.end(`${'1\r\nx\r\n'.repeat(bytes.length)}0\r\n\r\n`);
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
     await once(body, 'end');
@@ -104,7 +104,7 @@ describe('request', () => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       socket.end(`${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     const bytesByTurn = [0];
     const nextTurn = () => {
       if (bytesByTurn.at(-1) !== 0) bytesByTurn.push(0);
@@ -120,7 +120,7 @@ describe('request', () => {
   it('sends neither userinfo nor connection-specific headers', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const headers = { Host: 'other', Connection: 'close', 'Proxy-Authorization': 'secret', 'Transfer-Encoding': 'x' };
-    const answer = await egressFor({ allow: [host] }).request(`http://user:secret@${host}/`, { headers });
+    const answer = await clientFor({ allow: [host] }).request(`http://user:secret@${host}/`, { headers });
     const got = JSON.parse(await text(answer.body));
     expect(got.host).toBe(host);
     expect(JSON.stringify(got)).not.toContain('secret');
@@ -128,7 +128,7 @@ describe('request', () => {
 
   it('rejects with UpstreamError for an invalid header', async () => {
     const origin = await serve((_request, response) => void response.end());
-    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, {
+    const request = clientFor({ allow: [origin.host] }).request(`http://${origin.host}/`, {
       headers: { x: 'a\r\nb: c' },
     });
     await expect(request).rejects.toThrow(UpstreamError);
@@ -138,15 +138,15 @@ describe('request', () => {
   it('verifies TLS for the name, at the address that was checked', async () => {
     const { port } = await serveTls((request, response) => void response.end(request.headers.host));
     const options = { allow: [`origin.test:${port}`], names: { 'origin.test': ['127.0.0.1'] } };
-    const trusting = egressFor({ ...options, extraCaFile: certificateFile });
+    const trusting = clientFor({ ...options, extraCaFile: certificateFile });
     expect(await text((await trusting.request(`https://origin.test:${port}/`)).body)).toBe(`origin.test:${port}`);
-    await expect(egressFor(options).request(`https://origin.test:${port}/`)).rejects.toThrow(UpstreamError);
+    await expect(clientFor(options).request(`https://origin.test:${port}/`)).rejects.toThrow(UpstreamError);
   });
 
   it('rejects a certificate of another name', async () => {
     const origin = await serveTls((_request, response) => void response.end());
     const names = { 'other.test': ['127.0.0.1'] };
-    const egress = egressFor({ allow: [`other.test:${origin.port}`], names, extraCaFile: certificateFile });
+    const egress = clientFor({ allow: [`other.test:${origin.port}`], names, extraCaFile: certificateFile });
     await expect(egress.request(`https://other.test:${origin.port}/`)).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
@@ -155,7 +155,7 @@ describe('request', () => {
 describe('request, guarded', () => {
   it('refuses a private address without connecting', async () => {
     const origin = await serve((_request, response) => void response.end());
-    const egress = egressFor({});
+    const egress = clientFor({});
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost'])
       await expect(egress.request(`http://${host}:${origin.port}/`)).rejects.toThrow(EgressRefused);
     expect(origin.taken()).toBe(0);
@@ -164,7 +164,7 @@ describe('request, guarded', () => {
   it('refuses a name with a private address or with none', async () => {
     const origin = await serve((_request, response) => void response.end());
     const names = { 'inside.test': ['127.0.0.1', '::1', '169.254.169.254'], 'empty.test': [] };
-    const egress = egressFor({ names });
+    const egress = clientFor({ names });
     for (const name of ['inside.test', 'empty.test', 'unknown.test'])
       await expect(egress.request(`http://${name}:${origin.port}/`)).rejects.toThrow(EgressRefused);
     expect(origin.taken()).toBe(0);
@@ -173,7 +173,7 @@ describe('request, guarded', () => {
   it('connects only to the admitted addresses of a name', async () => {
     const { port } = await serve((_request, response) => void response.end('here'));
     const names = { 'mixed.test': ['169.254.169.254', '127.0.0.1', '10.0.0.1'] };
-    const egress = egressFor({ names, allow: [`127.0.0.1:${port}`] });
+    const egress = clientFor({ names, allow: [`127.0.0.1:${port}`] });
     expect(await text((await egress.request(`http://mixed.test:${port}/`)).body)).toBe('here');
   });
 
@@ -181,7 +181,7 @@ describe('request, guarded', () => {
     const { port } = await serve((_request, response) => void response.end('here'));
     let lookups = 0;
     const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
-    const egress = egressFor({ lookup, allow: [`127.0.0.1:${port}`] });
+    const egress = clientFor({ lookup, allow: [`127.0.0.1:${port}`] });
     expect(await text((await egress.request(`http://rebinding.test:${port}/`)).body)).toBe('here');
     expect(lookups).toBe(1);
   });
@@ -190,7 +190,7 @@ describe('request, guarded', () => {
     const inside = await serve((_request, response) => void response.end('secret'));
     for (const location of [`http://${inside.host}/`, `http://inside.test:${inside.port}/`, 'http://localhost/']) {
       const { host } = await serve((_request, response) => void response.writeHead(302, { location }).end());
-      const egress = egressFor({ allow: [host], names: { 'inside.test': ['127.0.0.1'] } });
+      const egress = clientFor({ allow: [host], names: { 'inside.test': ['127.0.0.1'] } });
       await expect(egress.request(`http://${host}/`)).rejects.toThrow(EgressRefused);
     }
     expect(inside.taken()).toBe(0);
@@ -200,7 +200,7 @@ describe('request, guarded', () => {
     'refuses %j, asked for directly or by a redirect',
     async (target) => {
       const { host } = await serve((_request, response) => void response.writeHead(302, { location: target }).end());
-      const egress = egressFor({ allow: [host] });
+      const egress = clientFor({ allow: [host] });
       await expect(egress.request(target)).rejects.toThrow(EgressRefused);
       if (URL.canParse(target)) await expect(egress.request(`http://${host}/`)).rejects.toThrow(EgressRefused);
     },
@@ -212,7 +212,7 @@ describe('request, guarded', () => {
     };
     const hanging = () => new Promise<never>(() => undefined);
     for (const lookup of [busy, hanging]) {
-      const egress = egressFor({ lookup, connectTimeoutMs: 50 });
+      const egress = clientFor({ lookup, connectTimeoutMs: 50 });
       await expect(egress.request('http://slow.test/')).rejects.toThrow(UpstreamError);
     }
   });
@@ -225,7 +225,7 @@ describe('request, redirected', () => {
       else if (request.url === '/next') response.writeHead(status, { location: `http://${host}/end?q=1` }).end();
       else response.end(request.url);
     });
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/a/start`);
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/a/start`);
     expect(answer.url).toBe(`http://${host}/end?q=1`);
     expect(await text(answer.body)).toBe('/end?q=1');
   });
@@ -235,13 +235,13 @@ describe('request, redirected', () => {
       if (request.url === '/') response.writeHead(302, { location: Buffer.from('/größe').toString('latin1') }).end();
       else response.end(request.url);
     });
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/`);
     expect(await text(answer.body)).toBe('/gr%C3%B6%C3%9Fe');
   });
 
   it('returns a redirect without Location', async () => {
     const { host } = await serve((_request, response) => void response.writeHead(302).end('here'));
-    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const answer = await clientFor({ allow: [host] }).request(`http://${host}/`);
     expect(answer.status).toBe(302);
     expect(await text(answer.body)).toBe('here');
   });
@@ -252,7 +252,7 @@ describe('request, redirected', () => {
       asked++;
       response.writeHead(302, { location: '/' }).end('x'.repeat(100_000));
     });
-    const egress = egressFor({ allow: [origin.host] });
+    const egress = clientFor({ allow: [origin.host] });
     await expect(egress.request(`http://${origin.host}/`, { maxRedirects: 4 })).rejects.toThrow(UpstreamError);
     expect(asked).toBe(5);
     await egress.close();
@@ -265,7 +265,7 @@ describe('request, redirected', () => {
       if (request.url === '/same') response.end(JSON.stringify(request.headers));
       else response.writeHead(302, { location: request.url === '/' ? '/same' : `http://${other.host}/` }).end();
     });
-    const egress = egressFor({ allow: [first.host, other.host] });
+    const egress = clientFor({ allow: [first.host, other.host] });
     const hops: string[] = [];
     const options = {
       headers: { Cookie: 'a=1', AUTHORIZATION: 'Bearer t', Referer: 'http://page/' },

@@ -3,7 +3,8 @@ import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
+import type { Lookup } from '../src/dial.ts';
+import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../src/guarded-fetch.ts';
 import { certificate } from './certificate.ts';
 
 export interface Listening {
@@ -53,20 +54,22 @@ export async function deadPort(): Promise<number> {
   return port;
 }
 
-/** An egress that is closed after the test. `names` is its DNS: other names do not exist. */
-export function egressFor(options: Partial<EgressOptions> & { names?: Readonly<Record<string, readonly string[]>> }) {
-  const { names = {}, ...rest } = options;
-  const egress = createEgress({
-    allow: [],
-    lookup: async (hostname) => {
-      const addresses = names[hostname];
-      if (!addresses) throw Object.assign(new Error(`no ${hostname}`), { code: 'ENOTFOUND' });
-      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    },
-    ...rest,
-  });
-  onTestFinished(() => egress.close());
-  return egress;
+/** The addresses of each name; other names do not exist. */
+export type Names = Readonly<Record<string, readonly string[]>>;
+
+export const lookupIn =
+  (names: Names): Lookup =>
+  async (hostname) => {
+    const addresses = names[hostname];
+    if (!addresses) throw Object.assign(new Error(`no ${hostname}`), { code: 'ENOTFOUND' });
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  };
+
+/** A client that is closed after the test. */
+export function clientFor({ names = {}, ...options }: GuardedFetchOptions & { readonly names?: Names }): GuardedFetch {
+  const client = createGuardedFetch({ lookup: lookupIn(names), ...options });
+  onTestFinished(() => client.close());
+  return client;
 }
 
 export interface OutgoingProxy extends Listening {

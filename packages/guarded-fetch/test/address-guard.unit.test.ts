@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { destinationOf } from '../../../core/egress/client/guarded-client.ts';
-import { createAddressGuard, isPublicAddress } from '../../../core/egress/guard/address-guard.ts';
+import { createAddressGuard, isPublicAddress } from '../src/address-guard.ts';
+import { destinationOf } from '../src/guarded-client.ts';
 
 describe('isPublicAddress', () => {
   it.each([

@@ -2,9 +2,10 @@ import { lookup } from 'node:dns';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { SocksClient } from 'socks';
-import { UpstreamError } from '../../errors/index.ts';
-import { bareHost, type Destination, openSocket } from '../guard/index.ts';
-import type { ProxyPool } from './outgoing-identities.ts';
+import { bareHost, type Destination } from './address-guard.ts';
+import { openSocket } from './dial.ts';
+import { UpstreamError } from './errors.ts';
+import type { OutgoingRoutes } from './outgoing-routes.ts';
 
 /** The proxy cannot be reached, rejects the credentials or does not speak SOCKS5: not a failure of the destination. */
 export class SocksProxyError extends UpstreamError {}
@@ -12,17 +13,17 @@ export class SocksProxyError extends UpstreamError {}
 /** RFC 1928 §4: the length of a name is one octet. */
 const MAX_NAME_BYTES = 255;
 
-/** Opens a tunnel as `openSocksTunnel` does, and reports to the pool whether the proxy works. */
-export async function openPoolTunnel(
-  proxyPool: Pick<ProxyPool, 'reportFailure' | 'reportSuccess'>,
+/** Opens a tunnel as `openSocksTunnel` does, and reports whether the proxy works. */
+export async function openRouteTunnel(
+  routes: Pick<OutgoingRoutes, 'reportFailure' | 'reportSuccess'>,
   { proxy, destination, timeoutMs }: { proxy: URL; destination: Destination; timeoutMs: number },
 ): Promise<Socket> {
   try {
     const socket = await openSocksTunnel(proxy, destination, timeoutMs);
-    proxyPool.reportSuccess(proxy);
+    routes.reportSuccess(proxy);
     return socket;
   } catch (error) {
-    if (error instanceof SocksProxyError) proxyPool.reportFailure(proxy);
+    if (error instanceof SocksProxyError) routes.reportFailure(proxy);
     throw error;
   }
 }

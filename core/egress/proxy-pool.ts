@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createCache, getRetryDelay } from '../../concurrency/index.ts';
-import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../../config/index.ts';
-import type { Log } from '../../log/index.ts';
-import { DIRECT, expandAddresses, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
+import { DIRECT } from '@reelay/guarded-fetch';
+import { createCache, getRetryDelay } from '../concurrency/index.ts';
+import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { expandAddresses, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
 
 /** Failures of one proxy since it last worked. */
 interface Failures {
@@ -12,9 +13,6 @@ interface Failures {
 }
 
 const EXCLUSION = { initialDelayMs: 30_000, maxDelayMs: 30 * 60_000 };
-
-/** Whether a proxy of the pool opens tunnels by SOCKS5 rather than HTTP. */
-export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
 
 /**
  * Creates the pool of configured proxies and source addresses.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { appendChunk } from '../../../core/egress/client/response-body.ts';
+import { appendChunk } from '../src/response-body.ts';
 
 describe('appendChunk', () => {
   it('keeps all bytes in order', () =>
