@@ -24,7 +24,7 @@ const TABLES = {
   parameters: { head: ['parameter', 'operations', 'meaning'], rows: parameters },
 };
 
-/** `docs/api.md` with its tables of endpoints and parameters, each between two markers, written anew. */
+/** `docs/api.md` with the current tables of endpoints and parameters, each of which stands between two markers. */
 export function renderOperationTables(document: string): string {
   return Object.entries(TABLES).reduce((text, [name, { head, rows }]) => {
     const table = [head, head.map(() => '---'), ...rows()].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -13,11 +13,15 @@ export interface Permit {
 
 /** Limits how many callers do something at once: in all, and of one client. */
 export interface Semaphore {
-  /** Waits for a permit: clients in turn, each first come, first served. @throws the signal's reason once it is aborted */
-  acquire(client: string, signal: AbortSignal): Promise<Permit>;
-  /** A permit if one is free now. */
-  tryAcquire(client: string): Permit | undefined;
-  /** Permits that are held: those of a client, or all. */
+  /**
+   * Waits for a permit: clients in turn, each first come, first served.
+   * @param weight of that many permits, at most as many as a client may hold. @default 1
+   * @throws the signal's reason once it is aborted
+   */
+  acquire(client: string, signal: AbortSignal, weight?: number): Promise<Permit>;
+  /** A permit if one is free now, and nobody waits for it. @param weight as that of `acquire` */
+  tryAcquire(client: string, weight?: number): Permit | undefined;
+  /** The weight of what is held: by a client, or by all. */
   held(client?: string): number;
   /** Callers that wait for a permit: those of a client, or all. */
   waiting(client?: string): number;
@@ -32,7 +36,16 @@ export interface SemaphoreOptions {
   readonly revokeAfterMs?: number;
 }
 
-type Waiter = (permit: Permit) => void;
+interface Waiter {
+  readonly weight: number;
+  readonly grant: (permit: Permit) => void;
+}
+
+/** A permit that is held. */
+interface Grant {
+  readonly weight: number;
+  readonly revocation: AbortController;
+}
 
 /**
  * Grants permits to clients in turn. A client alone may hold `maxPerClient` of them; while others wait it is granted no
@@ -47,64 +60,75 @@ export function createSemaphore({
   /** The client whose turn is next comes first; the callers of each in order of arrival. */
   const queues = new Map<string, Set<Waiter>>();
   /** The permits of each client, oldest first. Revoked ones count until they are released. */
-  const heldBy = new Map<string, Set<AbortController>>();
+  const heldBy = new Map<string, Set<Grant>>();
   const recent = createRateLimit(RECENT);
   let total = 0;
 
-  const held = (client: string) => heldBy.get(client)?.size ?? 0;
+  const weightOf = (grants: Iterable<Grant>) => [...grants].reduce((sum, { weight }) => sum + weight, 0);
+  const held = (client: string) => weightOf(heldBy.get(client) ?? []);
   const waiting = (client: string) => queues.get(client)?.size ?? 0;
-  const unrevoked = (client: string) => [...(heldBy.get(client) ?? [])].filter(({ signal }) => !signal.aborted);
-  const isBelowShare = (client: string) => unrevoked(client).length < fairShare;
-  const isFree = (client: string) => total < permits && held(client) < maxPerClient;
+  const unrevoked = (client: string) =>
+    [...(heldBy.get(client) ?? [])].filter(({ revocation }) => !revocation.signal.aborted);
+  const isBelowShare = (client: string) => weightOf(unrevoked(client)) < fairShare;
+  const mayHold = (client: string, weight: number) => held(client) + weight <= maxPerClient;
 
-  const grant = (client: string): Permit => {
+  const grant = (client: string, weight: number): Permit => {
     const revocation = new AbortController();
     const recentExcess = Math.ceil((recent.take(client) * RECENT.perSecond) / 1000);
     const rank = held(client) + waiting(client) + recentExcess;
-    addTo(heldBy, client, revocation);
-    total += 1;
+    const granted = { weight, revocation };
+    addTo(heldBy, client, granted);
+    total += weight;
     return {
       rank,
       revoked: revocation.signal,
       release() {
-        if (!removeFrom(heldBy, client, revocation)) return;
-        total -= 1;
+        if (!removeFrom(heldBy, client, granted)) return;
+        total -= weight;
         grantNext();
       },
     };
   };
 
+  /** Whose turn it is. A large permit is waited for: small ones do not overtake it. */
+  const findNext = (): { readonly client: string; readonly waiter: Waiter } | undefined => {
+    const first = [...queues].flatMap(([client, [waiter]]) =>
+      waiter && mayHold(client, waiter.weight) ? [{ client, waiter }] : [],
+    );
+    return first.find(({ client }) => isBelowShare(client)) ?? first[0];
+  };
+
   const grantNext = () => {
-    while (total < permits) {
-      const free = [...queues.keys()].filter(isFree);
-      const client = free.find(isBelowShare) ?? free[0];
-      const [next] = (client !== undefined && queues.get(client)) || [];
-      if (client === undefined || !next) return;
+    for (let next = findNext(); next && total + next.waiter.weight <= permits; next = findNext()) {
+      const { client, waiter } = next;
       const queue = queues.get(client);
-      removeFrom(queues, client, next);
+      removeFrom(queues, client, waiter);
       // A client with more callers moves to the end of the round.
       if (queue && queues.delete(client)) queues.set(client, queue);
-      next(grant(client));
+      waiter.grant(grant(client, waiter.weight));
     }
   };
 
   const revokeFor = (waitingClient: string) => {
     if (!isBelowShare(waitingClient)) return;
-    const overShare = [...heldBy.keys()].map(unrevoked).find(({ length }) => length > fairShare);
-    overShare?.at(-1)?.abort(new Error('Permit revoked'));
+    const overShare = [...heldBy.keys()].map(unrevoked).find((grants) => weightOf(grants) > fairShare);
+    overShare?.at(-1)?.revocation.abort(new Error('Permit revoked'));
   };
 
-  const tryAcquire = (client: string) => (isFree(client) ? grant(client) : undefined);
+  const tryAcquire = (client: string, weight = 1) => {
+    const wanted = Math.min(weight, maxPerClient);
+    const isFree = total + wanted <= permits && mayHold(client, wanted);
+    return isFree && !findNext() ? grant(client, wanted) : undefined;
+  };
 
   return {
     tryAcquire,
     held: (client) => (client === undefined ? total : held(client)),
     waiting: (client) =>
       client === undefined ? [...queues.values()].reduce((sum, { size }) => sum + size, 0) : waiting(client),
-    async acquire(client, signal) {
+    async acquire(client, signal, weight = 1) {
       signal.throwIfAborted();
-      // Those that wait are at their limit when a permit is free: nobody is overtaken.
-      const permit = tryAcquire(client);
+      const permit = tryAcquire(client, weight);
       if (permit) return permit;
       return new Promise((resolve, reject) => {
         const timer = revokeAfterMs === undefined ? undefined : setTimeout(revokeFor, revokeAfterMs, client);
@@ -112,17 +136,22 @@ export function createSemaphore({
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
         };
-        const onPermit = (granted: Permit) => {
-          end();
-          resolve(granted);
+        const waiter: Waiter = {
+          weight: Math.min(weight, maxPerClient),
+          grant(granted) {
+            end();
+            resolve(granted);
+          },
         };
         const onAbort = () => {
           end();
-          removeFrom(queues, client, onPermit);
+          removeFrom(queues, client, waiter);
           reject(signal.reason);
+          // Others may have waited for its turn.
+          grantNext();
         };
         signal.addEventListener('abort', onAbort, { once: true });
-        addTo(queues, client, onPermit);
+        addTo(queues, client, waiter);
       });
     },
   };

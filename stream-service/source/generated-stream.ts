@@ -15,6 +15,8 @@ export function generatedStream(parts: AsyncIterator<Buffer>, onDestroy: () => v
     },
     destroy(error, done) {
       onDestroy();
+      // Its `finally` blocks run once it does not wait any more.
+      parts.return?.().catch(() => undefined);
       done(error);
     },
   });

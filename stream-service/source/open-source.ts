@@ -105,7 +105,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const probes = new AvailabilityProbes(probedHosts, now);
 
   const lists = createLiveLists();
-  const files = createSegmentFiles({ state, lists, probesPerHost });
+  const files = createSegmentFiles({ state, lists, probesPerHost }, limits.totalPlaceBytes);
 
   const createRequest = (
     refresh: OpenSourceOptions['refresh'],

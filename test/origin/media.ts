@@ -73,8 +73,14 @@ export const madeBy = (runs: readonly (readonly string[])[]): Promise<string> =>
     for (const args of runs) await run('ffmpeg', ['-nostdin', '-v', 'error', ...args], { cwd });
   });
 
+/** Arguments of FFmpeg for an HLS list of fragmented MP4 in segments of some seconds: `NAME.m3u8`, `NAME.mp4` and `NAME0.m4s`. */
+export const fragmentedHls = (name: string, seconds: number): readonly string[] => [
+  ...['-f', 'hls', '-hls_time', String(seconds), '-hls_list_size', '0', '-hls_segment_type', 'fmp4'],
+  ...['-hls_fmp4_init_filename', `${name}.mp4`, '-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+];
+
 /**
- * The same, one file for each name.
+ * The folder of files that FFmpeg makes, one for each name.
  * @param recipes arguments of FFmpeg before the file
  * @param inputs the folder that paths of inputs are relative to: that of `ensureMedia`
  */

@@ -163,7 +163,7 @@ export function writeFragment(fragment: FragmentDescription): Buffer {
 export interface SampleRun {
   /** Where the first one is in the file. */
   readonly first: number;
-  /** Of all of them. */
+  /** Bytes that all samples take together. */
   readonly bytes: number;
   /** As `FragmentDescription.samples`. */
   readonly fields: readonly number[];

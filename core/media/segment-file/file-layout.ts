@@ -102,7 +102,7 @@ function headerOf(table: SegmentTable, kind: SegmentTrackKind): TrackHeader {
 export interface PlaceRequest {
   readonly format: SegmentFormatName;
   readonly encoding: Encoding;
-  /** Of the tracks of the file, the main one first: its kind, and the sample description of the encoding. */
+  /** The tracks of the file, the main one first, each with the index of the sample description that the encoding has there. */
   readonly tracks: readonly { readonly kind: SegmentTrackKind; readonly description: number }[];
   readonly timescale: number;
   /** Units: when the main track begins in the file. */

@@ -17,7 +17,7 @@ export interface SegmentTable {
 
 /** A segment, and the place that it has in the file. */
 export interface TablePlace {
-  /** Of the segment at its source. */
+  /** Size of the segment as its source sends it: encrypted, if it is. */
   readonly segmentBytes: number;
   readonly bytes: number;
   /** Units: decode time of the first sample of its main track. */
@@ -43,7 +43,7 @@ export const MAX_PLACES = 0xffff;
 const MAX_ENCODINGS = 64;
 /** Above it, times do not fit their fields in players. */
 const MAX_TIMESCALE = 2 ** 31;
-/** Clocks of segments that follow each other differ by less, unless they have been set anew. */
+/** A segment that starts further from the end of the previous one has a clock of its own. */
 const MAX_BACKWARDS_SECONDS = 0.5;
 const MAX_FORWARDS_SECONDS = 10;
 /** Fields that a place of a further encoding has besides: the sample description of each track. */
@@ -61,7 +61,7 @@ export function createTable(format: SegmentFormatName, segments: readonly Listed
   const toUnits = ({ encoding, mainKind }: SegmentFacts, time: number) =>
     Math.round((time * timescale) / (encoding.tracks.find(({ kind }) => kind === mainKind)?.timescale ?? timescale));
   const startTime = first ? toUnits(first.facts, first.facts.earliestTime) : 0;
-  /** Of the segment before, on its own clock and in the file, and where it ends there. */
+  /** When the previous segment starts, on its own clock and in the file, and when it ends in the file. */
   let before = { clock: 0, time: 0, end: 0 };
   const places = segments.map(({ facts, segmentBytes, seconds, gapSeconds, isDiscontinuity }, index): TablePlace => {
     const clock = toUnits(facts, facts.startTime);

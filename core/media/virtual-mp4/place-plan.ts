@@ -1,4 +1,3 @@
-import { audioFamily } from '../codecs/index.ts';
 import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { PlaceSource, SourceFragment } from './place-source.ts';
 import type { PackedPlaceTrack, Piece, PlaceTrackFacts } from './place-table.ts';
@@ -151,7 +150,7 @@ function largestSampleBytes({ sampleDescriptions }: TrackHeader): number {
   const entry = sampleDescriptions.toString('latin1', 20, 24);
   // `channelcount` of the sample entry (ISO/IEC 14496-12 §12.2.3). AAC has at most 6,144 bits a channel.
   if (entry === 'mp4a') return Math.max(2, sampleDescriptions.readUInt16BE(40)) * 768;
-  return ['flac', 'alac'].includes(audioFamily(entry) ?? '') || entry === 'fLaC' || entry === 'alac' ? 64 * 1024 : 4096;
+  return entry === 'fLaC' || entry === 'alac' ? 64 * 1024 : 4096;
 }
 
 /** `SAP_type` 2 or 3 (§8.16.3): pictures that are decoded after the first one are shown before it. */

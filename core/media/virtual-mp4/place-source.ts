@@ -16,7 +16,7 @@ export interface PlaceSource {
   readonly header: TrackHeader;
   /** What the edit list hides at the beginning, in seconds; less than 0: the media begins so much later. */
   readonly hiddenSeconds: number;
-  /** Of a sample, in seconds. */
+  /** Duration of the first sample; 0: unknown. */
   readonly sampleSeconds: number;
   readonly fragments: readonly SourceFragment[];
 }

@@ -26,7 +26,7 @@ export function decodeResponse(response: GuardedResponse): GuardedResponse {
     }
   };
   const body = Readable.from(decoded(), { objectMode: false });
-  // A generator that nobody has read from does not run when it ends.
+  // The generator destroys it only if somebody has read from the body.
   body.once('close', () => decoder.destroy());
   return { ...response, headers, body, wasDecoded: true };
 }

@@ -109,6 +109,8 @@ export class CachedPlace {
       else {
         this.#busy = this.#advance(readerOf, options).finally(() => {
           this.#busy = undefined;
+          // They have whole fragments of audio.
+          if (this.isComplete) this.#parts = undefined;
         });
         await this.#busy;
       }

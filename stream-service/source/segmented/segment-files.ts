@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abortable, createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
-import { memoryShares } from '../../../core/config/index.ts';
+import {
+  abortable,
+  createCache,
+  createSemaphore,
+  createSingleFlight,
+  type Permit,
+} from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
@@ -24,6 +29,8 @@ export interface SegmentFiles {
 }
 
 const PLACES = { maxEntries: 10_000, maxAgeMs: 5 * 60_000, idle: { afterMs: 30_000, maxWeight: 16 * 1024 * 1024 } };
+/** Milliseconds for which a place stays in memory for a client that does not take it. */
+const MAX_HOLD_MS = 30_000;
 /** A player asks for the next place over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
 const CHUNK_BYTES = 256 * 1024;
@@ -31,11 +38,13 @@ const CHUNK_BYTES = 256 * 1024;
 const AHEAD_BYTES = 1024 * 1024;
 const MAX_AHEAD = 4;
 
-export function createSegmentFiles(options: ListedFilesOptions): SegmentFiles {
+/** @param placeBytes of the places that streams use, and of those that are kept for others */
+export function createSegmentFiles(options: ListedFilesOptions, placeBytes: number): SegmentFiles {
   const { find, forget } = createListedFiles(options);
+  const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
   const places = createCache<string, Buffer>({
     ...PLACES,
-    maxWeight: memoryShares().placeBytes,
+    maxWeight: placeBytes,
     weightOf: ({ length }) => length,
   });
   const reads = createSingleFlight<Buffer>();
@@ -62,7 +71,7 @@ export function createSegmentFiles(options: ListedFilesOptions): SegmentFiles {
       const { header, offsets } = layoutOf(file, originSeconds, request.track.window?.recordedAtMs);
       const size = offsets.at(-1) ?? 0;
       const validator = digestOf([file.digest, originSeconds, header]);
-      const { client, readAheadBudget } = request;
+      const { client } = request;
 
       const make = async (index: number, signal: AbortSignal): Promise<Buffer> => {
         const segment = segments[index];
@@ -87,6 +96,16 @@ export function createSegmentFiles(options: ListedFilesOptions): SegmentFiles {
         return places.get(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
+      const bytesOf = (index: number) => (offsets[index + 1] ?? size) - (offsets[index] ?? 0);
+      const hold = async (index: number, permit: Permit, signal: AbortSignal): Promise<HeldPlace> => {
+        try {
+          return holdPlace(await readPlace(index, signal), permit);
+        } catch (error) {
+          permit.release();
+          throw error;
+        }
+      };
+
       return {
         needsRemux: false,
         size,
@@ -95,17 +114,42 @@ export function createSegmentFiles(options: ListedFilesOptions): SegmentFiles {
         header,
         read(first, last = size - 1) {
           const ended = new AbortController();
-          const parts = readParts({ header, offsets, first, last }, async (index, isAhead) => {
-            const bytes = (offsets[index + 1] ?? size) - (offsets[index] ?? 0);
-            if (isAhead && !readAheadBudget.tryReserve(bytes)) return undefined;
-            return readPlace(index, ended.signal).finally(() => isAhead && readAheadBudget.release(bytes));
-          });
+          const { signal } = ended;
+          const parts = readParts(
+            { header, offsets, first, last },
+            {
+              read: async (index) => hold(index, await memory.acquire(client, signal, bytesOf(index)), signal),
+              readAhead(index) {
+                const permit = memory.tryAcquire(client, bytesOf(index));
+                return permit && hold(index, permit, signal);
+              },
+            },
+          );
           return generatedStream(parts, () => ended.abort(new Error('Reading ended')));
         },
         close: () => undefined,
       };
     },
   };
+}
+
+/** A place that a stream sends. */
+interface HeldPlace {
+  /** Undefined: it has been released. */
+  readonly bytes: () => Buffer | undefined;
+  release(): void;
+}
+
+/** Holds a place until it is released, or its client is too slow: it is read again then. */
+function holdPlace(place: Buffer, permit: Permit): HeldPlace {
+  let held: Buffer | undefined = place;
+  const release = () => {
+    clearTimeout(timer);
+    held = undefined;
+    permit.release();
+  };
+  const timer = setTimeout(release, MAX_HOLD_MS).unref();
+  return { bytes: () => held, release };
 }
 
 const MAX_LAYOUTS = 4;
@@ -124,13 +168,17 @@ interface FileRange {
   readonly last: number;
 }
 
-/**
- * The bytes of a range. While those of a place are taken, the next one is read, and as many small ones as make up `AHEAD_BYTES`.
- * @param readPlace undefined: there is no memory for one ahead of its turn
- */
+interface PlaceReading {
+  /** Waits for the memory of the place. */
+  read(index: number): Promise<HeldPlace>;
+  /** Undefined: there is no memory for it. */
+  readAhead(index: number): Promise<HeldPlace> | undefined;
+}
+
+/** The bytes of a range. While those of a place are taken, the next one is read, and as many small ones as make up `AHEAD_BYTES`. */
 async function* readParts(
   { header, offsets, first, last }: FileRange,
-  readPlace: (index: number, isAhead: boolean) => Promise<Buffer | undefined>,
+  { read, readAhead }: PlaceReading,
 ): AsyncGenerator<Buffer> {
   if (first < header.length) yield Buffer.from(header.subarray(first, last + 1));
   const from = Math.max(
@@ -138,24 +186,33 @@ async function* readParts(
     offsets.findLastIndex((offset) => offset <= first),
   );
   const isWanted = (index: number) => index + 1 < offsets.length && (offsets[index] ?? 0) <= last;
-  const ahead: Promise<Buffer | undefined>[] = [];
-  for (let index = from; isWanted(index); index += 1) {
-    const start = offsets[index] ?? 0;
-    const end = offsets[index + 1] ?? 0;
-    const place = (await ahead.shift()) ?? (await readPlace(index, false));
-    if (!place) throw new TypeError('A place was not read');
-    const until = Math.min(place.length, last + 1 - start);
-    for (let at = Math.max(0, first - start); at < until; at += CHUNK_BYTES) {
-      // Readers own what they get, and the place is kept.
-      yield Buffer.from(place.subarray(at, Math.min(at + CHUNK_BYTES, until)));
-      for (let next = index + 1 + ahead.length; isWanted(next); next += 1) {
-        const isSmall = ahead.length < MAX_AHEAD && (offsets[next + 1] ?? 0) - end <= AHEAD_BYTES;
-        if (ahead.length > 0 && !isSmall) break;
-        const reading = readPlace(next, true);
-        reading.catch(() => undefined);
-        ahead.push(reading);
+  const ahead: Promise<HeldPlace>[] = [];
+  let place: HeldPlace | undefined;
+  try {
+    for (let index = from; isWanted(index); index += 1) {
+      const start = offsets[index] ?? 0;
+      const end = offsets[index + 1] ?? 0;
+      const until = Math.min(end, last + 1) - start;
+      place = await ahead.shift();
+      for (let at = Math.max(0, first - start); at < until; at += CHUNK_BYTES) {
+        if (!place?.bytes()) place = await read(index);
+        const bytes = place.bytes();
+        if (!bytes) throw new TypeError('A place was not read');
+        // Readers own what they get, and the place is kept.
+        yield Buffer.from(bytes.subarray(at, Math.min(at + CHUNK_BYTES, until)));
+        for (let next = index + 1 + ahead.length; isWanted(next); next += 1) {
+          const isSmall = ahead.length < MAX_AHEAD && (offsets[next + 1] ?? 0) - end <= AHEAD_BYTES;
+          const reading = ahead.length === 0 || isSmall ? readAhead(next) : undefined;
+          if (!reading) break;
+          reading.catch(() => undefined);
+          ahead.push(reading);
+        }
       }
+      place?.release();
     }
+  } finally {
+    place?.release();
+    for (const reading of ahead) reading.then(({ release }) => release()).catch(() => undefined);
   }
 }
 

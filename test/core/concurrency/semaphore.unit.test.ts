@@ -35,6 +35,22 @@ describe('createSemaphore', () => {
     expect(granted.at(-1)).toBe('a5');
   });
 
+  it('grants one of a larger weight in its turn, at most as large as a client may hold', async () => {
+    const semaphore = createSemaphore({ permits: 10, maxPerClient: 8 });
+    const first = semaphore.tryAcquire('a', 5);
+    const large = semaphore.acquire('b', never, 100);
+    expect([semaphore.held(), semaphore.tryAcquire('c', 1)], 'nothing overtakes it').toEqual([5, undefined]);
+    const leaving = new AbortController();
+    const left = semaphore.acquire('d', leaving.signal, 8).catch(() => undefined);
+    const small = semaphore.acquire('c', never, 2);
+    first?.release();
+    await large;
+    expect([semaphore.held('b'), semaphore.waiting()]).toEqual([8, 2]);
+    leaving.abort();
+    await Promise.all([left, small]);
+    expect([semaphore.held('c'), semaphore.held()]).toEqual([2, 10]);
+  });
+
   it('grants permits to clients round-robin', async () => {
     const { granted, acquire } = createFixture(1);
     const first = await acquire('a1');

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { packFragments } from '../../../core/media/dash/dash-timeline.ts';
-import type { Track } from '../../../core/state/resource.ts';
+import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { madeBy } from '../../origin/media.ts';
+import { fragmentedHls, madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import {
@@ -32,9 +34,10 @@ const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
 const AAC = ['-c:a', 'aac'];
 const hls = (name: string, seconds: number, ...coded: string[]): string[] => [
-  ...[...coded, '-f', 'hls', '-hls_time', String(seconds), '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
-  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
-  ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+  ...coded,
+  '-hls_playlist_type',
+  'vod',
+  ...fragmentedHls(name, seconds),
 ];
 
 let folder: string;
@@ -253,6 +256,27 @@ describe('a complete list of fragmented MP4', () => {
     }
     const { headers } = await sendRequest(await serveBoth(), { method: 'HEAD' });
     expect([most, Number(headers['content-length']) > 0]).toEqual([1, true]);
+  });
+
+  it('waits for the memory of its places, which a stream that nobody reads gives back when it ends', async () => {
+    const options = { refresh: async (resource: Resource) => resource, limits: { totalPlaceBytes: 1000 } };
+    const { openSource, findFile } = upstream.openers(options);
+    const track = trackOf('f', listOf('both'));
+    const originSeconds = (await findFile(resourceOf([track]), track)) ?? Number.NaN;
+    const source = await openSource(resourceOf([track]), { ...track, file: { originSeconds } });
+    if (source.needsRemux) throw new Error('A file is expected');
+    const { size = 0, header } = source;
+    const held = source.read(header?.length ?? 0);
+    await once(held, 'readable');
+    asked = [];
+    const waiting = source.read(size - 100);
+    const read = buffer(waiting);
+    texts.set('barrier', Buffer.alloc(1));
+    await fetch(`${upstream.origin}/barrier`);
+    expect(asked).toEqual(['barrier']);
+    held.destroy();
+    expect((await read).length).toBe(100);
+    expect(asked).toEqual(['barrier', 'both4.m4s']);
   });
 
   it('is left to FFmpeg where a segment does not tell its size', async () => {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { madeBy } from '../../origin/media.ts';
+import { fragmentedHls, madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
@@ -34,9 +34,10 @@ const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '2']
 const BOTH = [...PICTURE, ...TONE, ...H264, '-c:a', 'aac'];
 /** Six segments of two seconds, whose clock begins at a time. */
 const recording = (name: string, clockSeconds: number, ...coded: string[]): string[] => [
-  ...[...coded, '-output_ts_offset', String(clockSeconds), '-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
-  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
-  ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+  ...coded,
+  '-output_ts_offset',
+  String(clockSeconds),
+  ...fragmentedHls(name, 2),
 ];
 
 let folder: string;

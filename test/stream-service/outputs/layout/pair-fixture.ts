@@ -93,15 +93,19 @@ async function makeFiles(folder: string, media: string): Promise<void> {
 
 export type PairMedia = Awaited<ReturnType<typeof usePairMedia>>;
 
-/** A file in memory that records the ranges it was read by. */
+/** A file in memory that records the ranges it was read by, and how many of their bytes it has sent. */
 export function countingSource(bytes: Buffer) {
   const source = fileSource(bytes);
-  const reads: { readonly first: number; readonly last: number | undefined }[] = [];
+  const reads: { readonly first: number; readonly last: number | undefined; sentBytes: number }[] = [];
   const counting: FileSource = {
     ...source,
     read(first, last) {
-      reads.push({ first, last });
-      return source.read(first, last);
+      const read = { first, last, sentBytes: 0 };
+      reads.push(read);
+      return source.read(first, last).map((chunk: Buffer) => {
+        read.sentBytes += chunk.length;
+        return chunk;
+      });
     },
   };
   return Object.assign(counting, { reads, reading: source.reading });

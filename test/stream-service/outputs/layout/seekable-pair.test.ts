@@ -1,12 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { createPlaceCache } from '../../../../stream-service/outputs/layout/muxed-places.ts';
 import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
+import { layOut, read } from './layouts-in-memory.ts';
 import { decodedPackets, packetDigests, usePairMedia } from './pair-fixture.ts';
 
 const media = await usePairMedia();
@@ -115,6 +120,38 @@ describe('Media with the key of a pair', () => {
         expect(readBytes() - before - sent).toBeLessThan(200_000);
       }
     }
+  });
+
+  it('reads no more than the files for a player that opens a connection for each part of them', async () => {
+    const { media: url, video, audio } = await startFiles('coarse.mp4', 'coarse.m4a');
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    const size = Number(headers['content-length']);
+    const bytes = 50_000;
+    for (let first = 0; first < size; first += bytes)
+      await sendRequest(url, { headers: { range: `bytes=${first}-${Math.min(first + bytes, size) - 1}` } });
+    for (const { reads, size: fileBytes = 0 } of [video, audio])
+      expect(reads.reduce((sum, { sentBytes }) => sum + sentBytes, 0)).toBeLessThanOrEqual(fileBytes * 1.02);
+  });
+
+  it('goes on with a place where a reader that has ended left it', async () => {
+    const sources = [await media.load('coarse.mp4'), await media.load('coarse.m4a')];
+    const [video] = sources;
+    const files = sources.map((source): SizedFile => Object.assign(source, { size: source.size ?? 0 }));
+    const layout = await layOut(files);
+    const places = { cache: createPlaceCache(), id: 'pair' };
+    const openSource = async (source: number) => files[source] as SizedFile;
+    const first = layout.mediaStart;
+    const options = { layout, first, last: first + 500_000, openSource, places };
+    let taken = 0;
+    for await (const chunk of new LayoutStream(options)) {
+      taken += chunk.length;
+      if (taken > 20_000) break;
+    }
+    const start = video?.reads.at(-1)?.first ?? 0;
+    video?.reads.splice(0);
+    const body = await buffer(new LayoutStream(options));
+    expect(video?.reads.at(0)?.first).toBeGreaterThan(start + 15_000);
+    expect(body.equals(await read(layout, files, first, first + 500_000))).toBe(true);
   });
 
   it.each([
