@@ -43,7 +43,7 @@ export interface StreamServiceOptions {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
-  /** What live streams hold. Absent: they are sent from now on only. */
+  /** What live streams hold. Absent: they are sent from the live edge only. */
   readonly listSegments?: ListSegments;
   readonly inspectWindow?: OpenWindow;
   /** Complete lists of segments as files. Absent: they are remuxed. */

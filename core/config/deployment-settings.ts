@@ -143,7 +143,7 @@ const deploymentSettings = inScope('aws', {
     parse: wholeNumber(1, 10_000),
     defaultText: 'by profile',
     description:
-      'Requests a second that each route that resolves links admits, with bursts of three seconds. All other routes together admit at least as many',
+      'Requests a second that each route that resolves links admits, with bursts of three seconds. The whole API admits five times as many',
   },
   resolverProvisioned: {
     parse: wholeNumber(0, 1_000),

@@ -56,7 +56,7 @@ export const FORMAT_FIELDS: Rows = {
   ],
   is_from_start: [
     'ignored',
-    'Live media is sent from now on: yt-dlp lists such formats only with `--live-from-start`.',
+    'Live media is sent from the live edge: yt-dlp lists such formats only with `--live-from-start`.',
   ],
   preference: ['used', 'Order of renditions; -10 or less is last.'],
   language: ['used', 'The audio of pairs.'],
