@@ -1,17 +1,12 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
-import { takeCrashReports } from '../support/crash-reports.ts';
 import { onTerminal } from '../support/on-terminal.ts';
-import { descendantsOf, isRunning } from '../support/processes.ts';
+import { descendantsOf } from '../support/processes.ts';
 import { MAIN, Started } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -94,39 +89,6 @@ describe('npm start', () => {
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
 
-  it('ends when its supervisor is killed', async () => {
-    const command = `REELAY_SUPERVISOR_PID=$$ ${process.execPath} ${MAIN} & wait`;
-    const service = start({ DATA_DIR: 'data' }, ['/bin/sh', '-c', command]);
-    await service.line(/^Ready: /);
-    const children = await descendantsOf(service.process.pid ?? 0);
-    service.process.kill('SIGKILL');
-    await service.line(/^Shutting down/);
-    for (const { pid } of children) await expect.poll(() => isRunning(pid)).toBe(false);
-  });
-
-  it('exits with 70 after an error of its own, for the supervisor to restart it', async () => {
-    const failing = "data:text/javascript,process.on('SIGUSR2', () => { throw new Error('Bug') })";
-    const service = start({ DATA_DIR: 'data' }, [process.execPath, '--import', failing, MAIN]);
-    await service.baseUrl();
-    service.process.kill('SIGUSR2');
-    expect(await service.ended).toBe(70);
-    expect(takeCrashReports()).toEqual([expect.stringContaining('Error: Bug')]);
-  });
-
-  it('exits on SIGTERM during a smoke test', async () => {
-    const hanging = join(folder, 'hanging-yt-dlp');
-    const says =
-      '--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) : >begun; exec /bin/sleep 300';
-    await writeFile(hanging, `#!/bin/sh\ncase "$*" in *${says};; esac\n`.replace('begun', join(folder, 'begun')), {
-      mode: 0o755,
-    });
-    const service = start({ DATA_DIR: 'hanging', YT_DLP_PATH: hanging });
-    await expect.poll(() => existsSync(join(folder, 'begun'))).toBe(true);
-    service.process.kill('SIGTERM');
-    // Before the smoke test, which hangs, has ended.
-    await service.ended;
-  });
-
   it.each([
     ['an invalid setting', { PORT: 'eighty' }, /^PORT must be /],
     ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be installed/],
@@ -137,26 +99,6 @@ describe('npm start', () => {
     expect(await service.ended).toBe(1);
     expect(service.lines.at(-1)).toMatch(line);
     expect(service.lines.filter((said) => line.test(said))).toHaveLength(1);
-  });
-
-  it('reports a taken address in one line and exits with 1', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    const service = start({ PORT: String(port), DATA_DIR: 'data' });
-    expect(await service.ended).toBe(1);
-    expect(service.lines).toEqual([
-      expect.stringMatching(new RegExp(`^Port ${port} is taken: PORT=[1-9]\\d* npm start$`)),
-    ]);
-    other.close();
-  });
-
-  it('reports the address of a service that uses the same data folder, and exits with 1', async () => {
-    const first = start({ DATA_DIR: 'data' });
-    const baseUrl = await first.baseUrl();
-    const second = new Started(folder, { DATA_DIR: 'data' });
-    expect(await second.ended).toBe(1);
-    expect(second.lines).toEqual([`Already running at ${baseUrl}`]);
   });
 
   it.each<[string, readonly [string, ...string[]]]>([

@@ -25,7 +25,7 @@ export const LONGEST_TESTS = [
   'test/local/hls-masters.all.test.ts',
   'test/local/main.test.ts',
   'test/sites/youtube/youtube.all.test.ts',
-  'test/stream-service/**/mp3.test.ts',
+  'test/stream-service/**/mp3.all.test.ts',
   'test/stream-service/**/segment-boundaries.all.test.ts',
   'test/stream-service/http/fetched-bytes.all.test.ts',
   'test/stream-service/task/main.all.test.ts',

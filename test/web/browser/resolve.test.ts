@@ -28,6 +28,13 @@ describe('resolving a link', () => {
     expect(resolves()).toBe(1);
   });
 
+  it('plays the rendition that is selected', async () => {
+    const { page } = await open(at(service.pageFor('/site/combined/played')));
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    const position = () => page.locator('video').evaluate((media) => (media as HTMLVideoElement).currentTime);
+    await eventually(position).toBeGreaterThan(0);
+  });
+
   it('unwraps a shared address of this page', async () => {
     const { page } = await open(at('/'), CLIPBOARD);
     await page.locator('input[name=url]:focus').waitFor();
