@@ -1,16 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { madeFile } from '../../origin/media.ts';
 import { itInChromium } from '../../support/chromium.ts';
-import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, playedByMpv, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
+import { answerSegments, ORIGIN, segmentOf, startSegmentsService } from '../../support/segments-service.ts';
 import {
   audioTrack,
   combinedKey,
@@ -59,11 +58,7 @@ const subtitle = (language: string, isAutomatic = false): Subtitle => ({
   language,
   isAutomatic,
 });
-const subtitleTrack = (formatId: string) => ({
-  ...videoTrack({ video: null, container: 'vtt' }),
-  formatId,
-  url: `https://site.example/${formatId}`,
-});
+const subtitleTrack = (formatId: string) => trackOf(formatId, { video: null, audio: null, container: 'vtt' });
 
 /** Each cue is shown until the end: joined, eight at once, they have 6 MB. */
 const overlapping = () =>
@@ -72,7 +67,8 @@ const overlapping = () =>
     return `00:${start} --> 00:19.000\n${'a'.repeat(1900)}\n`;
   }).join('\n');
 
-const FRAGMENTED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx', '-frag_duration', '2000000'];
+const FLAGS = 'frag_keyframe+empty_moov+default_base_moof';
+const FRAGMENTED = ['-movflags', `${FLAGS}+global_sidx`, '-frag_duration', '2000000'];
 const KINDS = { progressive: [], fragmented: FRAGMENTED } as const;
 
 interface EmbeddingOptions {
@@ -171,26 +167,9 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
       await writeFile(file, whole);
       expect(await shownBy(file)).toEqual(SHOWN);
 
-      const language = [
-        '-v',
-        'error',
-        '-select_streams',
-        's',
-        '-show_entries',
-        'stream_tags=language',
-        '-of',
-        'csv=p=0',
-      ];
+      const language = '-v error -select_streams s -show_entries stream_tags=language -of csv=p=0'.split(' ');
       expect((await runProgram('ffprobe', [...language, file])).output.trim()).toBe('deu');
-      const mpv = await runProgram('mpv', [
-        '--no-config',
-        '--vo=null',
-        '--ao=null',
-        '--start=11',
-        '--length=0.2',
-        file,
-      ]);
-      expect(mpv.output).toMatch(/Subs.*--slang=deu.*mov_text/);
+      expect(await playedByMpv(file, '--start=11')).toMatch(/Subs.*--slang=deu.*mov_text/);
 
       const plain = join(folder, 'plain.mp4');
       await writeFile(plain, (await sendRequest(service.url + pathOf(''))).body);
@@ -251,12 +230,7 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
 describe('?subtitles= of other renditions', () => {
   const files = new Map<string, Buffer>();
   /** More fragments than are read without an index. */
-  const UNINDEXED = [
-    '-movflags',
-    'frag_keyframe+empty_moov+default_base_moof+skip_trailer',
-    '-frag_duration',
-    '400000',
-  ];
+  const UNINDEXED = ['-movflags', `${FLAGS}+skip_trailer`, '-frag_duration', '400000'];
   const tracks: readonly Track[] = [
     trackOf('file'),
     trackOf('fragmented-file'),
@@ -373,16 +347,15 @@ describe('?subtitles= of other renditions', () => {
     [['file', 'sound'], '', 'Hls'],
   ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (name, query, endpoint = 'Media') => {
     const segments = await startSegmentsService(answerSegments(segmentOf(5, 7)));
-    const egress = createEgress({ allow: [segments.host] });
-    onTestFinished(egress.close);
     const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
     const { url } = await start({
       traits: {
-        ...{ origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
-        ...{ coverUrl: 'https://site.example/cover.png', details: { chapters } },
+        origin: ORIGIN,
+        coverUrl: 'https://site.example/cover.png',
+        details: { chapters },
         renditions: [...renditions, renditionOf(['file', 'sound'])],
       },
-      service: { sponsorblockUrl: segments.url, request: egress.request },
+      service: segments.options,
     });
     const key = typeof name === 'string' ? mediaKey(name) : combinedKey(...name);
     const address = `${url}/api/Stream/${endpoint}/${key}${endpoint === 'Hls' ? '/master.m3u8' : ''}?${query}`;
