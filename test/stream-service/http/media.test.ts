@@ -104,14 +104,6 @@ describe('a failing or incomplete source', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  it.each([
-    ['with a length', fileSource(bytes, { cutAt: 131_072 })],
-    ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
-  ])('breaks the connection when it fails midway, %s', async (_name, source) => {
-    const service = await startService(resourceOf([trackOf('file')]), { file: source });
-    await expect(sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
-  });
-
   it('is opened with the range that the client requests', async () => {
     const asked: unknown[] = [];
     const open: OpenSource = async (_resource, _track, opening) => {

@@ -52,11 +52,6 @@ describe('file source, when the upstream', () => {
     expect(await statusOf(openWith({ refresh, limits: { stallTimeoutMs: 50 } }))).toBe(status);
   });
 
-  it('is empty, fails to open', async () => {
-    fault(undefined, { bytes: Buffer.alloc(0) });
-    expect(await statusOf(openWith())).toBe(502);
-  });
-
   it.each<[string, Fault]>([
     ['has another size', { name: 'wrong-total', from: 1 }],
     ['keeps dropping without a byte more', { name: 'status', status: 500, times: 0 }],
@@ -95,11 +90,6 @@ describe('file source, when the upstream', () => {
     it('fails the stream when the bytes differ', async () => {
       const [first, second] = serveFarm(bytesOf(bytes.length, 9));
       upstream.use((request, response) => (first?.seen.length === 0 ? first : second)?.(request, response));
-      expect(await readAll((await openWith()).read(0))).toBe('broken 502');
-    });
-
-    it('fails the stream when the size differs', async () => {
-      serveFarm(bytes.subarray(1));
       expect(await readAll((await openWith()).read(0))).toBe('broken 502');
     });
   });
