@@ -23,8 +23,6 @@ const keyframes = once(async (file: string) => {
   return [...output.matchAll(/^([\d.]+),K/gm)].map(([, seconds]) => Number(seconds)).toSorted((a, b) => a - b);
 });
 
-const detailOf = ({ body }: { readonly body: Buffer }) => JSON.parse(body.toString()).detail;
-
 describe('Combined from a time on', () => {
   it.each<readonly [Files, number]>([
     [['indexed.mp4', 'indexed.m4a'], 23.4],
@@ -62,12 +60,6 @@ describe('Combined from a time on', () => {
     const { url } = await start('ladder/aac-128.m4a');
     const { status, headers } = await sendRequest(`${url}?start=1.5`);
     expect([status, headers['x-argon-start']]).toEqual([200, '1.500']);
-  });
-
-  it('of files that cannot be sought in is 400 with the reason', async () => {
-    const { url } = await start('unindexed.mp4', 'indexed.m4a');
-    const answer = await sendRequest(`${url}?start=1`);
-    expect([answer.status, detailOf(answer)]).toEqual([400, expect.stringMatching(/index/)]);
   });
 
   it('reads the audio from the keyframe on, and neither file before it', async () => {

@@ -164,15 +164,8 @@ describe('Media with skip', () => {
     const kept = Buffer.concat([frames.subarray(576, 102 * 576), frames.subarray(211 * 576, 307 * 576)]);
     expect(part.subarray(tagBytes + 576).equals(kept)).toBe(true);
     const cut = tagBytes + 102 * 576;
-    for (const [first, last] of [
-      [cut - 600, cut + 600],
-      [cut, cut],
-      [cut - 1, part.length - 1],
-    ] as const) {
-      const headers = { range: `bytes=${first}-${last}` };
-      const { status, body } = await sendRequest(`${url}?format=mp3&skip=sponsor`, { headers });
-      expect([status, body.equals(part.subarray(first, last + 1))]).toEqual([206, true]);
-    }
+    const edges = [[cut - 600, cut + 600] as const, [cut, cut] as const];
+    await expectSeekable(`${url}?format=mp3&skip=sponsor`, { edges, cache: 'private' });
 
     const { file } = await fetchClip(media, url, 'format=m4a&skip=sponsor');
     const left = (await heardSamples(file)).length / AUDIO_RATE;
