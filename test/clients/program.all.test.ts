@@ -123,6 +123,27 @@ describe('the program', () => {
     expect(await reelay([list], folder)).toMatchObject({ code: 3, stderr: expect.stringContaining('playlist') });
   });
 
+  it('keeps a folder in step with a list', async () => {
+    const folder = await temporaryFolder();
+    const list = target.origin.url('/feeds/podcast.xml');
+    const names = ['Episode 1.mp3', 'Episode 2.mp3', 'Episode 3.mp3'];
+    const first = await reelay([list, '-o', 'pod', '-q', 'mp3'], folder);
+    expect([first.code, first.stdout]).toEqual([0, names.map((name) => `${join('pod', name)}\n`).join('')]);
+    expect(await readdir(join(folder, 'pod'))).toEqual(['.reelay.json', ...names]);
+    const again = await reelay([list, '-o', 'pod', '-q', 'mp3', '--delete'], folder);
+    expect(again).toEqual({ code: 0, stdout: '', stderr: '0 fetched, 3 there already, 0 failed\n' });
+    // With a slash, also of a list that has one item for now.
+    expect(await reelay([target.origin.url('/files/clip.mp4'), '-o', 'one/', '--quiet'], folder)).toMatchObject({
+      code: 0,
+      stdout: `${join('one', 'clip.mp4')}\n`,
+      stderr: '',
+    });
+    expect(await reelay([list, '-o', join('pod', names[0] ?? '')], folder)).toMatchObject({
+      code: EXIT_CODES.failed,
+      stderr: expect.stringContaining('it is not a folder'),
+    });
+  });
+
   it('leaves a folder on Ctrl-C, and on a disk that is full, which the same command continues', async () => {
     const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: [3_000_000], stalls: true });
     onTestFinished(() => proxy.close());

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaDetails } from '../../core/api/schemas.ts';
-import { expectSeekable } from '../support/seekable.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
@@ -115,8 +114,10 @@ describe('GET /api/Stream/Subtitle/{key}', () => {
     expect(headers['content-disposition']).toContain(`.${language}.`);
   });
 
-  it('is a file with length, ETag, ranges and HEAD', async () => {
-    await expectSeekable(`${target.baseUrl}/api/Stream/Subtitle/${await keyOf('en')}?format=srt`);
+  it('answers ranges of the converted file', async () => {
+    const { status, headers, body } = await get('en', '', { headers: { range: 'bytes=0-5' } });
+    expect([status, body.toString()]).toEqual([206, 'WEBVTT']);
+    expect(headers.etag).toMatch(/^"/);
   });
 
   it.each([
@@ -135,6 +136,14 @@ describe('GET /api/Stream/Subtitle/{key}', () => {
     expect((await target.get(`/api/Stream/Subtitle/${resource.mediaItems[0]?.video?.bestQualityKey}`)).status).toBe(
       404,
     );
+  });
+
+  it('answers HEAD with length, ETag and ranges, as GET', async () => {
+    const { status, headers, body } = await get('en', '?format=srt', { method: 'HEAD' });
+    expect([status, headers['content-type'], body.length]).toEqual([200, 'application/x-subrip; charset=utf-8', 0]);
+    const whole = await get('en', '?format=srt');
+    expect([headers['content-length'], headers['accept-ranges']]).toEqual([String(whole.body.length), 'bytes']);
+    expect(headers.etag).toBe(whole.headers.etag);
   });
 
   it('answers HEAD with the type alone where the file cannot be read', async () => {

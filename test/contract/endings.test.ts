@@ -69,6 +69,18 @@ describe('concurrent requests', () => {
     expect(target.origin.requestsTo('/site-api/combined/together')).toHaveLength(1);
   });
 
+  it('get their ranges of one stream', async () => {
+    const { path } = await renditionOf(target, '/site/long-strict/parts', 'audio');
+    const bytes = await file('long-audio.m4a');
+    const part = Math.ceil(bytes.length / 4);
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map((at) =>
+        target.get(path, { headers: { range: `bytes=${at * part}-${Math.min((at + 1) * part, bytes.length) - 1}` } }),
+      ),
+    );
+    expect(Buffer.concat(answers.map(({ body }) => body)).equals(bytes)).toBe(true);
+  });
+
   it('for streams of different kinds are independent', async () => {
     const paths = await Promise.all([
       renditionOf(target, '/site/watch/crowd'),

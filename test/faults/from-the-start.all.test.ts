@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../core/conversions/mp3.ts';
@@ -6,9 +6,24 @@ import { id3TagBytes } from '../../core/media/id3/id3-tag.ts';
 import type { Fault } from '../origin/faults.ts';
 import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { sendRequest } from '../support/request.ts';
+import { ROUTES } from './media-fixture.ts';
+import { outcomeOf } from './outcome.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
 
 const fixture = useServiceFixture();
+
+describe('healthy upstream', () => {
+  it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
+    const right = await fixture.rightOf(`${route}-short`);
+    expect(right.length).toBeGreaterThan(50_000);
+    expect(await outcomeOf(await fixture.there().stream(`${route}-short`), { right })).toBe('right');
+  });
+
+  it('delivers the unchanged file on Media', async () => {
+    const file = await readFile(join(fixture.there().origin.mediaDir, 'clip.mp4'));
+    expect((await fixture.rightOf('Media-short')).equals(file)).toBe(true);
+  });
+});
 
 const UNSIZED: Fault = { name: 'ignore-range', length: false };
 

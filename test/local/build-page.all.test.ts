@@ -6,6 +6,9 @@ import { loadPageFiles } from '../../local/page/page-files.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+/** Budget of a first visit: transferred bytes and requests. */
+const BUDGET = { bytes: 60_000, requests: 7 };
+
 const folder = await temporaryFolder();
 const outDir = join(folder, 'web');
 // That of the service, which other tests need too.
@@ -13,7 +16,29 @@ await cp(await buildPage(), outDir, { recursive: true });
 const files = await loadPageFiles(outDir);
 
 const textOf = (path: string): string => files.get(path)?.plain.body.toString() ?? expect.fail(`No ${path}`);
+const sent = (path: string): number => {
+  const file = files.get(path) ?? expect.fail(`No ${path}`);
+  return (file.encoded.get('br') ?? file.plain).body.length;
+};
 const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, path = '']) => path);
+
+/** All files that a browser requests for a page, with the texts of one language. */
+function firstLoad(page: string): string[] {
+  const seen = new Set<string>([page]);
+  const follow = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const text = textOf(path);
+    if (path.endsWith('.js')) {
+      const imports = matches(text, /(?:import|from)\s*["'`](\.\.?\/[^"'`]+)["'`]/g);
+      for (const name of imports) follow(new URL(name, `http://x${path}`).pathname);
+    }
+    if (path.endsWith('.css')) for (const name of matches(text, /url\((?!data:)["']?([^"')]+)/g)) follow(name);
+  };
+  for (const path of matches(textOf(page), /(?:src|href)="(\/[^"]+\.(?:js|css|woff2))"/g)) follow(path);
+  const texts = [...files.keys()].find((path) => /\/ar-[^/]*\.js$/.test(path)) ?? expect.fail('No texts');
+  return [...seen, texts];
+}
 
 describe('built page', () => {
   it.each(['/', '/not-found'])('%s references only files of the build', (page) => {
@@ -30,6 +55,14 @@ describe('built page', () => {
     for (const tag of html.match(/<script[^>]*>[^<]*/gi) ?? [])
       expect(tag).toMatch(/^<script[^>]*\ssrc="[^"]+"[^>]*>$/);
     expect(securityHeaders['Content-Security-Policy']).not.toContain('unsafe');
+  });
+
+  it('stays within its budget', () => {
+    const load = firstLoad('/');
+    const bytes = load.reduce((sum, path) => sum + sent(path), 0);
+    expect(load.length).toBeGreaterThan(3);
+    expect(load.length, load.join(' ')).toBeLessThanOrEqual(BUDGET.requests);
+    expect(bytes, `${bytes} bytes`).toBeLessThan(BUDGET.bytes);
   });
 
   it('hashes the names of files cached for a year', () => {

@@ -18,11 +18,19 @@ const SECONDS = 4;
 
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
 const list = (name: string) => [...HLS, `${name}.m3u8`];
+const fmp4 = (name: string) => [
+  ...HLS,
+  '-hls_segment_type',
+  'fmp4',
+  '-hls_fmp4_init_filename',
+  `${name}.init.mp4`,
+  `${name}.m3u8`,
+];
 const H264 = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20'];
 const picture = ['-map', '0:v', ...H264];
 const sound = (index: number) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '64k', '-af', `volume=${-12 * index}dB`];
 
-/** `high` and `low` without audio, `muxed` with audio, and each audio track separately. */
+/** `high` and `low` without audio, `muxed` with audio, as MPEG-TS and fragmented MP4, and each audio track separately. */
 const FFMPEG_ARGS = [
   ...['-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${SECONDS}`],
   ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
@@ -35,7 +43,14 @@ const FFMPEG_ARGS = [
   ...picture,
   ...sound(0),
   ...list('muxed'),
+  ...picture,
+  ...fmp4('high-mp4'),
+  ...picture,
+  ...sound(0),
+  ...fmp4('muxed-mp4'),
   ...(['en', 'fr', 'ad'] as const).flatMap((name, index) => [...sound(index), ...list(name)]),
+  ...sound(0),
+  ...fmp4('en-mp4'),
 ];
 /** FFmpeg's own multivariant playlist: it lists only variants whose bitrates are set. */
 const MASTER_ARGS = (type: string) => [
@@ -119,6 +134,21 @@ const MASTERS: Readonly<Record<string, readonly [text: string, best: 'Combined' 
   ],
   'without CODECS, muxed beside demuxed': [
     master([{ uri: 'muxed', group: false }, { uri: 'high' }], [ENGLISH]),
+    'Media',
+    'en',
+  ],
+  'in fragmented MP4, sound apart': [
+    master([{ uri: 'high-mp4', codecs: H264_AAC }], [{ ...ENGLISH, uri: 'en-mp4' }]),
+    'Combined',
+    'en',
+  ],
+  'in fragmented MP4 without CODECS, sound apart': [
+    master([{ uri: 'high-mp4' }], [{ ...ENGLISH, uri: 'en-mp4' }]),
+    'Combined',
+    'en',
+  ],
+  'in fragmented MP4 without CODECS, sound in the segments': [
+    master([{ uri: 'muxed-mp4' }], [IN_SEGMENTS]),
     'Media',
     'en',
   ],

@@ -10,10 +10,14 @@ import type { Playback } from '../../core/api/schemas.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
+import type { Media } from '../../lambdas/api/mcp/fetch-media.ts';
 import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
+import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
+import { connectMcp, MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
+import { runProgram } from '../support/media-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
@@ -168,6 +172,27 @@ describe('a link of a private instance', () => {
     expect((await get(`/api/Stream/Media/${key}?start=1&end=2`)).status).toBe(200);
   });
 
+  itWith('curl')('is downloaded by curl, which has no key', async () => {
+    const file = join(folder, 'curl.mp4');
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    expect((await runProgram('curl', ['--silent', '--fail', '--output', file, url])).code).toBe(0);
+    expect((await readFile(file)).equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
+  });
+
+  itWith('aria2c')('is downloaded by aria2c in parts', async () => {
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    const args = ['-q', '-x', '4', '-s', '4', '-k', '1M', '-d', folder, '-o', 'aria2c.mp4', url];
+    expect((await runProgram('aria2c', args)).code).toBe(0);
+    const file = await readFile(join(folder, 'aria2c.mp4'));
+    expect(file.equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
+  });
+
+  itWith('mpv')('plays in mpv', async () => {
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    const args = ['--no-config', '--vo=null', '--ao=null', '--frames=5', '--term-status-msg=', url];
+    expect(await runProgram('mpv', args)).toMatchObject({ code: 0, output: expect.stringContaining('h264') });
+  });
+
   it('is what Get redirects to', async () => {
     const response = await get(`/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}`, bearer);
     expect(response.status).toBe(302);
@@ -193,6 +218,16 @@ describe('a link of a private instance', () => {
     expect(pathname).toBe('/api/Get');
     expect((await get(pathname + search)).status).toBe(302);
     expect((await get(`${pathname}${search.replace('clip', 'tone')}`)).status).toBe(403);
+  });
+
+  it('is in the addresses for download managers', async () => {
+    const link = encodeURIComponent(origin.url('/files/clip.mp4'));
+    const text = await (await get(`/api/Feed?url=${link}&format=metalink`, bearer)).text();
+    const address = /<url>([^<]+)</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { pathname, search } = new URL(address, service.baseUrl);
+    const { status, headers } = await get(pathname + search);
+    expect(status).toBe(302);
+    expect((await get(headers.get('location') ?? '', { range: 'bytes=0-1' })).status).toBe(206);
   });
 
   it('works beside a key, whatever its signature', async () => {
@@ -294,4 +329,25 @@ it('refuses to start with a short key, and prints no part of it', async () => {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const [code] = await once(child, 'close');
   expect([code, output.trim()]).toEqual([1, 'ACCESS_KEYS: key 1 has 9 characters; it must have at least 16']);
+});
+
+describe('POST /mcp of a private instance', () => {
+  const list = (headers = {}) =>
+    get('/mcp', { ...MESSAGE_HEADERS, ...headers }, { method: 'POST', body: messageOf('tools/list') });
+
+  it('needs a key', async () => {
+    const refused = await list();
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Reelay"']);
+    expect((await list(bearer)).status).toBe(200);
+    expect((await list({ 'x-api-key': OTHER })).status).toBe(200);
+  });
+
+  it('returns addresses that need none', async () => {
+    const { call } = await connectMcp(service.baseUrl, { headers: bearer });
+    const { data } = await call('fetch_media', { url: origin.url('/files/clip.mp4') });
+    const { downloadUrl } = (data as Media).items[0]?.video[0] ?? expect.fail('No video');
+    const response = await fetch(downloadUrl);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    await response.body?.cancel();
+  });
 });

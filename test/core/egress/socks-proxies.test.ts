@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../core/errors/errors.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { openSocksTunnel } from '../../../packages/guarded-fetch/src/socks-tunnel.ts';
 import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import {
@@ -30,6 +30,15 @@ describe('a request through a SOCKS proxy', () => {
     expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('origin.test');
     expect(await text((await egress.request('https://origin.test/', { identity })).body)).toBe('secure');
     expect(proxy.seen).toEqual(['origin.test:80', 'origin.test:443']);
+  });
+
+  it('checks every hop before the proxy is contacted', async () => {
+    const proxy = await serveSocks({});
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
+    const identity = egress.nextIdentity();
+    for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/'])
+      await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
+    expect(proxy.taken()).toBe(0);
   });
 
   it('sends the address of a destination without a name', async () => {
@@ -100,5 +109,16 @@ describe('a proxy session through a SOCKS proxy', () => {
     expect(session.bytesReceived()).toBeGreaterThan(50);
     session.close();
     await Promise.all([proxy.idle(), origin.idle()]);
+  });
+
+  it.each(REQUEST_METHODS)('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
+    const proxy = await serveSocks({});
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
+    for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
+      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+      expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
+      expect(session.refused()).toBe(true);
+    }
+    expect(proxy.taken()).toBe(0);
   });
 });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HlsPlaylist, PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
+import {
+  type HlsPlaylist,
+  PlaylistError,
+  readHlsPlaylist,
+  scanHlsPlaylist,
+  unpackHlsPlaylist,
+} from '../../../core/media/hls/index.ts';
 import { hasDiscontinuity, type RelativeSection } from '../../../core/media/timeline/index.ts';
 
 const url = 'https://cdn.example/a/index.m3u8';
@@ -83,6 +89,12 @@ describe('readHlsPlaylist on arbitrary playlists', () => {
       { numRuns: 300 },
     ));
 
+  it('throws nothing but PlaylistError for arbitrary text', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => void parse(text)),
+      { numRuns: 300 },
+    ));
+
   it('ignores tags that the service does not use', () =>
     fc.assert(
       fc.property(fc.string({ maxLength: 100 }), (noise) => {
@@ -93,6 +105,18 @@ describe('readHlsPlaylist on arbitrary playlists', () => {
           'https://cdn.example/a/a',
         ]);
       }),
+    ));
+});
+
+describe('scanHlsPlaylist on arbitrary playlists', () => {
+  it('throws nothing but PlaylistError, and copies nothing longer than a URI', () =>
+    fc.assert(
+      fc.property(playlists, (text) => {
+        const facts = attempt(() => scanHlsPlaylist(text));
+        for (const uri of [facts?.segment, facts?.initialization, facts?.key])
+          expect((uri ?? '').length).toBeLessThanOrEqual(8192);
+      }),
+      { numRuns: 300 },
     ));
 });
 
@@ -111,6 +135,9 @@ describe('hostile playlists', () => {
     const found = parse(repeated(line, 200_000));
     expect(found?.kind === 'media' && [...found.segments].length).toBe(1);
   });
+
+  it('rejects too many lines', () =>
+    expect(() => readHlsPlaylist(`#EXTM3U\n${'#EXT\n'.repeat(1_000_001)}`, 50)).toThrow(PlaylistError));
 
   it('does not substitute variables in the values of variables', () => {
     const definitions = Array.from(

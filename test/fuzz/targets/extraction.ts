@@ -9,7 +9,7 @@ import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { hasTimedOut, readFailure } from '../../../core/tools/worker/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const NOW = 1_790_000_000;
 
@@ -34,6 +34,8 @@ export const extraction: FuzzTargets = {
     },
     errors: [InvalidExtraction],
     seeds: [seeds.INFO],
+    maxBytes: 16 * MB,
+    maxInlineBytes: MB / 4,
     maxSteps: { fixed: 200_000, perByte: 2000 },
   },
   'failure-report': {
@@ -47,6 +49,8 @@ export const extraction: FuzzTargets = {
       'ERROR: Tunnel connection failed: 403 Forbidden\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nA.B: c\n',
       "ERROR: UnicodeError: label too long: 'idna' codec\n",
     ],
+    maxBytes: 16 * MB,
+    maxInlineBytes: 16 * MB,
     maxSteps: { fixed: 50_000, perByte: 200 },
   },
   'cookies-of-yt-dlp': {

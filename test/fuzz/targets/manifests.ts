@@ -2,7 +2,7 @@ import { dashTimeline, scanDashManifest } from '../../../core/media/dash/index.t
 import { PlaylistError, readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
 import { hasDiscontinuity, longestGapSeconds } from '../../../core/media/timeline/index.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const URL_BASE = 'https://cdn.example/a/index.m3u8';
 const MAX_SEGMENTS = 100_000;
@@ -24,6 +24,7 @@ export const manifests: FuzzTargets = {
     },
     errors: [PlaylistError],
     seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxBytes: 8 * MB,
     // Variables may expand a playlist to 8 MiB.
     maxSteps: { fixed: 30_000_000, perByte: 200 },
   },
@@ -31,6 +32,7 @@ export const manifests: FuzzTargets = {
     run: (input) => void scanHlsPlaylist(input.toString()),
     errors: [PlaylistError],
     seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxBytes: 8 * MB,
     maxSteps: { fixed: 30_000_000, perByte: 200 },
   },
   'dash-manifest': {
@@ -39,6 +41,8 @@ export const manifests: FuzzTargets = {
       check(durationSeconds > 0 && durationSeconds < 1e7, 'Implausible duration');
     },
     seeds: [seeds.DASH],
+    maxBytes: MB / 4,
+    maxInlineBytes: MB / 4,
     maxSteps: LINEAR,
   },
   'dash-timeline': {
@@ -55,6 +59,8 @@ export const manifests: FuzzTargets = {
       );
     },
     seeds: ['init\na?x=1\nhttps://b.example/#c'],
+    maxBytes: 8 * MB,
+    maxInlineBytes: 8 * MB,
     maxSteps: LINEAR,
   },
 };

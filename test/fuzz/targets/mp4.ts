@@ -27,7 +27,7 @@ import {
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
 import * as seeds from '../seeds.ts';
-import { check, type FuzzTargets, LINEAR } from './target.ts';
+import { check, type FuzzTargets, LINEAR, MB } from './target.ts';
 
 /** Passes bytes through the filter that joins segments, in chunks of one size. */
 function filterSegments(input: Buffer, chunkBytes: number): Buffer {
@@ -54,6 +54,7 @@ export const mp4: FuzzTargets = {
   'init-segment': {
     run: (input) => void parseInitTracks(input),
     seeds: [seeds.movie('vide'), seeds.fragmentedMovie('soun')],
+    maxBytes: 32 * MB,
     maxSteps: LINEAR,
   },
   'segment-index': {
@@ -75,12 +76,14 @@ export const mp4: FuzzTargets = {
     // Callers treat a fragment that cannot be read as damaged.
     errors: [RangeError],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
     maxSteps: LINEAR,
   },
   'fragment-span': {
     run: (input) => void measureFragment({ bytes: input, offset: 0 }, 1, Buffer.alloc(16)),
     errors: [UnsupportedMp4],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
     maxSteps: LINEAR,
   },
   'segment-filter': {
@@ -101,6 +104,8 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.movie('vide')],
+    maxBytes: 32 * MB,
+    maxInlineBytes: 0,
     // Two million samples are checked at most, each of a size in its file.
     maxSteps: { fixed: 200_000_000, perByte: 1000 },
   },
@@ -118,6 +123,8 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.movie('vide'), seeds.movie('soun')],
+    maxBytes: 32 * MB,
+    maxInlineBytes: 0,
     // A million samples of one byte, read three times.
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
@@ -131,6 +138,8 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4, Error],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
+    maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
   'segment-place': {
@@ -145,6 +154,8 @@ export const mp4: FuzzTargets = {
     },
     errors: [UnsupportedMp4],
     seeds: [seeds.FRAGMENT],
+    maxBytes: 4 * MB,
+    maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
   'duration-patch': {
@@ -158,6 +169,7 @@ export const mp4: FuzzTargets = {
   'sample-entries': {
     run: (input) => void hasEncryptedSampleEntry(input),
     seeds: [seeds.movie('vide')],
+    maxBytes: 6 * MB,
     maxSteps: LINEAR,
   },
 };

@@ -7,6 +7,10 @@ export interface FuzzTarget {
     ...args: never[]
   ) => Error)[];
   readonly seeds: readonly (string | Buffer)[];
+  /** What its reader accepts; longer inputs never reach the parser. @default 64 KB */
+  readonly maxBytes?: number;
+  /** What of it the service parses in its own process. @default 64 KB */
+  readonly maxInlineBytes?: number;
   /** Steps that any input may take, and further ones for each byte of it. */
   readonly maxSteps: { readonly fixed: number; readonly perByte: number };
 }
@@ -22,3 +26,5 @@ export function check(condition: boolean, message: string): asserts condition {
 
 /** The input as a header of HTTP: one character for each byte. */
 export const header = (input: Buffer): string => input.toString('latin1');
+
+export const MB = 2 ** 20;

@@ -26,6 +26,7 @@ export const textTracks: FuzzTargets = {
     },
     errors: [InvalidSubtitles],
     seeds: seeds.SUBTITLES,
+    maxBytes: 5_000_000,
     maxSteps: { fixed: 1_000_000, perByte: 3000 },
   },
   'text-samples': {

@@ -7,6 +7,8 @@ import {
   listPublished,
   type PruningOptions,
   planPruning,
+  replaceLayer,
+  selectRelease,
 } from '../../../lambdas/tools-update/plan.ts';
 import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/types.ts';
 
@@ -25,6 +27,19 @@ const pointerTo = (number: number, version: string, asset = ASSET): Pointer => (
   bytes: 1,
   layerVersionArn: arn(number),
   publishedAt: 1,
+});
+
+describe('replaceLayer', () => {
+  const [other, third] = [arn(7, 'insights'), arn(1, 'tools-of-another')];
+  it.each([
+    ['nothing', [], [arn(2)]],
+    ['only ours', [arn(1)], [arn(2)]],
+    ['others', [other, third], [other, third, arn(2)]],
+    ['ours among others', [other, arn(1), third], [other, arn(2), third]],
+    ['what is attached already', [other, arn(2)], [other, arn(2)]],
+  ])('with %s', (_, layers, expected) => {
+    expect(replaceLayer(layers, arn(2))).toEqual(expected);
+  });
 });
 
 describe('listPublished', () => {
@@ -54,6 +69,26 @@ describe('findInUse', () => {
     ['its layer version is deleted', pointerTo(2, '2026.11.20')],
     ['it is for another architecture', pointerTo(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip')],
   ])('returns undefined when %s', (_, pointer) => expect(findInUse(pointer, versions, ASSET)).toBeUndefined());
+});
+
+describe('selectRelease', () => {
+  const [early, late] = ['2026.11.01', '2026.11.20'];
+  const published = (...versions: string[]) =>
+    listPublished(
+      versions.map((version, index) => layer(index, version)),
+      ASSET,
+    );
+  it.each([
+    ['the newest, at the start', late, [], undefined, late],
+    ['the newest, when it is newer than the one in use', late, [early], early, late],
+    ['nothing, when the newest is in use', late, [late], late, undefined],
+    ['nothing, when the newest is older than the one in use', early, [late], late, undefined],
+    ['what an earlier run has published, when the newest is unknown', undefined, [late, early], early, late],
+    ['the newest, when an earlier run has published an older one', late, [early], undefined, late],
+    ['nothing, when nothing is known', undefined, [], undefined, undefined],
+  ])('returns %s', (_, newest, layers, inUse, expected) => {
+    expect(selectRelease(newest, published(...layers), inUse ? { version: inUse } : undefined)).toBe(expected);
+  });
 });
 
 describe('planPruning', () => {

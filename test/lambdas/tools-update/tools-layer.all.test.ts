@@ -34,6 +34,21 @@ const deploy = async (patience = 0) => {
 const versions = () => fixture.assemble().layers.versions();
 
 describe('createToolsLayer', () => {
+  it('provides the newest release in the first deployment and points the tasks to it', async () => {
+    await release('2026.11.20');
+    const arn = await deploy();
+    expect(arn).toBe((await versions())[0]?.arn);
+    expect(await fixture.pointer()).toMatchObject({ version: '2026.11.20', layerVersionArn: arn });
+    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: '2026.11.20' });
+    expect(fixture.steps).not.toContain('maintained');
+  });
+
+  it('is empty, with an alarm, when no release is available: maintenance', async () => {
+    expect(await deploy()).toBeUndefined();
+    expect(await fixture.state.getTools()).toBeUndefined();
+    expect(fixture.figures).toEqual(['failed']);
+  });
+
   it('is empty when the only release does not work', async () => {
     await release('2026.11.20', '2020.01.01');
     expect(await deploy()).toBeUndefined();
@@ -115,5 +130,17 @@ describe('createToolsLayer', () => {
     const archive = { ...parts.archive, pointer: () => Promise.reject(new Error('Access Denied')) };
     const layer = createToolsLayer({ ...parts, archive, layerName: 'x' });
     await expect(layer.provide({ signal })).rejects.toThrow('Access Denied');
+  });
+
+  it('deletes every version with the stack, idempotently', async () => {
+    await release('2026.11.01');
+    await deploy();
+    await release('2026.11.20');
+    await deploy();
+    expect(await versions()).toHaveLength(2);
+    const layer = createToolsLayer({ ...fixture.assemble(), layerName: 'x' });
+    await layer.remove();
+    expect(await versions()).toEqual([]);
+    await layer.remove();
   });
 });

@@ -182,6 +182,24 @@ describe('rollBack', () => {
 });
 
 describe('updateTools with a pinned release', () => {
+  it('downgrades resolver and tasks to it and ignores newer releases', async () => {
+    await release('2026.11.01');
+    await fixture.update();
+    await release('2026.11.20');
+    await fixture.update();
+    fixture.pin('2026.11.01');
+    await works('2026.11.01');
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+    await release('2026.11.21');
+    expect(await fixture.update()).toEqual({ outcome: 'current', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+
+    fixture.pin(undefined);
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.21' });
+    expect(await inPlace()).toBe('2026.11.21');
+  });
+
   it('fetches it when its archive is gone, without looking for the newest', async () => {
     await release('2026.11.20');
     await fixture.update();

@@ -100,12 +100,31 @@ describe('createFfmpegInputServer', () => {
     expect((await answer).body.equals(bytes)).toBe(true);
   });
 
+  it('aborts `failed` when the source cannot be opened', async () => {
+    const opening = Promise.withResolvers<Source>();
+    const input = loopback.serve(opening.promise);
+    const answer = sendRequest(input.url);
+    opening.reject(new Error('Gone'));
+    await expect(answer).rejects.toThrow();
+    expect(input.failure()).toEqual(new Error('Gone'));
+  });
+
   it('stops reading the source when the reader disconnects, without a failure', async () => {
     const source = fileSource(randomBytes(20_000_000));
     const input = loopback.serve(source);
     const answer = await openResponse(input.url);
     expect(source.reading.size).toBe(1);
     answer.destroy();
+    await until(() => source.reading.size === 0);
+    expect(input.failure()).toBeUndefined();
+  });
+
+  it('stops reading the source when the input is closed', async () => {
+    const source = fileSource(randomBytes(20_000_000));
+    const input = loopback.serve(source);
+    const answer = await openResponse(input.url);
+    answer.once('error', () => undefined);
+    input.close();
     await until(() => source.reading.size === 0);
     expect(input.failure()).toBeUndefined();
   });

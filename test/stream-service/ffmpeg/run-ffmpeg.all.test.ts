@@ -25,6 +25,10 @@ const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
 afterEach(() => expect(runningFfmpegs()).toBe(0));
 
 describe('runFfmpeg', () => {
+  it('streams the output of FFmpeg to its last byte', async () => {
+    expect((await buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10) }))).length).toBe(10 * 44_100 * 2);
+  });
+
   it.each([
     [9.5, true],
     [10.5, false],
@@ -89,6 +93,16 @@ describe('runFfmpeg', () => {
     await firstBytes(output);
     const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
     expect(await readFile(`/proc/${ffmpeg?.pid}/status`, 'utf8')).toMatch(/^NoNewPrivs:\t1$/m);
+    output.destroy();
+    await until(() => output.closed);
+  });
+
+  it('has a lower priority than this process', async () => {
+    changePriorities();
+    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
+    await firstBytes(output);
+    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+    expect(getPriority(ffmpeg?.pid)).toBe(Math.min(getPriority() + 10, 19));
     output.destroy();
     await until(() => output.closed);
   });
@@ -159,6 +173,15 @@ describe('runFfmpeg', () => {
     it('succeeds for the complete input', async () => {
       expect((await copy(join(await ensureMedia(), name))).length).toBeGreaterThan(10_000);
     });
+  });
+
+  it('kills the process when the stream is destroyed', async () => {
+    const output = runFfmpeg({ path: 'ffmpeg', args: endless });
+    await firstBytes(output);
+    expect(runningFfmpegs()).toBe(1);
+    output.destroy();
+    await until(() => output.closed);
+    expect(runningFfmpegs()).toBe(0);
   });
 
   it('kills the process when the signal aborts, and fails with its reason', async () => {

@@ -22,6 +22,14 @@ describe('entries that cannot be opened', () => {
     expect(index).toContain('MISSING: Unsupported Media Type. The entry is live and has no end.');
   });
 
+  it('fail the request when there is no other', async () => {
+    const { url } = await start([
+      { isUnsized: true, source: dead },
+      { isUnsized: true, source: dead },
+    ]);
+    expect((await sendRequest(url())).status).toBe(404);
+  });
+
   it('fail the request with the reason when all are live', async () => {
     const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
     const { status, body } = await sendRequest(url());

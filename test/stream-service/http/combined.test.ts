@@ -60,6 +60,18 @@ describe('Combined', () => {
     expect((await inspect(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
   });
 
+  it('answers HEAD without opening a source', async () => {
+    const never = () => Promise.reject(new Error('opened'));
+    const { status, headers, body } = await sendRequest(await start(never, never), { method: 'HEAD' });
+    expect(status).toBe(200);
+    expect(body.length).toBe(0);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'accept-ranges': 'none',
+      'estimated-content-length': '1200',
+    });
+  });
+
   it.each(['video', 'audio'])(
     'answers with the status of a %s that fails to open, and closes the other',
     async (dead) => {
@@ -81,6 +93,16 @@ describe('Combined', () => {
     const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
     const cut = fileSource(whole.subarray(0, whole.length * 0.6));
     expect((await sendRequest(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
+  });
+
+  it('never completes for a truncated file without an index', async () => {
+    const whole = await readFile(join(media, 'ladder/vp9-360.webm'));
+    const url = await start(fileSource(whole.subarray(0, whole.length * 0.6)), await load('ladder/opus-96.webm'));
+    const outcome = await sendRequest(url).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect(['broken', 502]).toContain(outcome);
   });
 
   it.each([

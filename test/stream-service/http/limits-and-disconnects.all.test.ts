@@ -57,6 +57,14 @@ const outcome = (answer: IncomingMessage) =>
   });
 
 describe('client limits and disconnects', () => {
+  it('stops reading the source when the client disconnects', async () => {
+    const { source, counts } = countedSource();
+    const answer = await openResponse(await start(source));
+    expect(counts.open).toBe(1);
+    answer.destroy();
+    await until(() => counts.open === 0 && counts.closed === 1);
+  });
+
   it('aborts opening the source when the client disconnects', async () => {
     const { source, counts } = countedSource();
     const opening = Promise.withResolvers<AbortSignal>();
@@ -74,6 +82,20 @@ describe('client limits and disconnects', () => {
     client.abort();
     expect(await asking).toBe('left');
     await until(() => signal.aborted && counts.closed === 1 && counts.open === 0);
+  });
+
+  it('reads a bounded part of the source for a client that does not read', async () => {
+    const { source, counts } = countedSource();
+    const answer = await openResponse(await start(source));
+    let before = -1;
+    await until(() => {
+      const still = counts.bytes === before;
+      before = counts.bytes;
+      return still;
+    });
+    // The buffers of both sockets and those of the service.
+    expect(counts.bytes).toBeLessThan(20_000_000);
+    answer.destroy();
   });
 
   it('ends a stream whose client accepts no byte, and no stream of a slow client', async () => {

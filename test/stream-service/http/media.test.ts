@@ -33,6 +33,12 @@ describe('a direct file', () => {
     url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
   });
 
+  it('is sent as an attachment with its name', async () => {
+    expect((await sendRequest(url)).headers['content-disposition']).toBe(
+      `attachment; filename="Someone - A clip.mp4"; filename*=UTF-8''Someone%20-%20A%20clip.mp4`,
+    );
+  });
+
   it.each(['GET', 'HEAD'])('has the name that the client chooses, outside of shared caches: %s', async (method) => {
     const { headers } = await sendRequest(`${url}?name=${encodeURIComponent('../A "b": 1080p.exe')}&name=other`, {
       method,
@@ -102,6 +108,14 @@ describe('a failing or incomplete source', () => {
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.body.toString())).toEqual({ type: `/problems/${name}`, title, status });
     expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it.each([
+    ['with a length', fileSource(bytes, { cutAt: 131_072 })],
+    ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
+  ])('breaks the connection when it fails midway, %s', async (_name, source) => {
+    const service = await startService(resourceOf([trackOf('file')]), { file: source });
+    await expect(sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
   });
 
   it('is opened with the range that the client requests', async () => {
@@ -184,6 +198,18 @@ describe('a conversion while FFmpeg is missing', () => {
 describe('HEAD with a source that can be inspected', () => {
   const start = (peekSource: OpenSource, limits = { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 }) =>
     startService(resourceOf([trackOf('file')]), { file: fileSource(bytes) }, { peekSource, limits });
+
+  it.each(['', '?format=mp3'])('answers the headers of GET %s', async (query) => {
+    const service = await start(async () => fileSource(bytes));
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}${query}`;
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    const head = Object.keys(headers).filter((name) => name !== 'date');
+    expect(headers['content-length']).toBe(query ? undefined : '300000');
+    if (!query) {
+      const get = await sendRequest(url);
+      expect(head.map((name) => [name, headers[name]])).toEqual(head.map((name) => [name, get.headers[name]]));
+    }
+  });
 
   it.each<[string, OpenSource, number]>([
     ['the source fails', () => Promise.reject(problems.notFound()), 1],

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { toStreamProblem } from '../../../core/api/problem.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
 import { createAdmission } from '../../../stream-service/sessions/stream-sessions.ts';
 
@@ -13,6 +14,20 @@ describe('createAdmission', () => {
     admission.acquireStream('b');
     expect(() => admission.acquireStream('c')).toThrow(CapacityExceeded);
     expect(admission.streams()).toBe(3);
+  });
+
+  it.each([
+    ['acquireStream', 0, 429],
+    ['acquireStream', 1, 503],
+    ['acquireFfmpeg', 1, 503],
+  ] as const)('%s at its limit (%d streams per client) is answered %d with Retry-After', (name, perClient, status) => {
+    const admission = createAdmission({ maxStreams: 1 - perClient, maxStreamsPerClient: perClient, maxFfmpeg: 0 });
+    const refusal = vi.fn(() => admission[name]('a'));
+    expect(refusal).toThrow();
+    expect(toStreamProblem(refusal.mock.results[0]?.value)).toMatchObject({
+      details: { status },
+      headers: { 'retry-after': '10' },
+    });
   });
 
   it('releases a slot once, however often release is called', () => {
@@ -47,4 +62,19 @@ describe('createAdmission', () => {
     admission.acquireFfmpeg('b');
     expect(() => admission.acquireFfmpeg('b')).toThrow(CapacityExceeded);
   });
+
+  it('drain refuses new streams and settles with the last one', async () => {
+    const admission = create();
+    const release = admission.acquireStream('a');
+    let drained = false;
+    const draining = admission.drain().then(() => {
+      drained = true;
+    });
+    expect(() => admission.acquireStream('b')).toThrow(CapacityExceeded);
+    expect(drained).toBe(false);
+    release();
+    await draining;
+  });
+
+  it('drain settles at once without streams', () => create().drain());
 });

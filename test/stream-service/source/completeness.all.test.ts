@@ -1,9 +1,11 @@
+import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { box, fullBox, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import {
   type CompletenessCheck,
+  createLengthCheck,
   createMediaCheck,
   createPlaylistCheck,
   type MediaCheckOptions,
@@ -144,6 +146,21 @@ describe('createMediaCheck', () => {
     expect(missingOf(frames, { seconds: 4 })).toMatch(/^[12]\.\d s of 4\.0 s$/);
   });
 
+  it('checks the plaintext of AES-128 segments', async () => {
+    const key = bytesOf(16, 3);
+    const iv = bytesOf(16, 4);
+    const plain = await make('c.ts', ...SOUND, ...AAC);
+    const encrypt = (bytes: Buffer) => {
+      const cipher = createCipheriv('aes-128-cbc', key, iv);
+      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+    };
+    const bytes = encrypt(plain);
+    const options = { seconds: 4, cipher: { key, iv } };
+    expect(missingOf(bytes, options)).toBeUndefined();
+    for (const at of cuts(bytes)) expect(missingOf(cut(bytes, at), options), `at ${at}`).toMatch(/./);
+    expect(missingOf(encrypt(plain.subarray(0, -5)), options)).toBe('ends within a frame');
+  });
+
   it.each([
     ['noise', bytesOf(5000)],
     ['a text', Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello'.repeat(30))],
@@ -154,6 +171,16 @@ describe('createMediaCheck', () => {
     expect(missingOf(Buffer.from([1]))).toBe('ends within a frame');
     expect(missingOf(Buffer.alloc(0))).toBe('empty');
     expect(missingOf(Buffer.alloc(0), { cipher: { key: bytesOf(16), iv: bytesOf(16) } })).toBe('empty');
+  });
+});
+
+describe('createLengthCheck', () => {
+  it.each([
+    [15, '15 bytes of 16'],
+    [16, undefined],
+    [17, undefined],
+  ])('checks a key of %d bytes', (length, missing) => {
+    expect(heard(createLengthCheck(16), bytesOf(length), 4)).toBe(missing);
   });
 });
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
+import { problems, toStreamProblem } from '../../../core/api/problem.ts';
 import { NotDeliverable } from '../../../core/errors/errors.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { SourceLimits } from '../../../stream-service/source/limits.ts';
+import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
 import { bytesOf, limitsFor, resourceWith, sha256, trackAt, type Upstream } from './upstream.ts';
@@ -52,6 +53,11 @@ describe('file source, when the upstream', () => {
     expect(await statusOf(openWith({ refresh, limits: { stallTimeoutMs: 50 } }))).toBe(status);
   });
 
+  it('is empty, fails to open', async () => {
+    fault(undefined, { bytes: Buffer.alloc(0) });
+    expect(await statusOf(openWith())).toBe(502);
+  });
+
   it.each<[string, Fault]>([
     ['has another size', { name: 'wrong-total', from: 1 }],
     ['keeps dropping without a byte more', { name: 'status', status: 500, times: 0 }],
@@ -90,6 +96,11 @@ describe('file source, when the upstream', () => {
     it('fails the stream when the bytes differ', async () => {
       const [first, second] = serveFarm(bytesOf(bytes.length, 9));
       upstream.use((request, response) => (first?.seen.length === 0 ? first : second)?.(request, response));
+      expect(await readAll((await openWith()).read(0))).toBe('broken 502');
+    });
+
+    it('fails the stream when the size differs', async () => {
+      serveFarm(bytes.subarray(1));
       expect(await readAll((await openWith()).read(0))).toBe('broken 502');
     });
   });
@@ -200,12 +211,27 @@ describe('file source that is served from a moment on', () => {
     return { open, refresh, statuses };
   };
 
+  it('waits without a request, and without resolving again', async () => {
+    const { open, refresh, statuses } = openLater(200);
+    expect(await readAll((await open()).read(0))).toBe(whole);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(refresh).not.toHaveBeenCalled();
+  });
+
   it('requests the same URL again when the clock of the site is behind', async () => {
     const { open, refresh, statuses } = openLater(50, { lateMs: 150 });
     const source = await open({ initialBackoffMs: 100, maxBackoffMs: 1000 });
     expect(await readAll(source.read(0))).toBe(whole);
     expect(statuses.filter((status) => status === 403).length).toBeLessThanOrEqual(2);
     expect(refresh).not.toHaveBeenCalled();
+  });
+
+  it('fails with the seconds of a longer wait, without a request', async () => {
+    const { open, refresh, statuses } = openLater(25_000);
+    const { details, headers } = toStreamProblem(await open().catch((error) => error));
+    expect([details.type, details.status]).toEqual(['/problems/delayed', 503]);
+    expect(headers['retry-after']).toMatch(/^2[1-5]$/);
+    expect([statuses, refresh.mock.calls]).toEqual([[], []]);
   });
 
   it('stops to wait when the client leaves', async () => {
@@ -229,6 +255,14 @@ describe('file source that is served from a moment on', () => {
     expect(await statusOf(openWith({ refresh }, { availableAt: 1 }))).toBe(502);
     expect(resolvedAt).toEqual([3, 6]);
     expect(seen).toHaveLength(9);
+  });
+
+  it('is inspected without waiting', async () => {
+    const track = trackAt(`${upstream.origin}/file`, { availableAt: Date.now() / 1000 + 15 });
+    const { seen } = fault();
+    const { peekSource } = createSourceOpeners({ egress: upstream.egress, refresh: async (resource) => resource });
+    await expect(peekSource(resourceWith(track), track)).rejects.toMatchObject({ reason: 'delayed' });
+    expect(seen).toEqual([]);
   });
 });
 
@@ -299,6 +333,18 @@ describe('file source of a probed host', () => {
     expect(await readAll(source.read(0))).toBe(whole);
   });
 
+  it.each([
+    [403, 502],
+    [404, 404],
+    [416, 502],
+  ])('answers %d of the fresh URL too with %d', async (status, answered) => {
+    const handler = createFaultHandler({ bytes });
+    upstream.use((request, response) => (limited(request) ? refuse(response, status) : handler(request, response)));
+    const refresh = fresh();
+    expect(await statusOf(openWith({ ...probed, refresh }, sized))).toBe(answered);
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
   it('waits for an exact size before it probes', async () => {
     limit((response) => refuse(response, 403));
     const refresh = fresh();
@@ -325,6 +371,15 @@ describe('file source of a probed host', () => {
     const { seen } = fault();
     (await openWith(options, track, first)).close();
     expect(seen).toHaveLength(1);
+  });
+
+  it('sends one further request for each URL, of some bytes', async () => {
+    const { seen } = fault();
+    const track = trackAt(`${upstream.origin}/file`, sized);
+    const open = upstream.reader(probed);
+    for (let count = 0; count < 3; count++) (await open(resourceWith(track), track)).close();
+    expect(seen.filter(({ range }) => range === `bytes=${OFFSET}-${OFFSET + 1023}`)).toHaveLength(1);
+    expect(seen).toHaveLength(4);
   });
 
   it('accepts a source that ignores Range', async () => {

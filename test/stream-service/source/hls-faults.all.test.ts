@@ -1,4 +1,5 @@
 import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -201,11 +202,16 @@ describe('HLS source faults', () => {
     expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe('broken 502');
   });
 
-  it('closing an unread source aborts its requests', async () => {
+  it('destroying the stream aborts its requests', async () => {
     const slow = createFaultHandler({ bytes: init, fault: { name: 'throttle', bytesPerSecond: 100 } });
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts([slow]) });
+    const { stream } = (await site.open()).readFrom(0);
+    await once(stream, 'readable');
+    stream.destroy();
+    await expect.poll(() => slow.seen.map(({ state }) => state)).toEqual(['left']);
+
     (await site.open()).close();
-    await expect.poll(() => slow.seen[0]?.state).toBe('left');
+    await expect.poll(() => slow.seen[1]?.state).toBe('left');
   });
 });
 

@@ -60,6 +60,11 @@ const health = async (url: string) => {
   return [status, JSON.parse(body.toString())];
 };
 const whole = async ({ body }: OpenResponse) => Buffer.from(await body.arrayBuffer()).equals(fakes.source.content);
+const isBroken = ({ body }: OpenResponse) =>
+  body.arrayBuffer().then(
+    () => false,
+    () => true,
+  );
 
 describe('startTask without a tools pointer', () => {
   it('is healthy and streams what needs neither yt-dlp nor a resolve', async () => {
@@ -152,13 +157,49 @@ describe('startTask with a running stream', () => {
 
     await task?.close();
     expect(metrics).toEqual([expect.objectContaining({ Stage: 'test', Streams: 0, StreamsStarted: 1, ReResolves: 1 })]);
-    expect(metrics[0]?.BytesSent).toBeGreaterThan(fakes.source.content.length);
+    const { BytesSent = 0 } = metrics[0] ?? {};
+    expect(BytesSent).toBeGreaterThan(fakes.source.content.length);
+    expect(BytesSent).toBeLessThan(fakes.source.content.length + 1_000);
   });
 
-  it('calls onIdle after the time without one', async () => {
-    const idle = Promise.withResolvers<void>();
-    await start({ idleMinutes: 0.001 }, { onIdle: idle.resolve });
-    await idle.promise;
+  it('is not idle; a request answered 404 does not count as a stream', async () => {
+    const idle = Promise.withResolvers<'idle'>();
+    const idleMinutes = 0.02;
+    const { url } = await start({ idleMinutes }, { onIdle: () => idle.resolve('idle') });
+    const answer = await openResponse(url + fakes.path);
+    const awakeUntil = Date.now() + idleMinutes * 60_000 * 2;
+    while (Date.now() < awakeUntil) expect((await sendRequest(url + UNKNOWN)).status).toBe(404);
+    expect(await Promise.race([idle.promise, 'awake'])).toBe('awake');
+    fakes.source.release();
+    expect(await whole(answer)).toBe(true);
+    for (let state: string = 'awake'; state !== 'idle'; state = await Promise.race([idle.promise, 'awake'])) {
+      expect((await sendRequest(url + UNKNOWN)).status).toBe(404);
+      expect((await sendRequest(url + fakes.path, { method: 'HEAD' })).status).toBe(200);
+    }
+    // It is of no service, and ECS refuses to protect it.
+    expect(fakes.agent.states).toEqual([]);
+  });
+});
+
+describe('Task.close', () => {
+  it('lets a running stream finish and reports draining', async () => {
+    const { url } = await start();
+    const answer = await openResponse(url + fakes.path);
+    const closed = task?.close();
+    expect(await health(url)).toEqual([503, { status: 'draining' }]);
+    expect((await sendRequest(url + fakes.path)).status).toBe(503);
+    fakes.source.release();
+    expect(await whole(answer)).toBe(true);
+    await closed;
+    await expect(sendRequest(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it('breaks the connection of a stream that exceeds the drain time', async () => {
+    const { url } = await start({}, { drainSeconds: 0 });
+    const answer = await openResponse(url + fakes.path);
+    const broken = isBroken(answer);
+    await task?.close();
+    expect(await broken).toBe(true);
   });
 });
 
@@ -183,5 +224,10 @@ describe('origin secret', () => {
     expect(preflight.status).toBe(status === 404 ? 404 : 204);
     expect(await health(url)).toEqual([200, { status: 'ok' }]);
     expect((await sendRequest(`${url}/healthz?x`, { headers })).status).toBe(status === 404 ? 404 : 200);
+  });
+
+  it('is not required when none is set', async () => {
+    const { url } = await start();
+    expect((await sendRequest(url + fakes.path, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
   });
 });

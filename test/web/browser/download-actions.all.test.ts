@@ -69,6 +69,20 @@ describe('a rendition', () => {
     await button(page, /^In your browser/).waitFor();
   });
 
+  it.each([
+    ['a combined stream', '/site/open/muxed', /^720p/, '.mp4', 'ftyp'],
+    ['converted', '/site/music/converted', /^192 kbps.*MP3/, '.mp3', 'ID3'],
+  ])('%s downloads completely', async (_, path, name, extension, magic) => {
+    const { page } = await see(path);
+    await selectFormat(page, name);
+    const download = await downloadFrom(button(page, /^Download \d/));
+    expect(download.suggestedFilename().endsWith(extension)).toBe(true);
+    const bytes = await bytesOf(download);
+    expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
+    expect(bytes.length).toBeGreaterThan(50_000);
+    await button(page, /^In your browser/).waitFor();
+  });
+
   it('MP3 downloads with tags, in the bit rate that was selected last', async () => {
     const { page } = await see('/site/music/rates');
     await selectFormat(page, /^320 kbps/);

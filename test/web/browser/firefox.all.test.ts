@@ -34,6 +34,34 @@ describe('the page in Firefox', () => {
     });
     await eventually(async () => (await media()).currentTime).toBeGreaterThan(240);
     expect(await media()).toMatchObject({ paused: false, error: null });
+    await page.keyboard.press('k');
+    const place = (await media()).currentTime;
+    for (const [key, seconds] of [
+      ['j', -10],
+      ['l', 0],
+      ['ArrowLeft', -5],
+      ['ArrowRight', 0],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(Math.abs((await media()).currentTime - place - seconds), key).toBeLessThan(0.5);
+    }
+    await page.keyboard.press('m');
+    expect(await page.$eval('video', ({ muted, paused }) => [muted, paused])).toEqual([true, true]);
+    await page.keyboard.press(' ');
+    await eventually(async () => (await media()).paused).toBe(false);
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement?.tagName)).toBe('VIDEO');
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement === null)).toBe(true);
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open] kbd');
+    await page.keyboard.press('Escape');
+    await eventually(() => page.$$eval('dialog', ({ length }) => length)).toBe(0);
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    await page.keyboard.type('?');
+    expect(await page.$$eval('dialog', ({ length }) => length)).toBe(0);
+    expect(await page.$$eval('video', ({ length }) => length)).toBe(1);
   });
 
   it('continues to play in a corner while another link is opened', async () => {

@@ -88,6 +88,16 @@ describe('while the stream host starts', () => {
   });
 });
 
+describe('when a site serves something only later', () => {
+  it('counts down to the start', async () => {
+    proxy.refuse('/api/Fetch/', { status: 503, type: '/problems/delayed', title: 'Not served yet', retryAfter: 5 });
+    const { page } = await see('/site/combined/advertised');
+    await page.getByText(/^The site lets this video start in \d s$/).waitFor();
+    proxy.refuse('/api/Fetch/');
+    await page.getByRole('article').waitFor();
+  });
+});
+
 describe('when the instance responds with Retry-After', () => {
   it('counts down and retries', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
@@ -110,5 +120,13 @@ describe('when the instance responds with Retry-After', () => {
     await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
     await page.getByText('Try again in 1 hr.', { exact: true }).waitFor();
     await page.getByRole('status').getByText('Try again in 1 hr').waitFor();
+  });
+
+  it('counts down in the download', async () => {
+    const { page } = await see('/site/combined/download-pause');
+    proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
+    await page.getByRole('button', { name: /^Download 720p/ }).click();
+    await page.getByText('Too many requests').waitFor();
+    await page.getByText(/^Retrying in \d+ s$/).waitFor();
   });
 });

@@ -41,7 +41,7 @@ const item = fc.record({
 });
 
 /** An item as resolved, and as GetResource offers it; undefined when no format can be streamed: it answers 404 or 415. */
-const resolved = (info: Readonly<Record<string, unknown>>) => {
+export const resolved = (info: Readonly<Record<string, unknown>>) => {
   const origin = { url: 'https://media.example/', extractor: 'Site', entryId: '1' };
   const candidates = tracksOf(info, 0);
   try {

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InvalidParameter } from '../../../../../core/errors/errors.ts';
+import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import { mp3Encoding } from '../../../../../stream-service/outputs/encode/mp3.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { inspect } from '../../../../support/media-tools.ts';
 import { decode, RATE } from './coded-sound.ts';
@@ -79,4 +81,15 @@ describe('a clip of an MP3 conversion', () => {
   ])('is rejected when it %s', async (_name, start, from) => {
     await expect(open(start, undefined, from)).rejects.toThrow(InvalidParameter);
   });
+});
+
+describe('clipFrames', () => {
+  it.each([
+    [0.024, 0.048, { firstFrame: 1, frames: 2 }],
+    [0.0239, 0.0241, { firstFrame: 0, frames: 2 }],
+    [0.12, 1.2, { firstFrame: 5, frames: 46 }],
+    [2.4, 9, undefined],
+  ])('from %d to %d of 100 frames', (startSeconds, endSeconds, frames) =>
+    expect(clipFrames({ startSeconds, endSeconds }, { frames: 100, encoding: mp3Encoding() })).toEqual(frames),
+  );
 });

@@ -1,15 +1,60 @@
 import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import type { Rendition } from '../../../../../core/state/resource.ts';
-import { type Layout, nextFrameRange } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import {
+  type Layout,
+  layoutBytes,
+  nextFrameRange,
+  tagSlice,
+} from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { mp3Encoding, promisedFrames, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
 import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './fixture.ts';
 
+const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
 const layout: Layout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
 const size = 100 + 15_000 * 576;
 
+describe('layoutBytes', () => {
+  it('adds up tag and frames', () => expect(layoutBytes(layout)).toBe(size));
+});
+
+describe('tagSlice', () => {
+  it.each([
+    ['all of it', 0, size - 1, [0, 100]],
+    ['its first byte', 0, 0, [0, 1]],
+    ['its last byte and more', 99, 2000, [99, 100]],
+    ['nothing of it', 100, 2000, [100, 100]],
+  ])('returns %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
+});
+
 describe('nextFrameRange', () => {
+  it.each([
+    ['only the tag', 0, 99, 500, undefined],
+    ['an empty rest', 576, 575, 500, undefined],
+    ['the first byte of audio', 100, 100, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
+    ['one whole frame', 100, 675, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
+    ['the boundary of two frames', 675, 676, 500, { segment: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
+    ['a limited number of frames', 0, size - 1, 500, { segment: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
+    [
+      'the last frame of a segment',
+      100 + SEGMENT_BYTES - 1,
+      size - 1,
+      500,
+      { segment: 0, firstFrame: SEGMENT_FRAMES - 1, endFrame: SEGMENT_FRAMES, slice: [575, 576] },
+    ],
+    [
+      'the start of a segment',
+      100 + SEGMENT_BYTES,
+      size - 1,
+      500,
+      { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
+    ],
+    ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
+  ])('selects %s', (_, first, last, frames, piece) =>
+    expect(nextFrameRange(layout, first, last, frames)).toEqual(piece),
+  );
+
   it('covers any byte range exactly, whatever the number of frames per step', () => {
     const random = randomFrom(3);
     const upTo = (end: number) => Math.floor(random() * end);

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,17 @@ import { newestFfmpeg } from '../../../../support/installed-tools.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
 import { encodedSounds } from './encoded-sound.ts';
-import { fastLame, fileSource, problemOf, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
+import {
+  fastLame,
+  fileSource,
+  problemOf,
+  readRange,
+  resourceOf,
+  segmentedSource,
+  shortSegments,
+  startMp3,
+  track,
+} from './fixture.ts';
 
 /** With the boundaries of segments at 24 s and 48 s. */
 const SECONDS = 52;
@@ -166,6 +176,24 @@ describe('encode', () => {
   });
 
   describe('of a failing source', () => {
+    it('fails without sending silence', async () => {
+      const received: Buffer[] = [];
+      const stream = (await open(fileSource(webm, { cutAt: 600_000 }))).read(0);
+      stream.on('data', (chunk) => received.push(chunk));
+      const error = await new Promise((resolve) => stream.once('error', resolve));
+      expect(error).toMatchObject({ message: 'The source failed' });
+      const part = Buffer.concat(received);
+      expect(part.length).toBeLessThan(whole.length);
+      expect(part.equals(whole.subarray(0, part.length))).toBe(true);
+      await allEnded();
+    });
+
+    it('fails before the first byte when nothing can be read', async () => {
+      const dead = await open(fileSource(webm, { cutAt: 0 }), { ...resource, id: 'dead' });
+      await expect(problemOf(readRange(dead, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+
     it.each([
       ['is no media', Buffer.from('<html>Not found</html>'.repeat(100))],
       ['is empty', Buffer.alloc(0)],
@@ -179,6 +207,28 @@ describe('encode', () => {
       await ffmpeg('-f', 'lavfi', '-i', 'color=s=64x64:d=1', file);
       const silent = await open(fileSource(await readFile(file)), { ...resource, id: 'silent' });
       await expect(problemOf(readRange(silent, 0))).resolves.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('fails at a segment that cannot be read', async () => {
+      const playlist = join(folder, 'hls', 'list.m3u8');
+      await mkdir(join(playlist, '..'));
+      await ffmpeg(
+        '-i',
+        join(encodes, 'a.m4a'),
+        '-c',
+        'copy',
+        '-f',
+        'hls',
+        '-hls_list_size',
+        '0',
+        '-hls_time',
+        '6',
+        playlist,
+      );
+      const source = await segmentedSource(playlist, { deadFrom: 3 });
+      const representation = await mp3.open({ ...resource, id: 'hls' }, track, source);
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
     });
   });
 
@@ -237,6 +287,12 @@ describe('encode', () => {
       expect(body.subarray(0, 3).toString()).toBe('ID3');
       const audible = original.subarray(0, SHORT_SECONDS * RATE);
       expect(listen(audible, await decode(body), 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
+    });
+
+    it('fails when the source fails', async () => {
+      const representation = await open(fileSource(webm, { cutAt: 300_000 }), resourceOf({}));
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
+      await allEnded();
     });
 
     it('ends its encoder when the client disconnects', async () => {
