@@ -127,23 +127,23 @@ async function inspectSegment(
   { fetch, limits, client, signal }: ProbeOptions,
 ): Promise<Inspected> {
   const host = URL.parse(segment.content.url)?.host ?? '';
-  const release = await limits.acquire(host, signal);
   const options: FetchOptions = { signal, onOverload: () => limits.onOverload(host) };
-  try {
-    const init = encoding ? undefined : await fetch.init(segment, options);
-    for (let wanted = HEAD_BYTES; wanted <= MAX_HEAD_BYTES; ) {
-      const { bytes, isWhole, size } = await fetch.head(segment, wanted, options);
-      if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
-      const format = known ?? recognizeFormat(bytes);
-      if (!format) throw new UnsupportedMp4('Segments of another format');
-      const head = { bytes, isWhole, size, init, encoding };
-      const facts = await parse(INSPECT_SEGMENT, { format, head }, { client, signal });
-      if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts };
-      if (isWhole) throw new UnsupportedMp4('A segment without media');
-      wanted = Math.max(facts.neededBytes, wanted + 1);
-    }
-    throw new UnsupportedMp4('A segment whose media begins too late');
-  } finally {
-    release();
+  /** Parsing what has been read needs no turn. */
+  const inTurn = async <T>(read: () => Promise<T>): Promise<T> => {
+    const release = await limits.acquire(host, signal);
+    return read().finally(release);
+  };
+  const init = encoding ? undefined : await inTurn(() => fetch.init(segment, options));
+  for (let wanted = HEAD_BYTES; wanted <= MAX_HEAD_BYTES; ) {
+    const { bytes, isWhole, size } = await inTurn(() => fetch.head(segment, wanted, options));
+    if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
+    const format = known ?? recognizeFormat(bytes);
+    if (!format) throw new UnsupportedMp4('Segments of another format');
+    const head = { bytes, isWhole, size, init, encoding };
+    const facts = await parse(INSPECT_SEGMENT, { format, head }, { client, signal });
+    if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts };
+    if (isWhole) throw new UnsupportedMp4('A segment without media');
+    wanted = Math.max(facts.neededBytes, wanted + 1);
   }
+  throw new UnsupportedMp4('A segment whose media begins too late');
 }
