@@ -34,6 +34,20 @@ describe('createRangeSupport', () => {
     expect(methods).toHaveLength(1);
   });
 
+  it('asks again for a stream without ranges, which may have them later', async () => {
+    const { url, methods } = await stream([200, { 'accept-ranges': 'none' }], [200, { 'accept-ranges': 'bytes' }]);
+    const book = createRangeSupport(undefined, [1]);
+    const changes: (boolean | undefined)[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    book.known.subscribe(() => {
+      changes.push(book.known.get().get(url));
+      if (changes.length === 2) resolve();
+    });
+    await book.check(url);
+    await promise;
+    expect([changes, methods.length]).toEqual([[false, true], 2]);
+  });
+
   it('retries after a failure', async () => {
     const { url } = await stream([503, { 'accept-ranges': 'none' }], [200, { 'accept-ranges': 'bytes' }]);
     const book = createRangeSupport();

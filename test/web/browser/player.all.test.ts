@@ -88,6 +88,16 @@ describe('player', () => {
     expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
 
+  it('seeks in a list of segments', async () => {
+    const { page } = await play('/hls/fmp4/index.m3u8');
+    expect((await traits(page)).duration).toBeCloseTo(SECONDS.clip, 0);
+    expect(await seek(page, 4)).toBeCloseTo(4, 0);
+    await playsOnFrom(page, 4);
+    expect(await seek(page, 1)).toBeCloseTo(1, 0);
+    await playsOnFrom(page, 1);
+    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(true);
+  });
+
   it('seeks an MP3 conversion', async () => {
     const { page } = await play('/files/long.mp4', /^192 kbps.*MP3/);
     expect(await page.locator('audio').count()).toBe(1);

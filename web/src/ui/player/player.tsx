@@ -46,6 +46,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
+  const couldNotSeek = useRef<string>(undefined);
   const [isHelping, setHelping] = useState(false);
   const help = () => setHelping(true);
   const close = () => player.current.set(undefined);
@@ -102,6 +103,11 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     hasAsked.current = false;
     again();
   };
+  useEffect(() => {
+    if (choice.canSeek === false) couldNotSeek.current = url;
+    // The browser has the stream without ranges.
+    else if (choice.canSeek && couldNotSeek.current === url) again();
+  }, [choice.canSeek, url]);
   const speak = (version: Choice) => {
     setProblem(undefined);
     hasAsked.current = false;
