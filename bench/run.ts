@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: side by side with what a user would take instead, in one run on one machine. Needs nginx, FFmpeg and
- * curl. Arguments name cases: `npm run bench -- mux mp3`.
+ * `npm run dev -- bench`: side by side with what a user would take instead, in one run on one machine. Needs nginx, FFmpeg and
+ * curl. Arguments name cases: `npm run dev -- bench mux mp3`.
  */
 import { type Case, type StandaloneCase, startBench } from './bench.ts';
 import { archive } from './cases/archive.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- trace-files`: lists the source files that a resolve and a stream cross, by V8 coverage. A file counts when one of its
+ * `npm run dev -- trace-files`: lists the source files that a resolve and a stream cross, by V8 coverage. A file counts when one of its
  * functions runs between request and response, for each of several links: what other work runs meanwhile differs. Periodic work
  * does not run, since intervals are mocked. Module evaluation ends before, and entry files (`index.ts`) have no functions.
  * `--list` prints the files, `--json` their characters of code.

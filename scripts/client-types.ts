@@ -5,7 +5,7 @@ import { openApiDocument, TYPE_REFERENCES } from '../core/api/index.ts';
 /** Where they are. */
 export const CLIENT_TYPES = join(import.meta.dirname, '../clients/reelay-client/src/api-types.ts');
 
-const HEADER = '/** Generated from the description of the API by `npm run docs`. */\n\n';
+const HEADER = '/** Generated from the description of the API by `npm run dev -- docs`. */\n\n';
 
 /** The types of the client package: those of the OpenAPI description, and the names of problems. */
 export async function renderClientTypes(): Promise<string> {

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes what is generated from the code: references in `docs`, the types of the client and the table of regions. */
+/** `npm run dev -- docs`: writes what is generated from the code: references in `docs`, the types of the client and the table of regions. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderOperationTables, renderProblemReference } from '../core/api/index.ts';

@@ -28,7 +28,7 @@ const TABLES = {
 export function renderOperationTables(document: string): string {
   return Object.entries(TABLES).reduce((text, [name, { head, rows }]) => {
     const table = [head, head.map(() => '---'), ...rows()].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-    const [before, after] = [`<!-- ${name}: npm run docs -->`, `<!-- end of ${name} -->`];
+    const [before, after] = [`<!-- ${name}: npm run dev -- docs -->`, `<!-- end of ${name} -->`];
     const [start, end] = [text.indexOf(before), text.indexOf(after)];
     if (start < 0 || end < start) throw new Error(`docs/api.md lacks the markers of its table of ${name}.`);
     return `${text.slice(0, start)}${before}\n${table}\n${text.slice(end)}`;

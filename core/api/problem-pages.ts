@@ -41,7 +41,7 @@ const toHtml = (text: string): string => text.replace(/`([^`]+)`/g, '<code>$1</c
 
 const HEAD = `# Problems
 
-Generated from \`core/api/problem-types.ts\` by \`npm run docs\`.
+Generated from \`core/api/problem-types.ts\` by \`npm run dev -- docs\`.
 
 The body of every failed request is JSON in the shape of problem details (RFC 9457). Its \`type\` is a relative reference,
 \`/problems/NAME\`, that every instance serves as a page. A stream that fails while it is opened answers 502 where the table

@@ -3,7 +3,7 @@ import type { Setting } from './setting.ts';
 
 const HEAD = `# Settings
 
-Generated from \`core/config/{shared,one-machine,deployment}-settings.ts\` by \`npm run docs\`.
+Generated from \`core/config/{shared,one-machine,deployment}-settings.ts\` by \`npm run dev -- docs\`.
 
 On one machine a setting is an environment variable; in AWS it is CDK context (\`-c name=value\`, or \`context\` in
 \`cdk.json\`). A blank value counts as unset. An invalid value stops the start, or the deployment, with one line that names

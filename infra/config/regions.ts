@@ -8,7 +8,7 @@ export type DeploymentKind = 'hobby' | 'team' | 'public';
 /** By region and profile, the resource types of CloudFormation that the deployment has and the region lacks. */
 export type RegionTable = Readonly<Record<string, Readonly<Record<DeploymentKind, readonly string[]>>>>;
 
-/** Written by `npm run docs`. */
+/** Written by `npm run dev -- docs`. */
 const regions: RegionTable = JSON.parse(readFileSync(join(import.meta.dirname, 'regions.json'), 'utf8'));
 
 /** A budget only warns, and is of the whole account: a deployment without one is complete. */

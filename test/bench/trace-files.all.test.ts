@@ -15,5 +15,5 @@ it('a request crosses no more code than its ceiling', async () => {
   const found = JSON.parse(stdout) as Record<string, number>;
   expect(Object.keys(found)).toEqual(Object.keys(CEILINGS.codeOfRequest));
   for (const [operation, ceiling] of Object.entries(CEILINGS.codeOfRequest))
-    expect(found[operation], `code of ${operation}: npm run bench -- trace-files --list`).toBeLessThanOrEqual(ceiling);
+    expect(found[operation], `code of ${operation}: npm run dev -- trace-files --list`).toBeLessThanOrEqual(ceiling);
 });

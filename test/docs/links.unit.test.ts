@@ -82,7 +82,7 @@ describe('documents', () => {
   it('name only parts of npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const named = documents.flatMap((file) =>
-      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bnpm run (dev|build) -- (?!page\b)([a-z]\w*)/g)].map(
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bnpm run (dev|build) -- (?!page\b)([a-z][\w-]*)/g)].map(
         ([command, script = '', part]) => ({ command, exists: scripts[script].includes(` ${part}=`) }),
       ),
     );

@@ -44,7 +44,7 @@ describe.each(PROFILE_NAMES)('profile %s', (profile) => {
   });
 });
 
-it('has the table of regions and its documentation as the installed CDK knows them: npm run docs', () => {
+it('has the table of regions and its documentation as the installed CDK knows them: npm run dev -- docs', () => {
   const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
   const table = findMissingTypes({
     hobby: template('hobby'),

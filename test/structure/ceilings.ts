@@ -3,7 +3,7 @@
  * A change that takes code away lowers it. One that needs more room sets it to 2 % above what it leaves, and says why.
  */
 export const CEILINGS = {
-  /** Code of the source files that a request crosses, by operation (`npm run bench -- trace-files`). */
+  /** Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`). */
   codeOfRequest: { GetResource: 276_000, Media: 191_000, Combined: 282_000 },
   code: { product: 2_121_000, tests: 2_746_000 },
   /** Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. */

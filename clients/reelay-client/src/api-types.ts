@@ -1,4 +1,4 @@
-/** Generated from the description of the API by `npm run docs`. */
+/** Generated from the description of the API by `npm run dev -- docs`. */
 
 
 export interface paths {

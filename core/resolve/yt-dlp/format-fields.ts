@@ -152,7 +152,7 @@ export const renderFormatReference = (): string => `# Fields and protocols of yt
 What the service does with each field of a format that yt-dlp documents. \`refused\` leaves the format out. A test fails when the
 installed yt-dlp has a field or protocol without a row.
 
-Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run docs\`.
+Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run dev -- docs\`.
 
 ## Formats
 

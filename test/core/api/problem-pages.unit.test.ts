@@ -11,10 +11,10 @@ import { settingVariables } from '../../../core/config/settings.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const pages = new Map(problemPages().map(({ path, html }) => [path, html]));
 
-it('docs/problems.md matches the table; otherwise run npm run docs', () =>
+it('docs/problems.md matches the table; otherwise run npm run dev -- docs', () =>
   expect(readFileSync(join(ROOT, 'docs/problems.md'), 'utf8')).toBe(renderProblemReference()));
 
-it('the tables of docs/api.md match the operations; otherwise run npm run docs', () => {
+it('the tables of docs/api.md match the operations; otherwise run npm run dev -- docs', () => {
   const api = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
   expect(api).toBe(renderOperationTables(api));
 });

@@ -74,7 +74,7 @@ describe('fields and protocols of yt-dlp', () => {
     expect(Object.keys((formats as object[])[0] ?? {}).toSorted()).toEqual(names.filter(isRead).toSorted());
   });
 
-  it('are those of docs/format-fields.md; otherwise run npm run docs', () => {
+  it('are those of docs/format-fields.md; otherwise run npm run dev -- docs', () => {
     const file = join(import.meta.dirname, '../../../../docs/format-fields.md');
     expect(readFileSync(file, 'utf8')).toBe(renderFormatReference());
   });
