@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -16,4 +16,17 @@ describe('the threat model', () => {
       expect(files.filter((file) => !file.endsWith('.test.ts') || !existsSync(join(ROOT, file)))).toEqual([]);
     },
   );
+});
+
+it('test/attacks/README.md names tests that exist for each finding', () => {
+  const rows = readFileSync(join(ROOT, 'test/attacks/README.md'), 'utf8').matchAll(/^\| [^|]+ \| (.*) \|$/gm);
+  const named = [...rows].flatMap(([, tests = '']) =>
+    [...tests.matchAll(/`([\w-]+\/[\w/-]+)`/g)].map(([, name = '']) => name),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const fileOf = (name: string) =>
+    name.startsWith('guarded-fetch/') ? `packages/${name.replace('/', '/test/')}` : `test/${name}`;
+  const isTest = (name: string) =>
+    globSync(`${join(ROOT, fileOf(name))}{/*,.*,-*}`).some((file) => file.endsWith('.test.ts'));
+  expect(named.filter((name) => !isTest(name))).toEqual([]);
 });
