@@ -105,6 +105,32 @@ function tsPacket(pid: number, payload: readonly number[]): Buffer {
   return packet;
 }
 
+/** The packet of a map of one program with one stream, of packet id 0x101. */
+const programMap = (streamType: number): Buffer =>
+  tsPacket(0x100, [0, 2, 0xb0, 18, 0, 1, 0xc1, 0, 0, 0xe1, 1, 0xf0, 0, streamType, 0xe1, 1, 0xf0, 0, 0, 0, 0, 0]);
+
+/** A segment of MPEG-TS: its tables, and a PES packet with a time for each payload, which 0xff fills up to 170 bytes. */
+export const tsSegment = (streamType: number, ...payloads: readonly (string | readonly number[])[]): Buffer =>
+  Buffer.concat([
+    MPEG_TS.subarray(0, 188),
+    programMap(streamType),
+    ...payloads.map((payload, index) =>
+      tsPacket(0x101, [
+        ...[0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, 0x21, 0, 1, index + 1, 1],
+        ...(typeof payload === 'string' ? Buffer.from(payload, 'hex') : payload),
+      ]),
+    ),
+  ]);
+
+/** The parameter sets of 64x48 in Baseline, and the start of an IDR picture. */
+export const H264_PICTURE = '000000016742c00ad9047b011000000300100000030320f12264800000000168cb83cb200000000165888400';
+/** The parameter sets of 64x48 in Main, and the start of an IDR picture. */
+export const HEVC_PICTURE =
+  '0000000140010c01ffff01600000030090000003000003001e95980900000001420101016000000300900000030000' +
+  '03001ea02083165959ae4caf016808000003000800000300c840000000014401c173d0890000012601af00';
+/** A frame of AAC with ADTS, of 170 bytes. */
+export const ADTS_FRAME = 'fff14c80155ffc';
+
 /** The first pages of Ogg with Theora and Opus. */
 export const OGG = Buffer.concat(
   ['\x80theora\x03\x02\x01\0\x50\0\x2d\0\x05\0\0\x02\xd0', 'OpusHead\x01\x02'].map((packet) => {

@@ -109,6 +109,14 @@ export const recipes: readonly Recipe[] = [
     args: ['-i', 'clip.mp4', '-c', 'copy', ...HLS, '-hls_segment_filename', 'hls/ts/%d.ts', 'hls/ts/index.m3u8'],
   },
   {
+    // Interlaced: no file is made of it.
+    folder: 'hls/fields',
+    args: [
+      ...['-i', 'clip.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-flags', '+ilme+ildct', '-c:a', 'copy', ...HLS],
+      ...['-hls_segment_filename', 'hls/fields/%d.ts', 'hls/fields/index.m3u8'],
+    ],
+  },
+  {
     folder: 'hls/fmp4',
     args: [
       ...['-i', 'clip.mp4', '-c', 'copy', ...HLS, '-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'init.mp4'],

@@ -24,21 +24,24 @@ const AC3_SAMPLES = 1536;
 const EAC3_BLOCKS = [1, 2, 3, 6];
 
 /** Length and duration of one frame. */
-interface AudioFrame {
+export interface AudioFrame {
   readonly bytes: number;
   readonly seconds: number;
+  /** Hz; 0: unknown. */
+  readonly rate: number;
 }
 
-type ReadFrame = (header: Buffer) => AudioFrame | undefined;
+/** @param header at least 7 bytes. @returns undefined where no frame begins */
+export type ReadFrame = (header: Buffer) => AudioFrame | undefined;
 
-const readAdts: ReadFrame = (header) => {
-  const rate = AAC_RATES[(header.readUInt8(2) >> 2) & 0x0f];
+export const readAdts: ReadFrame = (header) => {
+  const rate = AAC_RATES[(header.readUInt8(2) >> 2) & 0x0f] ?? 0;
   if ((header.readUInt16BE(0) & 0xfff6) !== 0xfff0) return undefined;
   const blocks = (header.readUInt8(6) & 0x03) + 1;
-  return { bytes: (header.readUIntBE(3, 3) >> 5) & 0x1fff, seconds: rate ? (blocks * 1024) / rate : 0 };
+  return { bytes: (header.readUIntBE(3, 3) >> 5) & 0x1fff, seconds: rate ? (blocks * 1024) / rate : 0, rate };
 };
 
-const readMpegAudio: ReadFrame = (header) => {
+export const readMpegAudio: ReadFrame = (header) => {
   const word = header.readUInt32BE(0);
   const version = (word >> 19) & 0x03;
   const layer = 4 - ((word >> 17) & 0x03);
@@ -52,10 +55,10 @@ const readMpegAudio: ReadFrame = (header) => {
   const samples = layer === 1 ? 384 : layer === 3 && !isMpeg1 ? 576 : 1152;
   const slotBytes = layer === 1 ? 4 : 1;
   const slots = Math.floor((samples * kbps * 125) / rate / slotBytes) + ((word >> 9) & 1);
-  return { bytes: slots * slotBytes, seconds: samples / rate };
+  return { bytes: slots * slotBytes, seconds: samples / rate, rate };
 };
 
-const readAc3: ReadFrame = (header) => {
+export const readAc3: ReadFrame = (header) => {
   if (header.readUInt16BE(0) !== 0x0b77) return undefined;
   const code = header.readUInt8(4);
   if (header.readUInt8(5) >> 3 > 10) {
@@ -63,13 +66,17 @@ const readAc3: ReadFrame = (header) => {
     const blocks = code >> 6 === 3 ? 6 : (EAC3_BLOCKS[(code >> 4) & 0x03] ?? 6);
     // What depends on another stream adds no time.
     const isDependent = header.readUInt8(2) >> 6 === 1;
-    return { bytes: ((header.readUInt16BE(2) & 0x7ff) + 1) * 2, seconds: isDependent ? 0 : (blocks * 256) / rate };
+    return {
+      bytes: ((header.readUInt16BE(2) & 0x7ff) + 1) * 2,
+      seconds: isDependent ? 0 : (blocks * 256) / rate,
+      rate,
+    };
   }
   const rate = AC3_RATES[code >> 6];
   const kbps = AC3_BITRATES[(code & 0x3f) >> 1];
   if (!rate || !kbps) return undefined;
   const words = Math.floor((AC3_SAMPLES * kbps * 1000) / rate / 16) + (rate === 44_100 ? code & 1 : 0);
-  return { bytes: words * 2, seconds: AC3_SAMPLES / rate };
+  return { bytes: words * 2, seconds: AC3_SAMPLES / rate, rate };
 };
 
 const READERS = [readAdts, readMpegAudio, readAc3];

@@ -1,3 +1,4 @@
+export { type AudioFrame, type ReadFrame, readAc3, readAdts, readMpegAudio } from './audio-frames.ts';
 export {
   createSegmentCheck,
   type SegmentCheck,

@@ -1,1 +1,11 @@
-export { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from './packets.ts';
+export { demux, type EsCodec, type EsPacket, type EsStream } from './demux.ts';
+export {
+  CLOCK_HZ,
+  CLOCK_PERIOD,
+  PACKET_BYTES,
+  payloadStart,
+  pidOf,
+  readPesStart,
+  SYNC_BYTE,
+  ticksBetween,
+} from './packets.ts';

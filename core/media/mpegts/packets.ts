@@ -4,6 +4,7 @@ export const PACKET_BYTES = 188;
 export const SYNC_BYTE = 0x47;
 /** Timestamps count 1/90,000 s in 33 bits (§2.4.3.7). */
 export const CLOCK_HZ = 90_000;
+export const CLOCK_PERIOD = 2 ** 33;
 
 /** The stream that a packet belongs to. */
 export const pidOf = (packet: Buffer): number => packet.readUInt16BE(1) & 0x1fff;
@@ -19,6 +20,11 @@ export function payloadStart(packet: Buffer): Buffer | undefined {
 export interface PesStart {
   /** The timestamp of audio or video; undefined when it is of another kind or has none. */
   readonly ticks: number | undefined;
+  /** When it is decoded. @default ticks */
+  readonly decodeTicks: number | undefined;
+  readonly isScrambled: boolean;
+  /** Where its data begins. */
+  readonly dataAt: number;
 }
 
 /** Undefined for a payload that is no start of a PES packet with its fields in front (§2.4.3.6). */
@@ -26,11 +32,25 @@ export function readPesStart(payload: Buffer): PesStart | undefined {
   if (payload.length < 14 || payload.readUIntBE(0, 3) !== 1) return undefined;
   // MPEG, private stream 1 (AC-3), and extended ids.
   const id = payload.readUInt8(3);
-  const isTimed = (id >= 0xc0 && id <= 0xef) || id === 0xbd || id === 0xfd;
-  if (!isTimed || (payload.readUInt8(7) & 0x80) === 0) return { ticks: undefined };
-  // 33 bits in five bytes, with marker bits.
-  const high = (payload.readUInt8(9) >> 1) & 0x07;
+  const flags = payload.readUInt8(7) >> 6;
+  const isTimed = ((id >= 0xc0 && id <= 0xef) || id === 0xbd || id === 0xfd) && (flags & 2) !== 0;
+  const ticks = isTimed ? readTicks(payload, 9) : undefined;
   return {
-    ticks: high * 2 ** 30 + (payload.readUInt16BE(10) >> 1) * 2 ** 15 + (payload.readUInt16BE(12) >> 1),
+    ticks,
+    decodeTicks: isTimed && flags === 3 && payload.length >= 19 ? readTicks(payload, 14) : ticks,
+    isScrambled: (payload.readUInt8(6) & 0x30) !== 0,
+    dataAt: 9 + payload.readUInt8(8),
   };
+}
+
+/** 33 bits in five bytes, with marker bits. */
+function readTicks(payload: Buffer, at: number): number {
+  const high = (payload.readUInt8(at) >> 1) & 0x07;
+  return high * 2 ** 30 + (payload.readUInt16BE(at + 1) >> 1) * 2 ** 15 + (payload.readUInt16BE(at + 3) >> 1);
+}
+
+/** How far a time is behind another, by less than half of the clock's period. */
+export function ticksBetween(before: number, after: number): number {
+  const difference = after - before;
+  return difference - Math.round(difference / CLOCK_PERIOD) * CLOCK_PERIOD;
 }

@@ -1,8 +1,17 @@
+import { FRAME_HEADER_BYTES, packedCodec } from '../elementary/index.ts';
+import { isId3Tag } from '../id3/index.ts';
+import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/index.ts';
 import { mp4Segments } from './mp4-segments.ts';
+import { packedSegments } from './packed-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
+import { tsSegments } from './ts-segments.ts';
 
 /** The formats of segments that a file can be made of. Names are stored with tables: once published they never change. */
-export const SEGMENT_FORMATS = { mp4: mp4Segments } as const satisfies Readonly<Record<string, SegmentFormat>>;
+export const SEGMENT_FORMATS = {
+  mp4: mp4Segments,
+  mpegts: tsSegments,
+  packed: packedSegments,
+} as const satisfies Readonly<Record<string, SegmentFormat>>;
 
 export type SegmentFormatName = keyof typeof SEGMENT_FORMATS;
 
@@ -14,5 +23,7 @@ export const segmentFormat = (name: SegmentFormatName): SegmentFormat => SEGMENT
 /** The format of a segment by its first bytes; undefined: FFmpeg has to read it. */
 export function recognizeFormat(head: Buffer): SegmentFormatName | undefined {
   const type = head.toString('latin1', 4, 8);
-  return ['ftyp', 'styp', 'moof', 'moov', 'sidx', 'emsg', 'prft', 'free'].includes(type) ? 'mp4' : undefined;
+  if (['ftyp', 'styp', 'moof', 'moov', 'sidx', 'emsg', 'prft', 'free'].includes(type)) return 'mp4';
+  if (head[0] === SYNC_BYTE && (head.length <= PACKET_BYTES || head[PACKET_BYTES] === SYNC_BYTE)) return 'mpegts';
+  return isId3Tag(head) || (head.length >= FRAME_HEADER_BYTES && packedCodec(head)) ? 'packed' : undefined;
 }

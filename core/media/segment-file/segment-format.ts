@@ -44,8 +44,8 @@ export interface MoreBytes {
 export interface SegmentFacts {
   readonly encoding: Encoding;
   readonly mainKind: SegmentTrackKind;
-  /** Decode time of the first sample of the main track, on the clock of the segments. */
-  readonly startTime: number;
+  /** Decode time of the first sample of the main track, on the clock of the segments. Undefined: where the segment before ends. */
+  readonly startTime: number | undefined;
   /** When the first sample of any track is decoded, as far as the head tells. */
   readonly earliestTime: number;
   /** Where the main track ends. Absent: only the whole segment tells. */
@@ -86,6 +86,8 @@ export interface SegmentFormat {
    * @throws UnsupportedMp4
    */
   read(segment: Buffer, encoding: Encoding): readonly SegmentRun[];
+  /** Whether the head of a segment leaves open if it can be read: one is read as a whole before the list is relied on. */
+  readonly needsTrial?: boolean;
   /** Bytes that reading a segment takes time in proportion to. @default those of the segment */
   weigh?(segment: Buffer): number;
 }

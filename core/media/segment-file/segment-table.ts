@@ -54,6 +54,9 @@ export function createTable(format: SegmentFormatName, segments: readonly Listed
   if (segments.length === 0 || segments.length > MAX_PLACES) throw new UnsupportedMp4('No segments, or too many');
   const encodings = new Map(segments.map(({ facts: { encoding } }) => [describe(encoding), encoding]));
   if (encodings.size > MAX_ENCODINGS) throw new UnsupportedMp4('Too many encodings');
+  const isRounded = segments.length > 1 && segments.every(({ seconds }) => Number.isInteger(seconds));
+  if (isRounded && segments.some(({ facts }) => facts.startTime === undefined))
+    throw new UnsupportedMp4('Segments without times, whose durations are rounded');
   const names = [...encodings.keys()];
   const timescale = commonTimescale([...encodings.values()]);
   const period = (segmentFormat(format).clockSeconds ?? Number.POSITIVE_INFINITY) * timescale;
@@ -64,8 +67,9 @@ export function createTable(format: SegmentFormatName, segments: readonly Listed
   /** When the previous segment starts, on its own clock and in the file, and when it ends in the file. */
   let before = { clock: 0, time: 0, end: 0 };
   const places = segments.map(({ facts, segmentBytes, seconds, gapSeconds, isDiscontinuity }, index): TablePlace => {
-    const clock = toUnits(facts, facts.startTime);
     const expected = before.end + Math.round(gapSeconds * timescale);
+    const clock =
+      facts.startTime === undefined ? before.clock + expected - before.time : toUnits(facts, facts.startTime);
     const continued = before.time + differenceOf(clock, before.clock, period);
     const ahead = (continued - expected) / timescale;
     const isContinued =
@@ -97,7 +101,8 @@ function describe(encoding: Encoding): string {
 /** How far a time lies behind another one of a clock that begins again after `period`. */
 function differenceOf(time: number, before: number, period: number): number {
   const difference = time - before;
-  return Number.isFinite(period) ? difference - Math.round(difference / period) * period : difference;
+  // A period need not be a whole number of units.
+  return Number.isFinite(period) ? difference - Math.round(Math.round(difference / period) * period) : difference;
 }
 
 function commonTimescale(encodings: readonly Encoding[]): number {

@@ -6,13 +6,16 @@ import {
   type Encoding,
   HEAD_BYTES,
   type ListedSegment,
+  placeRequest,
   recognizeFormat,
   type SegmentFacts,
   type SegmentFormatName,
   type SegmentTable,
+  segmentFormat,
+  startSecondsOf,
 } from '../../../core/media/segment-file/index.ts';
 import { isSameSection, type Segment } from '../../../core/media/timeline/index.ts';
-import { INSPECT_SEGMENT, parse } from '../../../core/parsing/index.ts';
+import { INSPECT_SEGMENT, MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
 
 /** Each of them is requested, of hosts that a playlist names: 16 hours in pieces of six seconds. */
@@ -97,7 +100,33 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
     const { seconds, isDiscontinuity = false } = listed[index] ?? first;
     return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
   });
-  return createTable(format, entries);
+  const table = createTable(format, entries);
+  if (segmentFormat(format).needsTrial) await tryPlace(table, listed, options);
+  return table;
+}
+
+/**
+ * Makes a place as it will be sent: that of the second segment, which begins with the rest of the first where media is cut between
+ * them.
+ * @throws UnsupportedMp4
+ */
+async function tryPlace(
+  table: SegmentTable,
+  listed: readonly Segment[],
+  { fetch, limits, client, signal }: ProbeOptions,
+): Promise<void> {
+  const index = Math.min(1, listed.length - 1);
+  const [segment, place] = [listed[index], table.places[index]];
+  if (!segment || !place) return;
+  const host = hostOf(segment);
+  const release = await limits.acquire(host, signal);
+  try {
+    const options: FetchOptions = { signal, onOverload: () => limits.onOverload(host) };
+    const bytes = await fetch.whole(segment, place.segmentBytes, options);
+    await parse(MAKE_PLACE, placeRequest(table, startSecondsOf(table), { index, segment: bytes }), { client, signal });
+  } finally {
+    release();
+  }
 }
 
 /** Seconds of gaps before each segment with media. */
@@ -109,6 +138,8 @@ function gapsBefore(segments: readonly Segment[]): readonly number[] {
     return segment.isGap ? [] : [before];
   });
 }
+
+const hostOf = ({ content }: Segment): string => URL.parse(content.url)?.host ?? '';
 
 interface Known {
   readonly format?: SegmentFormatName;
@@ -126,7 +157,7 @@ async function inspectSegment(
   { format: known, encoding }: Known,
   { fetch, limits, client, signal }: ProbeOptions,
 ): Promise<Inspected> {
-  const host = URL.parse(segment.content.url)?.host ?? '';
+  const host = hostOf(segment);
   const options: FetchOptions = { signal, onOverload: () => limits.onOverload(host) };
   /** Parsing what has been read needs no turn. */
   const inTurn = async <T>(read: () => Promise<T>): Promise<T> => {

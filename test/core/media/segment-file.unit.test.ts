@@ -17,12 +17,15 @@ import {
   layOutFile,
   MAX_PLACE_BYTES,
   MAX_PLACES,
+  makePlace,
   packTable,
+  placeRequest,
   presentationOf,
   recognizeFormat,
   segmentFormat,
   unpackTable,
 } from '../../../core/media/segment-file/index.ts';
+import { ADTS_FRAME, H264_PICTURE, HEVC_PICTURE, tsSegment } from '../../fuzz/seeds.ts';
 
 const encodingOf = (...timescales: readonly number[]): Encoding => ({
   state: Buffer.from(timescales.join()),
@@ -46,6 +49,14 @@ const listed = (times: readonly number[], more: Partial<ListedSegment> = {}, enc
     };
   });
 
+/** Segments of packed audio, which tell no time. */
+const untimed = (count: number, seconds = 2.0001): ListedSegment[] =>
+  listed(Array.from({ length: count }, () => 0)).map(({ facts, ...segment }) => ({
+    ...segment,
+    seconds,
+    facts: { ...facts, startTime: undefined },
+  }));
+
 const secondsOf = (segments: readonly ListedSegment[]) => {
   const { places, timescale } = createTable('mp4', segments);
   return places.map(({ time }) => time / timescale);
@@ -67,7 +78,20 @@ describe('a table of segments', () => {
       [...listed([5]), ...listed([0], { isDiscontinuity: true, gapSeconds: 4 })],
       [5, 11],
     ],
-  ])('%s', (_, segments, expected) => expect(secondsOf(segments)).toEqual(expected));
+    ['goes on behind segments without a time', [...listed([5]), ...untimed(2), ...listed([11])], [5, 7, 9, 11]],
+    ['goes on where no segment has a time', untimed(3, 0.4), [0, 0.4, 0.8]],
+  ])('%s', (_, segments, expected) => {
+    for (const [index, seconds] of secondsOf(segments).entries()) expect(seconds).toBeCloseTo(expected[index] ?? 0, 3);
+  });
+
+  it('has whole times where the period of its clock is no whole number of units', () => {
+    const { places } = createTable('packed', listed([95_443, 1.3], {}, encodingOf(12_800)));
+    const [first = 0, second = 0] = places.map(({ time }) => time);
+    expect([Number.isInteger(second), (second - first) / 12_800]).toEqual([true, expect.closeTo(2.018, 3)]);
+  });
+
+  it('is refused for segments with neither times nor exact durations', () =>
+    expect(() => secondsOf(untimed(3, 1))).toThrow(UnsupportedMp4));
 
   it('is the same when it has been stored, in some bytes a segment', () => {
     const times = Array.from({ length: 1000 }, (_, index) => 7 + index * 2 + (index % 3) / 25);
@@ -146,6 +170,67 @@ describe('segments of fragmented MP4', () => {
 
   it('are told from other formats by their first box', () => {
     expect(recognizeFormat(box('styp', Buffer.alloc(8)))).toBe('mp4');
-    expect(recognizeFormat(Buffer.alloc(188, 0x47))).toBeUndefined();
+    expect(recognizeFormat(tsSegment(27))).toBe('mpegts');
+    expect(recognizeFormat(Buffer.concat([Buffer.alloc(188, 0x47), Buffer.alloc(188)]))).toBeUndefined();
+    expect(recognizeFormat(Buffer.from('ID3\x04\0\0\0\0\0\0'))).toBe('packed');
+    expect(recognizeFormat(Buffer.from(`${ADTS_FRAME}000000`, 'hex'))).toBe('packed');
+    expect(recognizeFormat(Buffer.from('<!doctype html>'))).toBeUndefined();
+  });
+});
+
+describe('segments of MPEG-TS and packed audio', () => {
+  const inspect = (bytes: Buffer, isWhole = true) =>
+    segmentFormat(recognizeFormat(bytes) ?? 'mpegts').inspect({
+      bytes,
+      isWhole,
+      size: bytes.length,
+      init: undefined,
+      encoding: undefined,
+    });
+  const read = (bytes: Buffer) => {
+    const facts = inspect(bytes);
+    if ('neededBytes' in facts) throw new TypeError('A whole segment');
+    const place = { facts, segmentBytes: bytes.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+    return makePlace(placeRequest(createTable('mpegts', [place]), 0, { index: 0, segment: bytes }));
+  };
+  const [tables, picture] = [tsSegment(27), tsSegment(27, H264_PICTURE).subarray(-188)];
+  const patched = (at: number, ...values: readonly number[]) => {
+    const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
+    segment.set(values, at);
+    return segment;
+  };
+
+  it.each([
+    ['pictures', tsSegment(27, H264_PICTURE, H264_PICTURE), 'avcC'],
+    ['pictures of HEVC', tsSegment(36, HEVC_PICTURE, HEVC_PICTURE), 'hvcC'],
+    ['frames of audio', tsSegment(15, ADTS_FRAME, ADTS_FRAME), 'esds'],
+    ['a last packet that is cut', tsSegment(27, H264_PICTURE, H264_PICTURE).subarray(0, -100), 'avcC'],
+    ['a last frame that is cut', tsSegment(15, ADTS_FRAME, 'fff14c80fffffc'), 'esds'],
+  ])('are read with %s', (_, segment, configuration) => {
+    const facts = inspect(segment);
+    expect('encoding' in facts && facts.encoding.tracks[0]?.sampleEntry.includes(configuration)).toBe(true);
+    expect(read(segment).length).toBe(segment.length + 512);
+  });
+
+  it.each([
+    ['wrong sync bytes', patched(188 * 3, 0)],
+    ['a stream of LATM', tsSegment(17, ADTS_FRAME)],
+    ['a stream of SAMPLE-AES', tsSegment(0xdb, H264_PICTURE)],
+    ['MPEG-2 video', tsSegment(2, '000001b3')],
+    ['scrambled packets', patched(188 * 2 + 3, 0xd0)],
+    ['media before the tables', Buffer.concat([picture, tables, picture])],
+    ['no tables', Buffer.concat([picture, picture])],
+    ['tables alone', tables],
+    ['a PES header without end', patched(188 * 2 + 4 + 8, 0xff)],
+    ['pictures without a time', patched(188 * 2 + 4 + 7, 0)],
+    ['two pictures at one time', tsSegment(27, H264_PICTURE, `${H264_PICTURE}${H264_PICTURE}`)],
+    ['several clocks', patched(188 * 3 + 4 + 9, 0x2f)],
+    ['another size of its pictures', tsSegment(27, H264_PICTURE, '000000016742c00ad9047f89'.padEnd(60, '0'))],
+    ['a frame of no bytes', tsSegment(15, 'fff14c8000000000')],
+    ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
+  ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
+
+  it('are read on until their first picture is there', () => {
+    expect(inspect(tables, false)).toEqual({ neededBytes: tables.length * 4 });
   });
 });

@@ -21,6 +21,7 @@ import {
   createTable,
   makePlace,
   placeRequest,
+  recognizeFormat,
   segmentFormat,
   startSecondsOf,
 } from '../../../core/media/segment-file/index.ts';
@@ -145,15 +146,22 @@ export const mp4: FuzzTargets = {
   'segment-place': {
     run(input) {
       const head = { bytes: input, isWhole: true, size: input.length, encoding: undefined };
-      const facts = segmentFormat('mp4').inspect({ ...head, init: seeds.fragmentedMovie('vide') });
+      const format = recognizeFormat(input) ?? 'mp4';
+      const facts = segmentFormat(format).inspect({ ...head, init: seeds.fragmentedMovie('vide') });
       if ('neededBytes' in facts) return check(facts.neededBytes > input.length, 'Needs what is there');
       const listed = { facts, segmentBytes: input.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-      const table = createTable('mp4', [listed]);
+      const table = createTable(format, [listed]);
       const place = makePlace(placeRequest(table, startSecondsOf(table), { index: 0, segment: input }));
       check(place.length === table.places[0]?.bytes, 'A place of another size');
     },
     errors: [UnsupportedMp4],
-    seeds: [seeds.FRAGMENT],
+    seeds: [
+      seeds.FRAGMENT,
+      seeds.tsSegment(27, seeds.H264_PICTURE, seeds.H264_PICTURE),
+      seeds.tsSegment(36, seeds.HEVC_PICTURE, seeds.HEVC_PICTURE),
+      seeds.tsSegment(15, seeds.ADTS_FRAME, seeds.ADTS_FRAME),
+      Buffer.concat([seeds.ADTS.subarray(0, 12), Buffer.from(seeds.ADTS_FRAME, 'hex'), Buffer.alloc(163)]),
+    ],
     maxBytes: 4 * MB,
     maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },

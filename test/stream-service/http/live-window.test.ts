@@ -373,11 +373,11 @@ describe('a window of a live stream of fragmented MP4', () => {
 });
 
 describe('a window of another kind', () => {
-  it('is remuxed with its duration from MPEG-TS, and converted with its length', async () => {
-    const base = await serve(rolling('ts', { from: 0, to: 5 }, { end: 'ts' }));
-    const url = await follow(`${base}?start=-4`);
+  it('of MPEG-TS is one file of exact length, and converted with its length', async () => {
+    const list = rolling('ts', { from: 0, to: 5 }, { end: 'ts' });
+    const url = await follow(`${await serve(list)}?start=-4`);
     const { status, headers, body } = await sendRequest(url);
-    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'bytes', String(body.length)]);
     const { durationSeconds, tags, complaints } = await inspect(body, '.mp4');
     expect([Math.round(durationSeconds), tags.creation_time, complaints]).toEqual([
       ...[4, '2026-11-23T20:00:06.000000Z', ''],
@@ -385,8 +385,13 @@ describe('a window of another kind', () => {
     expect((await packetsOf(body, 'v')).length).toBe(40);
     const mp3 = await sendRequest(`${url}&format=mp3`);
     expect(mp3.headers['content-length']).toBe(String(mp3.body.length));
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect([head.headers['content-length'], head.headers.etag]).toEqual([headers['content-length'], headers.etag]);
+    const rest = await sendRequest(url, { headers: { range: 'bytes=5000-' } });
+    expect([rest.status, rest.body.equals(body.subarray(5000))]).toEqual([206, true]);
     for (const number of [3, 4]) gone.add(`ts${number}.ts`);
-    expect(await statusOf(url)).toBe('404 /problems/gone');
+    await service?.close();
+    expect(await statusOf(`${await serve(list)}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
   it('needs times of day in the list, and a live list', async () => {

@@ -249,7 +249,7 @@ describe('player', () => {
   });
 
   it('says where a stream cannot be sought, without a scrubber', async () => {
-    const { page } = await open(service.baseUrl + service.pageFor('/hls/ts/index.m3u8'));
+    const { page } = await open(service.baseUrl + service.pageFor('/hls/fields/index.m3u8'));
     await page.getByText(/No seeking/).waitFor();
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.getByText('You can’t skip in this format.').waitFor();

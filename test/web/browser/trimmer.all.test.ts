@@ -116,7 +116,7 @@ describe('the trimmer', () => {
   });
 
   it('is not offered for what has no ranges', async () => {
-    const { page } = await open(service.baseUrl + service.pageFor('/hls/ts/index.m3u8'));
+    const { page } = await open(service.baseUrl + service.pageFor('/hls/fields/index.m3u8'));
     await page.getByText(/No seeking/).waitFor();
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.locator('video').waitFor();

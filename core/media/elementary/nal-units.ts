@@ -1,0 +1,49 @@
+import { UnsupportedMp4, u32 } from '../isobmff/index.ts';
+
+const START_CODE = Buffer.from([0, 0, 1]);
+/** Slices, parameter sets and messages of one picture. */
+const MAX_UNITS = 10_000;
+/** Headers are read of no more of a unit. */
+const MAX_HEADER_BYTES = 4096;
+
+/** Whether bytes begin with a start code, which zeros may precede. */
+export function startsUnit(bytes: Buffer): boolean {
+  const start = bytes.subarray(0, 8).indexOf(START_CODE);
+  return start >= 0 && bytes.subarray(0, start).every((byte) => byte === 0);
+}
+
+/** The NAL units of a picture in Annex B, without their start codes of three or four bytes. */
+export function splitUnits(picture: Buffer): readonly Buffer[] {
+  const units: Buffer[] = [];
+  for (let start = picture.indexOf(START_CODE); start >= 0; ) {
+    const first = start + START_CODE.length;
+    const next = picture.indexOf(START_CODE, first);
+    const isLong = next > first && picture[next - 1] === 0;
+    const end = next < 0 ? picture.length : isLong ? next - 1 : next;
+    if (end > first) units.push(picture.subarray(first, end));
+    if (units.length > MAX_UNITS) throw new UnsupportedMp4('Too many units in a picture');
+    start = next;
+  }
+  return units;
+}
+
+/** The parts of a sample of MP4: each unit after its length. */
+export const joinUnits = (units: readonly Buffer[]): readonly Buffer[] =>
+  units.flatMap((unit) => [u32(unit.length), unit]);
+
+/** The first bytes of a unit without emulation prevention bytes. */
+export function unescapeUnit(unit: Buffer): Buffer {
+  const source = unit.subarray(0, MAX_HEADER_BYTES);
+  const target = Buffer.alloc(source.length);
+  let [length, zeros] = [0, 0];
+  for (const byte of source) {
+    if (zeros >= 2 && byte === 3) {
+      zeros = 0;
+      continue;
+    }
+    zeros = byte === 0 ? zeros + 1 : 0;
+    target[length] = byte;
+    length += 1;
+  }
+  return target.subarray(0, length);
+}

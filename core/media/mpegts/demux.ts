@@ -1,0 +1,152 @@
+import { UnsupportedMp4 } from '../isobmff/index.ts';
+import { PACKET_BYTES, readPesStart, SYNC_BYTE } from './packets.ts';
+
+export type EsCodec = 'h264' | 'hevc' | 'aac' | 'mpeg' | 'ac3' | 'eac3';
+
+/** A PES packet. Times in 1/90,000 s of 33 bits. */
+export interface EsPacket {
+  readonly ticks: number | undefined;
+  readonly decodeTicks: number | undefined;
+  /** Where its data begins in that of the stream. */
+  readonly at: number;
+}
+
+/** The elementary stream of a programme. */
+export interface EsStream {
+  readonly codec: EsCodec;
+  readonly packets: readonly EsPacket[];
+  /** Of all packets. */
+  readonly data: Buffer;
+}
+
+/** Stream types (§2.4.4.9, ATSC A/52 annex A). */
+const CODECS: Readonly<Record<number, EsCodec>> = {
+  27: 'h264',
+  36: 'hevc',
+  15: 'aac',
+  3: 'mpeg',
+  4: 'mpeg',
+  129: 'ac3',
+  135: 'eac3',
+};
+/** Neither sound nor picture: sections, DSM-CC, metadata, SCTE 35. */
+const DATA_TYPES = new Set([0x05, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x14, 0x15, 0x86]);
+const PRIVATE_TYPE = 0x06;
+/** Descriptors of private streams (ETSI EN 300 468), and their registration. */
+const DESCRIPTORS: Readonly<Record<number, EsCodec>> = { 106: 'ac3', 122: 'eac3' };
+const REGISTRATION = 0x05;
+const REGISTRATIONS: Readonly<Record<string, EsCodec>> = { 'AC-3': 'ac3', EAC3: 'eac3', HEVC: 'hevc' };
+/** Registrations of private streams that are sound in a codec not read here. */
+const OTHER_SOUND = /^(?:Opus|DTS[123]|BSSD)$/;
+const SECTION_HEADER_BYTES = 8;
+const CRC_BYTES = 4;
+
+const isVideo = (codec: EsCodec) => codec === 'h264' || codec === 'hevc';
+
+/** A stream whose data is being joined. */
+interface Joining {
+  readonly codec: EsCodec;
+  readonly packets: EsPacket[];
+  /** As long as all data can be. */
+  readonly target: Buffer;
+  length: number;
+}
+
+/**
+ * The first video and the first audio of the first programme of a segment, or of its first bytes. A last packet that is
+ * not whole is left out.
+ * @throws UnsupportedMp4 for other codecs, for scrambled packets, and where a PES packet began before the segment
+ */
+export function demux(bytes: Buffer): readonly EsStream[] {
+  let mapPid: number | undefined;
+  let streams: ReadonlyMap<number, Joining> | undefined;
+  const pidsBefore = new Set<number>();
+  for (let at = 0; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
+    if (bytes[at] !== SYNC_BYTE) throw new UnsupportedMp4('No packets of 188 bytes');
+    const fields = bytes.readUInt32BE(at);
+    const start = at + 4 + (fields & 0x20 ? 1 + bytes.readUInt8(at + 4) : 0);
+    const end = at + PACKET_BYTES;
+    if ((fields & 0x10) === 0 || start >= end) continue;
+    const pid = (fields >> 8) & 0x1fff;
+    const isStart = (fields & 0x40_0000) !== 0;
+    const stream = streams?.get(pid);
+    if (stream) {
+      if (fields & 0xc0) throw new UnsupportedMp4('Scrambled');
+      const from = isStart ? start + startPacket(stream, bytes.subarray(start, end)) : start;
+      if (stream.packets.length === 0) throw new UnsupportedMp4('A packet that began before its segment');
+      stream.length += bytes.copy(stream.target, stream.length, from, end);
+    } else if (pid === 0 && isStart) mapPid ??= readMapPid(sectionOf(bytes.subarray(start, end)));
+    else if (pid === mapPid && isStart && !streams) {
+      const codecs = readMap(sectionOf(bytes.subarray(start, end)));
+      // Of the segment before, which was cut within a packet.
+      if (codecs.keys().some((each) => pidsBefore.has(each))) throw new UnsupportedMp4('Media before its program map');
+      streams = new Map(codecs.entries().map(([each, codec]) => [each, join(codec, bytes.length)]));
+    } else if (!streams) pidsBefore.add(pid);
+  }
+  return [...(streams?.values() ?? [])]
+    .map(({ codec, packets, target, length }) => ({ codec, packets, data: target.subarray(0, length) }))
+    .toSorted((a, b) => Number(isVideo(b.codec)) - Number(isVideo(a.codec)));
+}
+
+const join = (codec: EsCodec, maxBytes: number): Joining => ({
+  codec,
+  packets: [],
+  target: Buffer.allocUnsafe(maxBytes),
+  length: 0,
+});
+
+/** @returns bytes of the header */
+function startPacket({ packets, length }: Joining, payload: Buffer): number {
+  const start = readPesStart(payload);
+  if (!start || start.dataAt > payload.length) throw new UnsupportedMp4('No start of a PES packet');
+  if (start.isScrambled) throw new UnsupportedMp4('Scrambled');
+  packets.push({ ticks: start.ticks, decodeTicks: start.decodeTicks, at: length });
+  return start.dataAt;
+}
+
+/** The section after its pointer field. @throws UnsupportedMp4 where it goes on in another packet */
+function sectionOf(payload: Buffer): Buffer {
+  const section = payload.subarray(1 + payload.readUInt8(0));
+  const length = section.length < SECTION_HEADER_BYTES ? Number.POSITIVE_INFINITY : section.readUInt16BE(1) & 0xfff;
+  if (3 + length > section.length) throw new UnsupportedMp4('A table of several packets');
+  return section.subarray(0, Math.max(0, 3 + length - CRC_BYTES));
+}
+
+/** The first programme (§2.4.4.3); number 0 is the network information. */
+function readMapPid(section: Buffer): number | undefined {
+  for (let at = SECTION_HEADER_BYTES; at + 4 <= section.length; at += 4)
+    if (section.readUInt16BE(at) !== 0) return section.readUInt16BE(at + 2) & 0x1fff;
+  return undefined;
+}
+
+/** The codecs of the first video and the first audio of a program map (§2.4.4.8), by their packet ids. */
+function readMap(section: Buffer): ReadonlyMap<number, EsCodec> {
+  const codecs = new Map<number, EsCodec>();
+  if (section.length < 12) throw new UnsupportedMp4('No program map');
+  for (let at = 12 + (section.readUInt16BE(10) & 0xfff); at + 5 <= section.length; ) {
+    const descriptorBytes = section.readUInt16BE(at + 3) & 0xfff;
+    const codec = codecOf(section.readUInt8(at), section.subarray(at + 5, at + 5 + descriptorBytes));
+    const isFirst = codec && !codecs.values().some((other) => isVideo(other) === isVideo(codec));
+    if (isFirst) codecs.set(section.readUInt16BE(at + 1) & 0x1fff, codec);
+    at += 5 + descriptorBytes;
+  }
+  return codecs;
+}
+
+/** Undefined for what is neither sound nor picture. @throws UnsupportedMp4 for other codecs */
+function codecOf(type: number, descriptors: Buffer): EsCodec | undefined {
+  if (DATA_TYPES.has(type)) return undefined;
+  if (type !== PRIVATE_TYPE) {
+    const codec = CODECS[type];
+    if (!codec) throw new UnsupportedMp4(`Stream type ${type}`);
+    return codec;
+  }
+  for (let at = 0; at + 2 <= descriptors.length; at += 2 + descriptors.readUInt8(at + 1)) {
+    const tag = descriptors.readUInt8(at);
+    const name = tag === REGISTRATION ? descriptors.toString('latin1', at + 2, at + 6) : '';
+    if (OTHER_SOUND.test(name)) throw new UnsupportedMp4(`Stream of ${name}`);
+    const codec = DESCRIPTORS[tag] ?? REGISTRATIONS[name];
+    if (codec) return codec;
+  }
+  return undefined;
+}

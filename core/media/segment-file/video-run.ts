@@ -1,0 +1,90 @@
+import { joinUnits, splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
+import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
+
+/** Pictures of one segment. */
+const MAX_PICTURES = 100_000;
+/** Of the last picture, where it is the only one: 1/25 s. */
+const USUAL_DURATION = CLOCK_HZ / 25;
+/** Between two pictures, and from decoding one to showing it. */
+const MAX_STEP = 60 * CLOCK_HZ;
+
+/** A picture as a segment has it. */
+export interface Picture {
+  readonly ticks: number;
+  readonly decodeTicks: number;
+  readonly units: readonly Buffer[];
+  /** The bytes end before the next picture. */
+  readonly isLast: boolean;
+}
+
+/** Pictures as samples, with the parameter sets that they have. */
+export interface Pictures {
+  readonly decodeTicks: number;
+  readonly samples: readonly PlaceSample[];
+  readonly data: readonly Buffer[];
+  readonly sets: readonly Buffer[];
+}
+
+/**
+ * Each packet with a time begins a picture.
+ * @throws UnsupportedMp4 where it does not: a picture goes on in it, or several are in it
+ */
+export function* picturesOf(codec: VideoCodec, { packets, data }: EsStream): Generator<Picture, undefined> {
+  for (let index = 0; index < packets.length; ) {
+    const { ticks, decodeTicks, at } = packets[index] ?? { at: 0 };
+    if (ticks === undefined || decodeTicks === undefined) throw new UnsupportedMp4('Video without a time');
+    index += 1;
+    while (packets[index] && packets[index]?.ticks === undefined) index += 1;
+    const bytes = data.subarray(at, packets[index]?.at ?? data.length);
+    if (bytes.length >= 8 && !startsUnit(bytes)) throw new UnsupportedMp4('A picture that goes on in the next packet');
+    const units = splitUnits(bytes);
+    const starts = units.filter((unit) => codec.isSlice(unit) && codec.startsPicture(unit)).length;
+    if (starts > 1) throw new UnsupportedMp4('Several pictures in one packet');
+    yield { ticks, decodeTicks, units, isLast: index >= packets.length };
+  }
+}
+
+/** The parameter sets in front of the first slice, by their kind; each once. */
+export function setsOf(codec: VideoCodec, units: readonly Buffer[]): readonly (readonly Buffer[])[] {
+  const sets: Buffer[][] = Array.from({ length: codec.setKinds }, () => []);
+  for (const unit of units.slice(
+    0,
+    units.findIndex((each) => codec.isSlice(each)),
+  )) {
+    const list = sets[codec.setKind(unit) ?? -1];
+    if (list && !list.some((set) => set.equals(unit))) list.push(unit);
+  }
+  return sets;
+}
+
+/** @throws UnsupportedMp4 for times that do not ascend */
+export function readPictures(codec: VideoCodec, stream: EsStream): Pictures | undefined {
+  const samples: PlaceSample[] = [];
+  const data: Buffer[] = [];
+  const sets = new Map<string, Buffer>();
+  let start: number | undefined;
+  let before = 0;
+  for (const { ticks, decodeTicks, units } of picturesOf(codec, stream)) {
+    for (const unit of units) if (codec.setKind(unit) !== undefined) sets.set(unit.toString('latin1'), unit);
+    const kept = codec.keepsSets ? units : units.filter((unit) => codec.setKind(unit) === undefined);
+    if (kept.length === 0) continue;
+    if (samples.length === MAX_PICTURES) throw new UnsupportedMp4('Too many pictures');
+    const compositionOffset = ticksBetween(decodeTicks, ticks);
+    const duration = ticksBetween(before, decodeTicks);
+    const last = samples.at(-1);
+    if (last) {
+      if (!(duration > 0 && duration < MAX_STEP)) throw new UnsupportedMp4('Video of several clocks');
+      samples[samples.length - 1] = { ...last, duration };
+    }
+    if (Math.abs(compositionOffset) > MAX_STEP) throw new UnsupportedMp4('A picture that is shown too late');
+    const parts = joinUnits(kept);
+    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    const isSync = codec.isSync(units);
+    samples.push({ duration: last ? duration : USUAL_DURATION, size, compositionOffset, isSync });
+    for (const part of parts) data.push(part);
+    start ??= decodeTicks;
+    before = decodeTicks;
+  }
+  return start === undefined ? undefined : { decodeTicks: start, samples, data, sets: [...sets.values()] };
+}

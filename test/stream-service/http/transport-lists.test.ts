@@ -1,0 +1,357 @@
+import { execFile } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
+import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import { audioTrack, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+
+const run = promisify(execFile);
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
+const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
+const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
+const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none:keyint=50', '-tag:v', 'hvc1'];
+const hls = (name: string, ...coded: string[]): string[] => [
+  ...[...coded, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
+  ...['-hls_segment_filename', `${name}%d.ts`, `${name}.m3u8`],
+];
+const segments = (name: string, format: string, extension: string, seconds: string, ...coded: string[]): string[] => [
+  ...[...coded, '-f', 'segment', '-segment_format', format, '-segment_time', seconds, '-segment_list', `${name}.m3u8`],
+  `${name}%d.${extension}`,
+];
+const SOUNDS = {
+  aac: ['-c:a', 'aac'],
+  mp3: ['-c:a', 'libmp3lame', '-ar', '44100'],
+  ac3: ['-c:a', 'ac3'],
+  eac3: ['-c:a', 'eac3'],
+};
+/** Time stamps of MPEG-TS begin again after 95,443.7 s. */
+const BEFORE_WRAP = ['-output_ts_offset', '95435'];
+
+let folder: string;
+let upstream: Upstream;
+let service: Service | undefined;
+const texts = new Map<string, Buffer>();
+const handlers = new Map<string, Handler>();
+
+beforeAll(async () => {
+  folder = await madeBy([
+    ...Object.entries(SOUNDS).map(([name, sound]) => hls(name, ...PICTURE, ...TONE, ...H264, ...sound)),
+    hls('hevc', ...PICTURE, ...TONE, ...HEVC, ...SOUNDS.aac),
+    hls('open', ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...SOUNDS.aac),
+    hls('wrap', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, ...BEFORE_WRAP),
+    hls('wide', ...WIDE, ...TONE, '-t', '6', ...H264, ...SOUNDS.aac),
+    hls('mute', ...PICTURE, ...H264),
+    hls('sound', ...TONE, ...SOUNDS.aac),
+    hls('layer3', ...TONE, ...SOUNDS.mp3),
+    hls('layer2', ...PICTURE, ...TONE, ...H264, '-c:a', 'mp2'),
+    hls('fields', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-flags', '+ilme+ildct'),
+    segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
+    hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
+    segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
+    segments('described', 'mp3', 'mp3', '4', ...TONE, ...SOUNDS.mp3),
+    segments(
+      'frames',
+      'mp3',
+      'mp3',
+      '4',
+      ...TONE,
+      ...SOUNDS.mp3,
+      '-segment_format_options',
+      'write_xing=0:id3v2_version=0',
+    ),
+  ]);
+  upstream = await startUpstream();
+  upstream.use((request, response) => {
+    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    const handler = handlers.get(path) ?? createFaultHandler({ bytes: texts.get(path) ?? readFileSync(made(path)) });
+    handlers.set(path, handler);
+    handler(request, response);
+  });
+});
+afterEach(async () => {
+  await service?.close();
+  texts.clear();
+  handlers.clear();
+});
+afterAll(() => upstream.close());
+
+const made = (path: string) => join(folder, path);
+
+/** A process without what another one has stored, which asks for a list. */
+async function serve(name: string, create: (traits: Partial<Track>) => Track = (traits) => trackOf('f', traits)) {
+  const track = create({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
+  const sources = { [track.formatId]: openSource };
+  service = await startService(resourceOf([track], { durationSeconds: 20 }), sources, openers);
+  return `${service.url}/api/Stream/Media/${mediaKey(track.formatId)}`;
+}
+
+const SEGMENTS = [0, 1, 2, 3, 4];
+const segmentOf = (index: number) => readFileSync(made(`aac${index}.ts`));
+const adtsOf = (index: number) => readFileSync(made(`adts${index}.aac`));
+const lines = (name: string) =>
+  readFileSync(made(`${name}.m3u8`), 'utf8')
+    .split('\n')
+    .filter(Boolean);
+
+/** An ID3 tag with the time of packed audio, in 1/90,000 s. */
+function timeTag(ticks: number): Buffer {
+  const time = Buffer.alloc(8);
+  time.writeBigUInt64BE(BigInt(ticks) % 2n ** 33n);
+  const content = Buffer.concat([Buffer.from('com.apple.streaming.transportStreamTimestamp\0'), time]);
+  const [tag, frame] = [Buffer.from('ID3\x04\0\0\0\0\0\0'), Buffer.from('PRIV\0\0\0\0\0\0')];
+  frame.writeUInt8(content.length, 7);
+  tag.writeUInt8(content.length + frame.length, 9);
+  return Buffer.concat([tag, frame, content]);
+}
+
+/** Ranges of a file of some size, the same in every run. */
+function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
+  let state = 7;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % below;
+  };
+  return Array.from({ length: count }, () => {
+    const first = next(size);
+    return [first, Math.min(size - 1, first + next(100_000))] as const;
+  });
+}
+
+interface Packet {
+  readonly seconds: number;
+  readonly digest: string;
+}
+
+/** The packets of a side, and when they are shown after the first one of any side. */
+async function packetsOf(file: string, side: 'v' | 'a', format = 'framehash'): Promise<readonly Packet[]> {
+  const args = ['-v', 'error', '-i', file, '-map', `0:${side}`, ...(format === 'framehash' ? ['-c', 'copy'] : [])];
+  const { stdout } = await run('ffmpeg', [...args, '-f', format, '-'], { maxBuffer: 2 ** 26 });
+  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(',').map((field) => field.trim()))
+    .map((row) => ({ seconds: (Number(row[2]) * numerator) / denominator, digest: row.at(-1) ?? '' }));
+}
+
+/** Expects the packets of what FFmpeg makes of a list, each within a millisecond of its time there. */
+const expectPackets = (body: Buffer, name: string, sides: readonly ('v' | 'a')[] = ['v', 'a']) =>
+  withTemporaryFolder(async (place) => {
+    const [file, copy] = [join(place, 'body.mp4'), join(place, 'copy.mp4')];
+    await writeFile(file, body);
+    await run('ffmpeg', ['-v', 'error', '-i', made(`${name}.m3u8`), '-map', '0', '-c', 'copy', copy]);
+    const format = name === 'hevc' ? 'framemd5' : 'framehash';
+    let origins: readonly number[] | undefined;
+    for (const side of sides) {
+      const sent = await packetsOf(file, side, side === 'v' ? format : 'framehash');
+      const expected = await packetsOf(copy, side, side === 'v' ? format : 'framehash');
+      expect(sent.map(({ digest }) => digest)).toEqual(expected.map(({ digest }) => digest));
+      // Of audio alone, FFmpeg makes up the times in the first PES packet.
+      const known = sides.includes('v') ? 0 : 20;
+      origins ??= [sent[known]?.seconds ?? 0, expected[known]?.seconds ?? 0];
+      const [from = 0, expectedFrom = 0] = origins;
+      const apart = sent
+        .map(({ seconds }, index) => seconds - from - ((expected[index]?.seconds ?? 0) - expectedFrom))
+        .slice(known);
+      expect([side, Math.max(...apart.map(Math.abs))]).toEqual([side, expect.toSatisfy((most) => most <= 0.001)]);
+    }
+  });
+
+const expectFile = async (url: string, codecs: readonly string[], extension = '.mp4') => {
+  const { body, headers } = await sendRequest(url);
+  expect(headers).toMatchObject({
+    'accept-ranges': 'bytes',
+    'content-length': String(body.length),
+    etag: expect.stringMatching(/^"/),
+  });
+  const head = await sendRequest(url, { method: 'HEAD' });
+  for (const name of ['content-length', 'accept-ranges', 'etag']) expect(head.headers[name]).toBe(headers[name]);
+  const found = await inspect(body, extension);
+  expect({ complaints: found.complaints, codecs: found.codecs }).toEqual({ complaints: '', codecs });
+  return body;
+};
+
+/** Expects all of a list without a length: as FFmpeg makes it. */
+async function expectStream(url: string, sound = 'aac'): Promise<void> {
+  const { status, headers, body } = await sendRequest(url);
+  expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+  const { codecs, durationSeconds } = await inspect(body, '.mp4');
+  expect([codecs, Math.round(durationSeconds)]).toEqual([['h264', sound], 20]);
+}
+
+/** Three packets. */
+const CUT_BYTES = 3 * 188;
+/** The service description, the programs and the map of the first one, which FFmpeg begins each segment with. */
+const tablesOf = (segment: Buffer) => segment.subarray(0, 3 * 188);
+
+describe('a complete list of MPEG-TS', () => {
+  it.each([
+    ['aac', ['h264', 'aac']],
+    ['mp3', ['h264', 'mp3']],
+    ['ac3', ['h264', 'ac3']],
+    ['eac3', ['h264', 'eac3']],
+    ['hevc', ['hevc', 'aac']],
+    ['open', ['h264', 'aac']],
+    ['wrap', ['h264', 'aac']],
+  ])('is one MP4 of exact length with the packets and times that FFmpeg copies: %s', async (name, codecs) => {
+    await expectPackets(await expectFile(await serve(name), codecs), name);
+  });
+
+  it('without sound is one MP4', async () => {
+    await expectPackets(await expectFile(await serve('mute'), ['h264']), 'mute', ['v']);
+  });
+});
+
+describe('a list of MPEG-TS', () => {
+  it('has the same bytes in every process, in any range', async () => {
+    const whole = await sendRequest(await serve('aac'));
+    await service?.close();
+    const other = await serve('aac');
+    for (const [first, last] of rangesOf(whole.body.length, 40)) {
+      const { status, body, headers } = await sendRequest(other, { headers: { range: `bytes=${first}-${last}` } });
+      expect([status, headers.etag]).toEqual([206, whole.headers.etag]);
+      expect(body.equals(whole.body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+    }
+  });
+
+  it('has clips, a presentation, and its sound alone', async () => {
+    const url = await serve('aac');
+    const clip = await expectFile(`${url}?start=5.4&end=9`, ['h264', 'aac']);
+    expect(Math.abs((await inspect(clip, '.mp4')).durationSeconds - 3.6)).toBeLessThan(0.1);
+    const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
+    expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
+    const sound = await sendRequest(`${url}?format=m4a`);
+    expect([sound.status, (await inspect(sound.body, '.m4a')).codecs]).toEqual([200, ['aac']]);
+  });
+
+  it('encrypted with AES-128 is decrypted', async () => {
+    const [key, iv] = [Buffer.alloc(16, 7), Buffer.alloc(16, 9)];
+    texts.set('key', key);
+    for (const index of SEGMENTS) {
+      const cipher = createCipheriv('aes-128-cbc', key, iv);
+      texts.set(`secret${index}.ts`, Buffer.concat([cipher.update(segmentOf(index)), cipher.final()]));
+    }
+    const line = `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`;
+    const list = lines('aac').map((each) => each.replace(/^aac(\d)/, 'secret$1'));
+    list.splice(
+      list.findIndex((each) => each.startsWith('#EXTINF')),
+      0,
+      line,
+    );
+    texts.set('secret.m3u8', Buffer.from(list.join('\n')));
+    await expectPackets(await expectFile(await serve('secret'), ['h264', 'aac']), 'aac');
+  });
+
+  it('in byte ranges of one file is read by them', async () => {
+    const parts = SEGMENTS.map(segmentOf);
+    texts.set('all.ts', Buffer.concat(parts));
+    let at = 0;
+    const list = lines('aac').flatMap((line) => {
+      const part = parts[Number(/^aac(\d)/.exec(line)?.[1] ?? Number.NaN)];
+      if (!part) return [line];
+      at += part.length;
+      return [`#EXT-X-BYTERANGE:${part.length}@${at - part.length}`, 'all.ts'];
+    });
+    texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
+    await expectPackets(await expectFile(await serve('ranges'), ['h264', 'aac']), 'aac');
+  });
+
+  it('with another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
+    const list = lines('aac').filter((line) => line !== '#EXT-X-ENDLIST');
+    const media = lines('wide').filter((line) => /^#EXTINF|ts$/.test(line));
+    texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', ...media, '#EXT-X-ENDLIST'].join('\n')));
+    const body = await expectFile(await serve('mixed'), ['h264', 'aac']);
+    const { durationSeconds } = await inspect(body, '.mp4');
+    expect(Math.round(durationSeconds)).toBe(26);
+    expect(body.toString('latin1').split('avcC').length - 1).toBe(2);
+  });
+
+  it.each([
+    ['fields', 'aac'],
+    // MP4 has one name for both layers.
+    ['layer2', 'mp3'],
+  ])('that cannot be read as a file is left to FFmpeg: %s', async (name, codec) => {
+    await expectStream(await serve(name), codec);
+  });
+
+  it('with LATM, which MP4 cannot hold, is left to FFmpeg, which refuses it', async () => {
+    expect((await sendRequest(await serve('latm'))).status).toBe(502);
+  });
+
+  it.each([
+    ['before the tables', (rest: Buffer, next: Buffer) => [rest, next]],
+    ['behind the tables', (rest: Buffer, next: Buffer) => [tablesOf(next), rest, next]],
+  ])('whose packets are cut between two segments is left to FFmpeg: %s', async (_, join) => {
+    const [first, second] = [segmentOf(0), segmentOf(1)];
+    texts.set('aac0.ts', first.subarray(0, -CUT_BYTES));
+    texts.set('aac1.ts', Buffer.concat(join(first.subarray(-CUT_BYTES), second)));
+    await expectStream(await serve('aac'));
+  });
+
+  it('breaks off where a segment is damaged', async () => {
+    const url = await serve('aac');
+    const { body } = await sendRequest(url);
+    await service?.close();
+    const damaged = segmentOf(3);
+    // The packets of its second half have no sync bytes.
+    damaged.fill(0, Math.ceil(damaged.length / 2 / 188) * 188);
+    texts.set('aac3.ts', damaged);
+    handlers.clear();
+    const again = await serve('aac');
+    const head = await sendRequest(again, { method: 'HEAD' });
+    expect(head.headers['content-length']).toBe(String(body.length));
+    await expect(sendRequest(again)).rejects.toThrow();
+  });
+});
+
+describe('a list of audio', () => {
+  it.each([
+    ['sound', 'aac'],
+    ['layer3', 'mp3'],
+    ['adts', 'aac'],
+    ['frames', 'mp3'],
+  ])('is one file of exact length: %s', async (name, codec) => {
+    const body = await expectFile(await serve(name, audioTrack), [codec], '.m4a');
+    await expectPackets(body, name, ['a']);
+  });
+
+  it('is timed by its ID3 tags', async () => {
+    for (const index of SEGMENTS)
+      texts.set(`adts${index}.aac`, Buffer.concat([timeTag(2 ** 33 - 90_000 + index * 360_000), adtsOf(index)]));
+    const body = await expectFile(await serve('adts', audioTrack), ['aac'], '.m4a');
+    const gaps = await withTemporaryFolder(async (place) => {
+      const file = join(place, 'body.m4a');
+      await writeFile(file, body);
+      const times = (await packetsOf(file, 'a')).map(({ seconds }) => seconds);
+      return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    });
+    // Frames of 21.3 ms do not fill four seconds: each segment begins at the time of its tag.
+    expect(Math.max(...gaps)).toBeLessThan(0.05);
+    expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(19.9);
+  });
+
+  it('in short segments without times lasts as long as all of them', async () => {
+    const body = await expectFile(await serve('short', audioTrack), ['aac'], '.m4a');
+    expect((await inspect(body, '.m4a')).durationSeconds).toBeCloseTo(20, 1);
+    await expectPackets(body, 'short', ['a']);
+  });
+
+  it('of MP3 has no frames that describe the segments', async () => {
+    const body = await expectFile(await serve('described', audioTrack), ['mp3'], '.m4a');
+    await expectPackets(body, 'frames', ['a']);
+  });
+
+  it('has clips', async () => {
+    await expectFile(`${await serve('sound', audioTrack)}?format=m4a&start=3&end=9`, ['aac'], '.m4a');
+  });
+});
