@@ -6,10 +6,9 @@ import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
-import type { FileSource, OpenSource, SegmentedSource, Source } from '../../stream-service/source/source.ts';
+import type { FileSource, OpenSource, Source } from '../../stream-service/source/source.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { closesOnce } from '../support/listen.ts';
-import { sendRequest } from '../support/request.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;
@@ -134,9 +133,7 @@ export async function startService(
   const { port } = service.app.server.address() as AddressInfo;
   return closeAfterwards({
     url: `http://127.0.0.1:${port}`,
-    touched,
-    sizes,
-    attachments,
+    ...{ touched, sizes, attachments },
     sentBytes: () => connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
     connections: () => connections.filter(({ destroyed }) => !destroyed).length,
     drain: service.drain,
@@ -156,24 +153,6 @@ export function openResponse(url: string, headers: Record<string, string> = {}):
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
-
-/** Segments of which one stream has all. */
-export const segmentsOf = (stream: () => Readable, traits: Partial<SegmentedSource> = {}): SegmentedSource => ({
-  needsRemux: true,
-  size: undefined,
-  isSeekable: true,
-  durationSeconds: 6,
-  readFrom: () => ({ stream: stream(), startSeconds: 0 }),
-  close: () => undefined,
-  ...traits,
-});
-
-/** What came of a request: its status, or `broken`. */
-export const outcomeOf = (url: string): Promise<number | 'broken'> =>
-  sendRequest(url).then(
-    ({ status }) => status,
-    () => 'broken',
-  );
 
 /** A source that stalls after its first `healthyBytes` until the test calls `fail`. */
 export function failingSource(source: FileSource, healthyBytes: number): FileSource & { fail(): void } {

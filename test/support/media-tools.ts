@@ -66,14 +66,6 @@ export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>
   }
 }
 
-/** Plays the beginning of a file or URL in mpv. @returns what it says of it */
-export const playedByMpv = async (input: string, ...options: readonly string[]): Promise<string> => {
-  const silent = ['--no-config', '--vo=null', '--ao=null', '--length=0.1'];
-  const { code, output } = await runProgram('mpv', [...silent, ...options, input]);
-  if (code !== 0) throw new Error(output);
-  return output;
-};
-
 /** Runs a program; returns its exit code and output. Without the program the test is skipped. */
 export function runProgram(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   if (!command.includes('/')) needs(command);

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createEgress } from '../../core/egress/create-egress.ts';
-import { closeAfterwards } from './close-afterwards.ts';
-import { listen } from './listen.ts';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 export const VIDEO_ID = 'dQw4w9WgXcQ';
-/** Of an item that has segments. */
-export const ORIGIN = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
 
 /** A segment as the interface of SponsorBlock answers it. */
 export const segmentOf = (start: number, end: number, category = 'sponsor', traits: object = {}) => ({
@@ -24,7 +21,7 @@ export const segmentOf = (start: number, end: number, category = 'sponsor', trai
 /** The prefix by which the segments of a video are asked for. */
 export const prefixOf = (videoId: string): string => createHash('sha256').update(videoId).digest('hex').slice(0, 4);
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers with the segments of `VIDEO_ID`, and of another video that has the same prefix. */
 export const answerSegments =
@@ -36,18 +33,18 @@ export const answerSegments =
     response.end(JSON.stringify([other, { videoID: VIDEO_ID, hash: 'x', segments }]));
   };
 
-/**
- * Starts a service of segments on loopback until the test ends.
- * @param isAdmitted whether the guard of `options` admits it
- * @returns options of the stream service with it, and the paths that were requested
- */
-export async function startSegmentsService(answer: Answer, isAdmitted = true) {
+/** Starts a service of segments on loopback until the test ends. */
+export async function startSegmentsService(answer: Answer) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
     answer(request, response);
   });
-  const { host, url } = closeAfterwards(await listen(server));
-  const { request } = closeAfterwards(createEgress({ allow: isAdmitted ? [host] : [] }));
-  return { paths, options: { sponsorblockUrl: `${url}/base`, request } };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { host, url: `http://${host}/base`, paths };
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import type { Source } from '../../../stream-service/source/source.ts';
+import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { sendRequest } from '../../support/request.ts';
-import { failingSource, openResponse, segmentsOf, until } from '../fixture.ts';
+import { failingSource, openResponse, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(200_000);
@@ -35,9 +35,18 @@ describe('createFfmpegInputServer', () => {
   });
 
   describe('of segments', () => {
+    const segments = (stream: () => Readable): SegmentedSource => ({
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
+      durationSeconds: 10,
+      readFrom: () => ({ stream: stream(), startSeconds: 0 }),
+      close: () => undefined,
+    });
+
     it('writes to a descriptor of the process', async () => {
       const { url, args, writeTo, failure } = loopback.serve(
-        segmentsOf(() => fileSource(bytes).read(0)),
+        segments(() => fileSource(bytes).read(0)),
         { index: 1 },
       );
       expect(url).toBe('pipe:4');
@@ -50,7 +59,7 @@ describe('createFfmpegInputServer', () => {
 
     it('reads no more than a pipe takes, and stops when the input is closed', async () => {
       const source = fileSource(randomBytes(20_000_000));
-      const input = loopback.serve(segmentsOf(() => source.read(0)));
+      const input = loopback.serve(segments(() => source.read(0)));
       const pipe = new PassThrough();
       input.writeTo?.(pipe);
       await once(pipe, 'readable');
@@ -62,7 +71,7 @@ describe('createFfmpegInputServer', () => {
 
     it('aborts `failed` before the process sees the truncated input', async () => {
       const source = failingSource(fileSource(bytes), 100_000);
-      const input = loopback.serve(segmentsOf(() => source.read(0)));
+      const input = loopback.serve(segments(() => source.read(0)));
       const pipe = new PassThrough();
       const seen = new Promise<Error | undefined>((resolve) => pipe.once('close', () => resolve(input.failure())));
       pipe.on('error', () => undefined).resume();

@@ -49,15 +49,15 @@ const heldEntry = () => {
 
 describe('the progress of an archive', () => {
   it('is followed from before its request to its end', async () => {
-    const { url, baseUrl } = await start([{ title: 'One' }, { isUnstored: true }, { title: 'Two' }]);
+    const { url, baseUrl } = await start([{ title: 'One' }, { title: 'Two' }]);
     const { events, opened, ended } = follow(progressOf(baseUrl));
     await opened;
     expect((await sendRequest(url(EVERY))).status).toBe(200);
-    expect(await ended).toEqual({ state: 'done', total: 3, completed: 2, current: null, skipped: 1 });
+    expect(await ended).toEqual({ state: 'done', total: 2, completed: 2, current: null, skipped: 0 });
     const counts = events.map(({ completed }) => completed);
     expect(counts).toEqual([...counts].sort());
     for (const { total, current } of events) {
-      expect(total).toBe(3);
+      expect(total).toBe(2);
       expect(['One', 'Two', null]).toContain(current);
     }
   });
@@ -114,6 +114,15 @@ describe('the progress of an archive', () => {
     await until(() => own().includes('done') && foreign().includes('done'));
     const unrelated = await eventsOf('c');
     expect(unrelated()).not.toContain('Secret');
+  });
+
+  it('counts what is missing as skipped', async () => {
+    const { url, baseUrl } = await start([{ isUnstored: true }, {}]);
+    const { opened, ended } = follow(progressOf(baseUrl));
+    await opened;
+    const { body } = await sendRequest(url(EVERY));
+    expect((await extract(body)).index).toContain('MISSING');
+    expect(await ended).toMatchObject({ state: 'done', total: 2, completed: 1, skipped: 1 });
   });
 
   it('fails when nothing can be sent, and when the client of the archive leaves', async () => {

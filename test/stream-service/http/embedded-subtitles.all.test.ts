@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { madeFile } from '../../origin/media.ts';
 import { itInChromium } from '../../support/chromium.ts';
-import { inspect, playedByMpv, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { answerSegments, ORIGIN, segmentOf, startSegmentsService } from '../../support/segments-service.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
 import {
   audioTrack,
   combinedKey,
@@ -58,7 +59,11 @@ const subtitle = (language: string, isAutomatic = false): Subtitle => ({
   language,
   isAutomatic,
 });
-const subtitleTrack = (formatId: string) => trackOf(formatId, { video: null, audio: null, container: 'vtt' });
+const subtitleTrack = (formatId: string) => ({
+  ...videoTrack({ video: null, container: 'vtt' }),
+  formatId,
+  url: `https://site.example/${formatId}`,
+});
 
 /** Each cue is shown until the end: joined, eight at once, they have 6 MB. */
 const overlapping = () =>
@@ -67,8 +72,7 @@ const overlapping = () =>
     return `00:${start} --> 00:19.000\n${'a'.repeat(1900)}\n`;
   }).join('\n');
 
-const FLAGS = 'frag_keyframe+empty_moov+default_base_moof';
-const FRAGMENTED = ['-movflags', `${FLAGS}+global_sidx`, '-frag_duration', '2000000'];
+const FRAGMENTED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx', '-frag_duration', '2000000'];
 const KINDS = { progressive: [], fragmented: FRAGMENTED } as const;
 
 interface EmbeddingOptions {
@@ -167,9 +171,26 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
       await writeFile(file, whole);
       expect(await shownBy(file)).toEqual(SHOWN);
 
-      const language = '-v error -select_streams s -show_entries stream_tags=language -of csv=p=0'.split(' ');
+      const language = [
+        '-v',
+        'error',
+        '-select_streams',
+        's',
+        '-show_entries',
+        'stream_tags=language',
+        '-of',
+        'csv=p=0',
+      ];
       expect((await runProgram('ffprobe', [...language, file])).output.trim()).toBe('deu');
-      expect(await playedByMpv(file, '--start=11')).toMatch(/Subs.*--slang=deu.*mov_text/);
+      const mpv = await runProgram('mpv', [
+        '--no-config',
+        '--vo=null',
+        '--ao=null',
+        '--start=11',
+        '--length=0.2',
+        file,
+      ]);
+      expect(mpv.output).toMatch(/Subs.*--slang=deu.*mov_text/);
 
       const plain = join(folder, 'plain.mp4');
       await writeFile(plain, (await sendRequest(service.url + pathOf(''))).body);
@@ -230,7 +251,12 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
 describe('?subtitles= of other renditions', () => {
   const files = new Map<string, Buffer>();
   /** More fragments than are read without an index. */
-  const UNINDEXED = ['-movflags', `${FLAGS}+skip_trailer`, '-frag_duration', '400000'];
+  const UNINDEXED = [
+    '-movflags',
+    'frag_keyframe+empty_moov+default_base_moof+skip_trailer',
+    '-frag_duration',
+    '400000',
+  ];
   const tracks: readonly Track[] = [
     trackOf('file'),
     trackOf('fragmented-file'),
@@ -319,6 +345,16 @@ describe('?subtitles= of other renditions', () => {
     }
   });
 
+  it.each([
+    ['a WebM file', mediaKey('webm-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
+    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
+    ['audio', mediaKey('sound'), 'Media', 415, 'Subtitles can be embedded in video only.'],
+    ['audio', mediaKey('sound'), 'Combined', 415, 'Subtitles can be embedded in video only.'],
+  ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
+    const { status, body } = await get(key, 'subtitles=de', endpoint);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
+  });
+
   it.each<[string | readonly [string, string], query: string, endpoint?: 'Media' | 'Combined' | 'Hls']>([
     ['file', ''],
     ['file', 'tags=true'],
@@ -347,15 +383,16 @@ describe('?subtitles= of other renditions', () => {
     [['file', 'sound'], '', 'Hls'],
   ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (name, query, endpoint = 'Media') => {
     const segments = await startSegmentsService(answerSegments(segmentOf(5, 7)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
     const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
     const { url } = await start({
       traits: {
-        origin: ORIGIN,
-        coverUrl: 'https://site.example/cover.png',
-        details: { chapters },
+        ...{ origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
+        ...{ coverUrl: 'https://site.example/cover.png', details: { chapters } },
         renditions: [...renditions, renditionOf(['file', 'sound'])],
       },
-      service: segments.options,
+      service: { sponsorblockUrl: segments.url, request: egress.request },
     });
     const key = typeof name === 'string' ? mediaKey(name) : combinedKey(...name);
     const address = `${url}/api/Stream/${endpoint}/${key}${endpoint === 'Hls' ? '/master.m3u8' : ''}?${query}`;

@@ -2,7 +2,6 @@ import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { box, fullBox, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import {
   type CompletenessCheck,
   createLengthCheck,
@@ -92,15 +91,19 @@ describe('createMediaCheck', () => {
   });
 
   it('ignores a malformed index', () => {
-    const index = (version: number, count: number, ...sizes: number[]) =>
-      fullBox(
-        'sidx',
-        version,
-        0,
-        Buffer.alloc(version === 1 ? 24 : 16),
-        u32(count),
-        ...sizes.map((size) => u32(size, 0, 0)),
-      );
+    const box = (type: string, body: Buffer) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + body.length);
+      head.write(type, 4);
+      return Buffer.concat([head, body]);
+    };
+    const index = (version: number, count: number, ...sizes: number[]) => {
+      const body = Buffer.alloc((version === 1 ? 32 : 24) + sizes.length * 12);
+      body[0] = version;
+      body.writeUInt16BE(count, version === 1 ? 30 : 22);
+      sizes.forEach((size, at) => void body.writeUInt32BE(size, body.length - (sizes.length - at) * 12));
+      return box('sidx', body);
+    };
     const media = Buffer.concat([box('moof', Buffer.alloc(50)), box('mdat', Buffer.alloc(100))]);
     for (const version of [0, 1]) {
       expect(missingOf(Buffer.concat([index(version, 2, 100, 66), media]))).toBeUndefined();
@@ -128,12 +131,18 @@ describe('createMediaCheck', () => {
   });
 
   it('accepts a box that extends to the end, and checks one with a 64-bit size', () => {
-    const sized = (size: number, ...rest: Buffer[]) => Buffer.concat([u32(size), Buffer.from('mdat'), ...rest]);
-    const large = u64(116);
-    expect(missingOf(sized(0, Buffer.alloc(50)))).toBeUndefined();
-    expect(missingOf(sized(1, large, Buffer.alloc(100)))).toBeUndefined();
-    expect(missingOf(sized(1, large, Buffer.alloc(99)))).toBe('ends within a frame');
-    expect(missingOf(sized(4, Buffer.alloc(99)))).toBeUndefined();
+    const box = (size: number, type: string, ...rest: Buffer[]) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(size);
+      head.write(type, 4);
+      return Buffer.concat([head, ...rest]);
+    };
+    const large = Buffer.alloc(8);
+    large.writeBigUInt64BE(116n);
+    expect(missingOf(box(0, 'mdat', Buffer.alloc(50)))).toBeUndefined();
+    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(100)))).toBeUndefined();
+    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(99)))).toBe('ends within a frame');
+    expect(missingOf(box(4, 'mdat', Buffer.alloc(99)))).toBeUndefined();
   });
 
   it('detects any truncation of packed AAC, also between frames', async () => {

@@ -105,6 +105,14 @@ describe('requests of a file source', () => {
 const BUFFERED_BYTES = 128 * 1024;
 
 describe('unread file source', () => {
+  it('aborts its requests when destroyed', async () => {
+    const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
+    const stream = (await openWith()).read(0);
+    await once(stream, 'readable');
+    stream.destroy();
+    await expect.poll(() => seen.every(({ state }) => state === 'left')).toBe(true);
+  });
+
   it('aborts the opening fetch when closed, and when reading starts at another offset', async () => {
     const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
     const source = await openWith();

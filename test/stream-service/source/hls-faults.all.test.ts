@@ -4,16 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
-import { box, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import {
   boxOf,
-  encrypt,
   init,
-  inTurn,
   KEY,
-  KEY_LINE,
   listed,
   parts,
   playlist,
@@ -70,23 +66,32 @@ describe('HLS source faults', () => {
       (source) => readAll(source.readFrom(0).stream),
       (error: unknown) => toStreamProblem(error).details.status,
     );
+  const encrypt = (bytes: Buffer) => {
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    return Buffer.concat([cipher.update(bytes), cipher.final()]);
+  };
+  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
 
   it.each<[what: 'playlist' | 'key' | 'first segment', Fault, outcome: string | number]>([
     ['playlist', status(403), 502],
     ['playlist', status(500), 502],
     ['playlist', { name: 'drop', after: 50, times: 2 }, whole],
     ['playlist', { name: 'drop', after: 0, times: 99 }, 502],
+    ['first segment', status(404), 404],
+    ['first segment', status(500), 502],
     ['first segment', { name: 'redirect', location: 'http://[' }, 502],
+    ['first segment', { name: 'redirect', location: 'http://' }, 502],
     ['key', { name: 'unframed', after: 4, times: 2 }, whole],
     ['key', status(503, 2), whole],
     ['key', status(403), 502],
     ['key', { name: 'short-body', by: 4, times: 99 }, 502],
     ['key', { name: 'long-body', by: 4 }, 502],
     ['key', { name: 'redirect', location: 'http://[' }, 502],
+    ['key', { name: 'redirect', location: 'http://' }, 502],
   ])('a %s with %j has the outcome %s', async (what, fault, outcome) => {
     const serve = (name: typeof what, bytes: Buffer) =>
       createFaultHandler({ bytes, ...(name === what && { fault }), etag: null });
-    const [first = init, ...others] = segments.map((bytes) => encrypt(bytes));
+    const [first = init, ...others] = segments.map(encrypt);
     site.serve({
       '/index.m3u8': serve('playlist', Buffer.from(playlist([KEY_LINE, ...listed()]))),
       '/key': serve('key', KEY),
@@ -118,12 +123,16 @@ describe('HLS source faults', () => {
     ['requires payment', { name: 'status', status: 402, times: 99 }, 'broken 502'],
     ['changes while it is read', { name: 'drop', after: 100_000, times: 99 }, 'broken 502'],
   ])('a segment that %s fails the stream instead of being skipped', async (_, fault, outcome) => {
+    let count = 0;
     const [bytes = init] = segments;
     const other = createFaultHandler({ bytes: bytesOf(bytes.length, 50) });
     const bad = createFaultHandler({ bytes, fault });
-    const files = segments.map((bytes, index) =>
-      index === 2 ? inTurn(bad, fault.name === 'drop' ? other : bad) : bytes,
+    const isChanging = fault.name === 'drop' && fault.after > 0;
+    const changing = Object.assign(
+      (...args: Parameters<FaultHandler>) => (isChanging && count++ > 0 ? other : bad)(...args),
+      { seen: [], renew: () => undefined },
     );
+    const files = segments.map((bytes, index) => (index === 2 ? changing : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
     const source = await site.open({ refresh: same, limits: limitsFor(fault) });
     expect(await readAll(source.readFrom(0).stream)).toBe(outcome);
@@ -170,11 +179,27 @@ describe('HLS source faults', () => {
       expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
     });
 
+    it('fails the stream when a retried segment begins with other bytes', async () => {
+      const [cut, other] = [media[1] ?? init, packets(9)].map((bytes, index) =>
+        createFaultHandler({ bytes, etag: null, fault: { name: 'unframed', after: 100_000, times: 1 - index } }),
+      );
+      let count = 0;
+      const changing = Object.assign((...args: Parameters<FaultHandler>) => (count++ > 0 ? other : cut)?.(...args), {
+        seen: [],
+        renew: () => undefined,
+      });
+      site.serve({ '/index.m3u8': () => playlist(lines), ...parts([media[0] ?? init, changing, media[2] ?? init]) });
+      expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
+      expect(count).toBe(2);
+    });
+
     it('retries a segment whose ciphertext was truncated between two blocks', async () => {
-      const bytes = encrypt(media[1] ?? init);
+      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+      const bytes = Buffer.concat([cipher.update(media[1] ?? init), cipher.final()]);
+      const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
       const encrypted = createFaultHandler({ bytes, fault: { name: 'unframed', after: 160_000, times: 2 } });
       site.serve({
-        '/index.m3u8': () => playlist([KEY_LINE, '#EXTINF:4,', '1.ts']),
+        '/index.m3u8': () => playlist([key, '#EXTINF:4,', '1.ts']),
         '/key': createFaultHandler({ bytes: KEY, fault: { name: 'unframed', after: 7, times: 2 } }),
         '/1.ts': encrypted,
       });
@@ -239,6 +264,11 @@ describe('damaged segments', async () => {
     [...SOUND, '-c:a', 'ac3', '-f', 'segment', '-segment_format', 'ac3', '-segment_time', '4', 'ac3%d.ts'],
   ]);
   const read = (name: string) => readFile(join(folder, name));
+  const encrypt = (bytes: Buffer) => {
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    return Buffer.concat([cipher.update(bytes), cipher.final()]);
+  };
+  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
   const lines = [0, 1, 2, 3, 4].flatMap((n) => ['#EXTINF:4.000,', `${n}.ts`]);
   const damages: Record<string, (bytes: Buffer) => Buffer> = {
     'a page': () => Buffer.from(`<!DOCTYPE html><title>Blocked</title>${'<p>No.</p>'.repeat(2000)}`),
@@ -280,16 +310,33 @@ describe('damaged segments', async () => {
 
   it.each(['ts', 'fmp4', 'adts', 'mp3', 'ac3', 'encrypted ts'])('of %s are requested again', async (kind) => {
     const page = Buffer.from('<html>Try again</html>');
-    const whole = await serve(kind, (bytes) =>
-      inTurn(...[page, bytes].map((body) => createFaultHandler({ bytes: body }))),
-    );
+    const whole = await serve(kind, (bytes) => {
+      let isFirst = true;
+      const handlers = [page, bytes].map((body) => createFaultHandler({ bytes: body }));
+      const handle = (...args: Parameters<FaultHandler>) => {
+        handlers[Number(!isFirst)]?.(...args);
+        isFirst = false;
+      };
+      return Object.assign(handle, { seen: [], renew: () => undefined });
+    });
     expect(await outcome()).toBe(whole);
   });
 
   const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
   const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
-  const largeBox = (type: string, body: Buffer) =>
-    Buffer.concat([u32(1), Buffer.from(type), u64(16 + body.length), body]);
+  const largeBox = (type: string, body: Buffer) => {
+    const head = Buffer.alloc(16);
+    head.writeUInt32BE(1);
+    head.write(type, 4);
+    head.writeBigUInt64BE(BigInt(16 + body.length), 8);
+    return Buffer.concat([head, body]);
+  };
+  const box = (type: string, size: number, body: Buffer = Buffer.alloc(0)) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(size);
+    head.write(type, 4);
+    return Buffer.concat([head, body]);
+  };
   const mdatOf = (bytes: Buffer) => bytes.indexOf('mdat', 0, 'latin1') - 4;
   it.each<[string, string, (bytes: Buffer, index: number) => Buffer]>([
     ['ts', 'behind a picture', (bytes) => Buffer.concat([PNG, bytes])],
@@ -301,7 +348,7 @@ describe('damaged segments', async () => {
     [
       'fmp4',
       'with boxes in front',
-      (bytes) => Buffer.concat([...['styp', 'prft', 'emsg', 'free'].map((type) => box(type)), bytes]),
+      (bytes) => Buffer.concat([...['styp', 'prft', 'emsg', 'free'].map((type) => box(type, 8)), bytes]),
     ],
     [
       'fmp4',
@@ -314,12 +361,7 @@ describe('damaged segments', async () => {
       (bytes, index) =>
         index < 4
           ? bytes
-          : Buffer.concat([
-              bytes.subarray(0, mdatOf(bytes)),
-              u32(0),
-              Buffer.from('mdat'),
-              bytes.subarray(mdatOf(bytes) + 8),
-            ]),
+          : Buffer.concat([bytes.subarray(0, mdatOf(bytes)), box('mdat', 0, bytes.subarray(mdatOf(bytes) + 8))]),
     ],
   ])('takes %s %s for whole', async (kind, _, change) => {
     const sent: Buffer[] = [];
@@ -354,6 +396,17 @@ describe('HLS source of a probed host', () => {
     const source = await site.open({ ...probed, refresh });
     expect(refresh).toHaveBeenCalledTimes(1);
     expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+  });
+
+  it('does not open when that is refused too', async () => {
+    site.serve({
+      ...{ '/index.m3u8': () => listOf(''), '/fresh.m3u8': () => listOf('fresh/') },
+      ...parts(limited),
+      ...inFolder('fresh/', limited),
+    });
+    const refresh = fresh();
+    expect(await statusOf(site.open({ ...probed, refresh }))).toBe(502);
+    expect(refresh).toHaveBeenCalledTimes(1);
   });
 
   it('requests no later segment of a list that is shorter than a minute', async () => {

@@ -1,4 +1,3 @@
-import { createCipheriv } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { beforeAll } from 'vitest';
@@ -24,20 +23,6 @@ export const segments = [0, 1, 2, 3].map((index) => boxOf(400_000 + index * 1000
 export const init = boxOf(1000, 99);
 export const KEY = bytesOf(16, 5);
 export const whole = sha256(Buffer.concat(segments));
-
-/** @param iv of 16 bytes @default that of `KEY_LINE` */
-export function encrypt(bytes: Buffer, iv = Buffer.alloc(16)): Buffer {
-  const cipher = createCipheriv('aes-128-cbc', KEY, iv);
-  return Buffer.concat([cipher.update(bytes), cipher.final()]);
-}
-export const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
-
-/** A handler that is another one for each request; the last one stays. */
-export function inTurn(...handlers: readonly FaultHandler[]): FaultHandler {
-  const left = [...handlers];
-  const handle = (...args: Parameters<FaultHandler>) => (left.length > 1 ? left.shift() : left[0])?.(...args);
-  return Object.assign(handle, { seen: [], renew: () => undefined });
-}
 
 /** A segmented source with a separate upstream for the tests of one file. */
 export function useSegmentedSite() {

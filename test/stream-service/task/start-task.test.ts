@@ -105,6 +105,8 @@ describe('startTask with a faulty bucket', () => {
 
   it.each<[string, (archive: Buffer) => string, RegExp]>([
     ['a tampered archive', (archive) => pointerTo('2026.01.02', archive, { sha256: '0'.repeat(64) }), /not the file/],
+    ['an archive that is gone', (archive) => pointerTo('2026.01.03', archive), /does not exist/],
+    ['a pointer that is none', () => '{}', /its pointer names no release/],
   ])('keeps the installed version and logs the reason with %s', async (_, spoil, reason) => {
     await release('2026.01.01');
     await start();

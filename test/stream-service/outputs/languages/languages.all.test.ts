@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
@@ -9,10 +10,10 @@ import type { OpenSource, Source } from '../../../../stream-service/source/sourc
 import { itInChromium } from '../../../support/chromium.ts';
 import { itWith } from '../../../support/clients.ts';
 import { checkPlaylist } from '../../../support/hls-checker.ts';
-import { playedByMpv, probe, runProgram } from '../../../support/media-tools.ts';
+import { probe, runProgram } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
-import { answerSegments, ORIGIN, segmentOf, startSegmentsService } from '../../../support/segments-service.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { combinedKey, startService, trackOf, videoTrack } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 import { decodedPackets, packetDigests, usePairMedia } from '../layout/pair-fixture.ts';
@@ -70,6 +71,7 @@ async function start(video: string, { dubs = DUBS, of = {}, options, sources, tr
   const resource = { ...item, tracks: [...item.tracks, text], subtitles: [SUBTITLE] };
   const all = { ...loaded, text: VTT, video: await media.load(video), ...sources };
   const service = await startService(resource, all, options);
+  onTestFinished(service.close);
   const url = (operation: string) =>
     `${service.url}/api/Stream/${operation}/${combinedKey('video', dubs[0]?.language)}`;
   return { media: url('Media'), combined: url('Combined'), hls: `${url('Hls')}/` };
@@ -130,7 +132,8 @@ describe('audio=all', () => {
     const fromStart = await sendRequest(`${combined}?audio=all`);
     expect(fromStart.body.equals(body)).toBe(true);
     expect(fromStart.headers['content-location']).toMatch(/\/Media\/[\w-]+\?audio=all$/);
-    expect(await playedByMpv(file, '--aid=4')).toMatch(/\(\+\) +Audio +--aid=4 +--alang=por/);
+    const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--aid=4', '--length=0.1', file]);
+    expect([mpv.code, mpv.output]).toEqual([0, expect.stringMatching(/\(\+\) +Audio +--aid=4 +--alang=por/)]);
     const fetched = join(media.folder, 'fetched.mp4');
     const args = '-q --no-conf -x 8 -k 1M --allow-overwrite -o fetched.mp4 -d'.split(' ');
     expect((await runProgram('aria2c', [...args, media.folder, `${url}?audio=all`])).code).toBe(0);
@@ -176,8 +179,13 @@ it('skips a beginning with every language, and says why not a middle', async () 
     [0, 2, [200, '']],
     [2, 4, [415, expect.stringMatching(/cannot be skipped.*only one part can be kept\. Choose one with audio=LANG/)]],
   ] as const) {
-    const { options } = await startSegmentsService(answerSegments(segmentOf(from, to)));
-    const { media: url } = await start('bframes.mp4', { options, traits: { origin: ORIGIN } });
+    const segments = await startSegmentsService(answerSegments(segmentOf(from, to)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
+    const { media: url } = await start('bframes.mp4', {
+      options: { sponsorblockUrl: segments.url, request: egress.request },
+      traits: { origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
+    });
     const { status, body } = await sendRequest(`${url}?audio=all&skip=sponsor`);
     expect([status, status === 200 ? '' : JSON.parse(body.toString()).detail]).toEqual(expected);
   }
@@ -235,6 +243,18 @@ describe('audio=LANG', () => {
     const problem = JSON.parse(answer.body.toString());
     expect([answer.status, problem.detail]).toEqual([status, expect.stringMatching(detail)]);
     expect((await sendRequest(address, { method: 'HEAD' })).status).toBe(status);
+  });
+
+  it('is laid out again when the file of one language has changed', async () => {
+    let german = await media.load('ac3.mp4');
+    const sources = { de: async () => german };
+    const url = `${(await start('chained-short.mp4', { dubs: DUBS.slice(0, 2), sources })).media}?audio=all`;
+    // The header alone: the places have not been read.
+    const { headers: before } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    german = await media.load('mp3.mp4');
+    const { headers: after } = await sendRequest(url, { headers: { range: 'bytes=5000-' } });
+    expect(after.etag).not.toBe(before.etag);
+    expect((await expectSeekable(url)).headers.etag).toBe(after.etag);
   });
 });
 

@@ -3,12 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { itInChromium } from '../../../support/chromium.ts';
 import { hasFirefox, itInFirefox, launchFirefox } from '../../../support/firefox.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
-import { answerSegments, ORIGIN, segmentOf, startSegmentsService } from '../../../support/segments-service.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { mediaKey, resourceOf, startService, trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
@@ -42,7 +43,8 @@ afterAll(() => firefox?.close());
 
 /** @param skippedSeconds what is skipped at the beginning. @default nothing */
 async function clipOf(query: string, skippedSeconds?: number): Promise<string> {
-  const resource = resourceOf([trackOf('both')], { durationSeconds: SECONDS, origin: ORIGIN });
+  const origin = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
+  const resource = resourceOf([trackOf('both')], { durationSeconds: SECONDS, origin });
   const skipping = skippedSeconds === undefined ? {} : await serveSegment(skippedSeconds);
   const service = await startService(resource, { both: fileSource(await readFile(source)) }, skipping);
   const { status, body } = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('both')}?${query}`);
@@ -51,8 +53,12 @@ async function clipOf(query: string, skippedSeconds?: number): Promise<string> {
   return `data:video/mp4;base64,${body.toString('base64')}`;
 }
 
-const serveSegment = async (seconds: number) =>
-  (await startSegmentsService(answerSegments(segmentOf(0, seconds)))).options;
+async function serveSegment(seconds: number) {
+  const segments = await startSegmentsService(answerSegments(segmentOf(0, seconds)));
+  const egress = createEgress({ allow: [segments.host] });
+  onTestFinished(egress.close);
+  return { sponsorblockUrl: segments.url, request: egress.request };
+}
 
 interface Player {
   readonly readyState: number;

@@ -23,6 +23,8 @@ const keyframes = once(async (file: string) => {
   return [...output.matchAll(/^([\d.]+),K/gm)].map(([, seconds]) => Number(seconds)).toSorted((a, b) => a - b);
 });
 
+const detailOf = ({ body }: { readonly body: Buffer }) => JSON.parse(body.toString()).detail;
+
 describe('Combined from a time on', () => {
   it.each<readonly [Files, number]>([
     [['indexed.mp4', 'indexed.m4a'], 23.4],
@@ -56,10 +58,29 @@ describe('Combined from a time on', () => {
     expect((await probe(file)).durationSeconds).toBeCloseTo(durationSeconds - keyframe, 0);
   });
 
+  it('answers HEAD as GET, whatever its range', async () => {
+    const { url } = await start('long-video.mp4', 'long-audio.m4a');
+    const headers = { range: 'bytes=5-9' };
+    const [head, whole] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => sendRequest(`${url}?start=23.4`, { method, headers })),
+    );
+    expect(whole?.status).toBe(200);
+    // The fixture has no source to look into for HEAD, which then says what is known without it.
+    expect(head?.status).toBe(200);
+    for (const name of ['content-type', 'accept-ranges', 'cache-control'])
+      expect(head?.headers[name]).toBe(whole?.headers[name]);
+  });
+
   it('of audio alone begins at the time itself', async () => {
     const { url } = await start('ladder/aac-128.m4a');
     const { status, headers } = await sendRequest(`${url}?start=1.5`);
     expect([status, headers['x-argon-start']]).toEqual([200, '1.500']);
+  });
+
+  it('of files that cannot be sought in is 400 with the reason', async () => {
+    const { url } = await start('unindexed.mp4', 'indexed.m4a');
+    const answer = await sendRequest(`${url}?start=1`);
+    expect([answer.status, detailOf(answer)]).toEqual([400, expect.stringMatching(/index/)]);
   });
 
   it('reads the audio from the keyframe on, and neither file before it', async () => {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { UpstreamError } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import { MAX_BLOCK_BYTES } from '../../../../core/media/zip/stored-blocks.ts';
@@ -11,13 +12,7 @@ import { createSegments, type SegmentsOptions } from '../../../../stream-service
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
-import {
-  type Answer,
-  answerSegments,
-  ORIGIN,
-  segmentOf,
-  startSegmentsService,
-} from '../../../support/segments-service.ts';
+import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { resourceOf, startService, trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 import { AUDIO_RATE, decode, type Files, fetchClip, heardSamples, once, startMedia } from './clip-fixture.ts';
@@ -26,7 +21,7 @@ import { usePairMedia } from './pair-fixture.ts';
 const DECODED_SECONDS = 32;
 const media = await usePairMedia();
 const decodeWhole = once((files: Files) => decode(files, DECODED_SECONDS));
-const origin = ORIGIN;
+const origin = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
 
 interface FfprobeChapter {
   readonly start_time: string;
@@ -63,9 +58,13 @@ interface Started {
 }
 
 /** Starts the service with files, and with a service that answers requests for segments. */
-async function start({ files, item, isAdmitted }: Started, answer: Answer) {
-  const { options, paths } = await startSegmentsService(answer, isAdmitted);
-  return { ...(await startMedia(media, files, options, { origin, ...item })), paths };
+async function start({ files, item, isAdmitted = true }: Started, answer: Parameters<typeof startSegmentsService>[0]) {
+  const segments = await startSegmentsService(answer);
+  const egress = createEgress({ allow: isAdmitted ? [segments.host] : [] });
+  onTestFinished(egress.close);
+  const options = { sponsorblockUrl: segments.url, request: egress.request };
+  const started = await startMedia(media, files, options, { origin, ...item });
+  return { ...started, paths: segments.paths };
 }
 
 const startSkipping = (files: Files, skipped: readonly Span[], item?: Partial<Resource>) =>
@@ -164,8 +163,15 @@ describe('Media with skip', () => {
     const kept = Buffer.concat([frames.subarray(576, 102 * 576), frames.subarray(211 * 576, 307 * 576)]);
     expect(part.subarray(tagBytes + 576).equals(kept)).toBe(true);
     const cut = tagBytes + 102 * 576;
-    const edges = [[cut - 600, cut + 600] as const, [cut, cut] as const];
-    await expectSeekable(`${url}?format=mp3&skip=sponsor`, { edges, cache: 'private' });
+    for (const [first, last] of [
+      [cut - 600, cut + 600],
+      [cut, cut],
+      [cut - 1, part.length - 1],
+    ] as const) {
+      const headers = { range: `bytes=${first}-${last}` };
+      const { status, body } = await sendRequest(`${url}?format=mp3&skip=sponsor`, { headers });
+      expect([status, body.equals(part.subarray(first, last + 1))]).toEqual([206, true]);
+    }
 
     const { file } = await fetchClip(media, url, 'format=m4a&skip=sponsor');
     const left = (await heardSamples(file)).length / AUDIO_RATE;
@@ -229,7 +235,9 @@ describe('Media with skip', () => {
   });
 
   it('applies to the entries of an archive, where those that cannot be cut are missing', async () => {
-    const { options } = await startSegmentsService(answerSegments(segmentOf(1, 2)));
+    const segments = await startSegmentsService(answerSegments(segmentOf(1, 2)));
+    const egress = createEgress({ allow: [segments.host] });
+    onTestFinished(egress.close);
     const source = fileSource(await readFile(media.pathOf('ladder/both-360.mp4')));
     const tracks = [trackOf('mp4'), trackOf('webm', { container: 'webm' })];
     const resources = tracks.map((track, index) => resourceOf([track], { origin, id: `r${index}`.padEnd(22, '_') }));
@@ -245,8 +253,7 @@ describe('Media with skip', () => {
       (id) => resources.find((resource) => resource.id === id),
       { mp4: source, webm: source },
       {
-        ...options,
-        peekSource: async () => source,
+        ...{ sponsorblockUrl: segments.url, request: egress.request, peekSource: async () => source },
         state: {
           getArchivedList: async () => ({
             id: archiveKey(url),
@@ -259,6 +266,7 @@ describe('Media with skip', () => {
         },
       },
     );
+    onTestFinished(service.close);
     const archive = await sendRequest(`${service.url}/api/Stream/Archive/${archiveKey(url)}?skip=sponsor`);
     const alone = await sendRequest(`${(await startSkipping(['ladder/both-360.mp4'], [[1, 2]])).url}?skip=sponsor`);
     expect([archive.status, archive.headers['content-length']]).toEqual([200, String(archive.body.length)]);
@@ -291,7 +299,7 @@ describe('Media with skip', () => {
     expect([part.status, part.body.equals(whole.body)]).toEqual([200, true]);
   });
 
-  it.each<[string, Answer, boolean?]>([
+  it.each<[string, Parameters<typeof startSegmentsService>[0], boolean?]>([
     ['answers 500', (_, response) => response.writeHead(500).end()],
     ['answers no JSON', (_, response) => response.end('<html>')],
     ['answers another shape', (_, response) => response.end('{"segments":[]}')],
@@ -386,8 +394,10 @@ describe('Media with skip', () => {
 });
 
 /** A service of segments, and what makes hosts with one table that read it. */
-async function createHosts(answer: Answer) {
-  const { options: found, paths } = await startSegmentsService(answer);
+async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
+  const { url, host, paths } = await startSegmentsService(answer);
+  const egress = createEgress({ allow: [host] });
+  onTestFinished(egress.close);
   const attachments = new Map<string, Buffer>();
   const state: SegmentsOptions['state'] = {
     getAttachment: async (id, name) => attachments.get(id + name),
@@ -395,7 +405,7 @@ async function createHosts(answer: Answer) {
       attachments.get(id + name) ?? attachments.set(id + name, bytes).get(id + name) ?? bytes,
   };
   const createHost = (options: Partial<SegmentsOptions>) =>
-    createSegments({ ...found, log: silentLog, state, ...options });
+    createSegments({ sponsorblockUrl: url, request: egress.request, log: silentLog, state, ...options });
   return { paths, createHost, resource: resourceOf([trackOf('mp4')], { origin }) };
 }
 

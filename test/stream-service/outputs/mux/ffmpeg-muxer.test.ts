@@ -12,10 +12,10 @@ import { createMux } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.t
 import { selectPairFormat, selectRemuxFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
-import type { Source } from '../../../../stream-service/source/source.ts';
+import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { madeBy } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
-import { audioTrack, failingSource, ffmpeg, segmentsOf, trackOf, until, videoTrack } from '../../fixture.ts';
+import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
 const INPUTS = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10', '-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
@@ -98,8 +98,11 @@ describe('createMux', () => {
 });
 
 /** A file as the segments of a list. */
-const segments = async (file: string) => bytesInSegments(await readFile(join(folder, file)));
-const bytesInSegments = (bytes: Buffer) => segmentsOf(() => fileSource(bytes).read(0));
+const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
+function segmentsOf(bytes: Buffer): SegmentedSource {
+  const readFrom = () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 });
+  return { needsRemux: true, size: undefined, isSeekable: true, durationSeconds: 6, readFrom, close: () => undefined };
+}
 
 /** Seconds from where the video begins to where the sound does, as players see it. */
 async function apart(body: Buffer): Promise<number> {
@@ -138,7 +141,7 @@ describe('segments with unknown codecs', () => {
   });
 
   it('fail without any stream', async () => {
-    const nothing = bytesInSegments(Buffer.from('no media at all '.repeat(1000)));
+    const nothing = segmentsOf(Buffer.from('no media at all '.repeat(1000)));
     await expect(buffer(mux([nothing], format))).rejects.toThrow('FFmpeg exited with');
   });
 
@@ -175,9 +178,6 @@ describe('video and audio with different start times', () => {
     for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
       sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);
     }
-    expect(await apart(await buffer(mux([await segments('at-6.ts'), bytesInSegments(sound)], format)))).toBeCloseTo(
-      1.6,
-      1,
-    );
+    expect(await apart(await buffer(mux([await segments('at-6.ts'), segmentsOf(sound)], format)))).toBeCloseTo(1.6, 1);
   });
 });

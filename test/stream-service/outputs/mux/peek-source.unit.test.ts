@@ -3,9 +3,17 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { peekSourceStart } from '../../../../stream-service/outputs/mux/peek-source.ts';
 import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
-import { segmentsOf } from '../../fixture.ts';
+import type { SegmentedSource } from '../../../../stream-service/source/source.ts';
 
 const never = new AbortController().signal;
+const sourceOf = (stream: Readable): SegmentedSource => ({
+  needsRemux: true,
+  size: undefined,
+  isSeekable: true,
+  durationSeconds: 6,
+  readFrom: () => ({ stream, startSeconds: 0 }),
+  close: () => undefined,
+});
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
   source.needsRemux ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
@@ -26,10 +34,7 @@ describe('peekSourceStart', () => {
       const stream = Readable.from(late, { objectMode: false });
       // While it is opened: the first bytes have been announced by then.
       await firstBytes(stream);
-      const { source } = await peekSourceStart(
-        segmentsOf(() => stream),
-        never,
-      );
+      const { source } = await peekSourceStart(sourceOf(stream), never);
       expect((await read(source)).equals(bytes)).toBe(true);
     }
   });
@@ -42,38 +47,20 @@ describe('peekSourceStart', () => {
       })(),
       { objectMode: false },
     );
-    await expect(
-      peekSourceStart(
-        segmentsOf(() => dying),
-        never,
-      ),
-    ).rejects.toThrow('The source died');
-    await expect(
-      peekSourceStart(
-        segmentsOf(() => Readable.from([])),
-        never,
-      ),
-    ).rejects.toThrow('without a byte');
+    await expect(peekSourceStart(sourceOf(dying), never)).rejects.toThrow('The source died');
+    await expect(peekSourceStart(sourceOf(Readable.from([])), never)).rejects.toThrow('without a byte');
   });
 
   it('stops reading on abort and on close', async () => {
     const leaving = new AbortController();
     const stalled = new Readable({ read: () => undefined });
-    const looking = peekSourceStart(
-      segmentsOf(() => stalled),
-      leaving.signal,
-    );
+    const looking = peekSourceStart(sourceOf(stalled), leaving.signal);
     leaving.abort();
     await expect(looking).rejects.toThrow('Aborted');
     expect(stalled.destroyed).toBe(true);
 
     const waiting = Readable.from([Buffer.from('fff15080', 'hex')], { objectMode: false });
-    (
-      await peekSourceStart(
-        segmentsOf(() => waiting),
-        never,
-      )
-    ).close();
+    (await peekSourceStart(sourceOf(waiting), never)).close();
     expect(waiting.destroyed).toBe(true);
   });
 });

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/index.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
+import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import { read, sized } from './layouts-in-memory.ts';
+import { usePairMedia } from './pair-fixture.ts';
+
+const never = new AbortController().signal;
+const media = await usePairMedia();
+
+const load = {
+  clip: (files: readonly SizedFile[], start: number, end: number) =>
+    createLayoutCaches().parts.load(
+      { id: 'x', sources: files.length > 1 ? [0, 1] : [0], times: { startSeconds: start, endSeconds: end } },
+      async (source) => files[source] ?? expect.fail('No source'),
+      { signal: never },
+    ),
+  playlist: (files: readonly SizedFile[]) =>
+    createLayoutCaches().presentations.load(
+      { id: 'x', sources: files.length > 1 ? [0, 1] : [0] },
+      async (source) => files[source] ?? expect.fail('No source'),
+      { signal: never },
+    ),
+};
+
+const FILES = [['bframes.mp4', 'ladder/aac-128.m4a'], ['bframes.mp4', 'short-indexed.m4a'], ['ladder/both-360.mp4']];
+
+describe('a clip', () => {
+  it.each(FILES)('of %s and %s gives the same bytes for any range, whatever its times', async (...names) => {
+    const files = await Promise.all(
+      names.filter(Boolean).map(async (name) => sized(await readFile(media.pathOf(name)))),
+    );
+    const times = fc.tuple(fc.nat(7900), fc.integer({ min: 1, max: 9000 }));
+    await fc.assert(
+      fc.asyncProperty(times, fc.nat(99), fc.nat(99), async ([start, length], from, share) => {
+        const known = await load.clip(files, start / 1000, (start + length) / 1000);
+        if (known instanceof UnsupportedMp4) return expect.fail(known.message);
+        const { layout } = known;
+        // To the nanosecond: 0.84 s is the frame at 0.8400000000000001 s.
+        expect(layout.startSeconds).toBeLessThanOrEqual(start / 1000 + 1e-9);
+        expect(layout.startSeconds).toBeGreaterThan(start / 1000 - 0.05);
+        const whole = await read(layout, files, 0, layout.size - 1);
+        const first = Math.floor((layout.size * from) / 100);
+        const last = Math.min(layout.size - 1, first + Math.floor((layout.size * share) / 100));
+        expect((await read(layout, files, first, last)).equals(whole.subarray(first, last + 1))).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe.each(['clip', 'playlist'] as const)('the layout of a %s', (kind) => {
+  it.each([['indexed.mp4'], ['muxed-indexed.mp4'], ['bframes.mp4']])(
+    'of %s with mangled headers is refused, fails, or keeps its length',
+    async (name) => {
+      const original = await readFile(media.pathOf(name));
+      const bytes = Buffer.from(original);
+      const boxes = [0, 0.3, 0.5].map((share) =>
+        Math.max(0, original.indexOf('moof', Math.floor(original.length * share))),
+      );
+      const place = fc.oneof(
+        fc.nat(original.indexOf('mdat') + 8),
+        ...boxes.map((at) => fc.integer({ min: at, max: at + 200 })),
+      );
+      const mangling = fc.array(fc.tuple(place, fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), {
+        minLength: 1,
+        maxLength: 8,
+      });
+      await fc.assert(
+        fc.asyncProperty(mangling, fc.nat(200), async (changes, start) => {
+          original.copy(bytes);
+          for (const [at, value] of changes) bytes[at] = value;
+          const files = [sized(bytes)];
+          const loading = kind === 'clip' ? load.clip(files, start, start + 5) : load.playlist(files);
+          const known = await loading.catch((error: unknown) => error);
+          if (known instanceof Error) return;
+          const { layout } = known as KnownLayout;
+          expect(layout.memoryBytes).toBeLessThan(2 * original.length + 1_000_000);
+          const last = Math.min(layout.size, 300_000) - 1;
+          const got = await read(layout, files, 0, last).catch((error: unknown) => error);
+          if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
+          else expect(got).toBeInstanceOf(Error);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
