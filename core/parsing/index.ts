@@ -20,6 +20,7 @@ export {
   MAKE_PLACE,
   MEASURE_FRAGMENT,
   PATCH_FRAGMENT,
+  READ_WEBM,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export type { ParsingTask } from './task.ts';

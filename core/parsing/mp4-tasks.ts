@@ -8,9 +8,11 @@ import {
 import { type ClipOptions, type ClipSource, layOutClipSources } from '../media/mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
 import {
+  createWebmTable,
   type MoreBytes,
   makePlace,
   type PlaceRequest,
+  packTable,
   type SegmentFacts,
   type SegmentFormatName,
   type SegmentHead,
@@ -34,6 +36,7 @@ import {
   weighMuxedPlace,
   weighSource,
 } from '../media/virtual-mp4/index.ts';
+import { type NeededCues, readWebmFile, type WebmParts } from '../media/webm/index.ts';
 import type { ParsingTask } from './task.ts';
 
 /** Every export is a task, as in `tasks.ts`. */
@@ -130,6 +133,17 @@ export const INSPECT_SEGMENT: ParsingTask<
 > = {
   name: 'inspect segment',
   run: ({ format, head }) => segmentFormat(format).inspect(head),
+  ...thrown,
+};
+
+/** The table of a Matroska file, packed, and where its first place begins. */
+export const READ_WEBM: ParsingTask<WebmParts, NeededCues | { readonly table: Buffer; readonly mediaStart: number }> = {
+  name: 'read WebM',
+  run(parts) {
+    const file = readWebmFile(parts);
+    if (!('tracks' in file)) return file;
+    return { table: packTable(createWebmTable(file)), mediaStart: file.places[0]?.start ?? 0 };
+  },
   ...thrown,
 };
 

@@ -108,6 +108,8 @@ export interface PlaceRequest {
   /** Units: when the main track begins in the file. */
   readonly time: number;
   readonly bytes: number;
+  /** Units: when the main track has to begin in the segment. Absent: at any time. */
+  readonly sourceTime?: number | undefined;
   /** From 1. */
   readonly sequence: number;
   /** Decrypted. */
@@ -130,18 +132,21 @@ export function placeRequest(
     return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
   });
   const time = place.time - originOf(table, originSeconds);
-  return { format, encoding, tracks, timescale, time, bytes: place.bytes, sequence: index + 1, segment };
+  const sourceTime = segmentFormat(format).hasFileTimes && place.time;
+  return { format, encoding, tracks, timescale, time, sourceTime, bytes: place.bytes, sequence: index + 1, segment };
 }
 
 /** The bytes of a place. @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes */
 export function makePlace(request: PlaceRequest): Buffer {
-  const { format, encoding, tracks, timescale, time, bytes, sequence, segment } = request;
+  const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
   const runs = segmentFormat(format).read(segment, encoding);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
   if (!main) return box('free', Buffer.alloc(bytes - 8));
   const shift = time - main.decodeTime * factorOf(main.kind);
+  if (sourceTime !== undefined && (time - shift !== sourceTime || !main.samples[0]?.isSync))
+    throw new UnsupportedMp4('A segment that begins at another time than its file says');
   const placed = tracks.flatMap(({ kind, description }, index): readonly PlaceRun[] => {
     const run = runs.find((each) => each.kind === kind);
     if (!run) return [];

@@ -5,12 +5,14 @@ import { mp4Segments } from './mp4-segments.ts';
 import { packedSegments } from './packed-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
 import { tsSegments } from './ts-segments.ts';
+import { webmSegments } from './webm-segments.ts';
 
 /** The formats of segments that a file can be made of. Names are stored with tables: once published they never change. */
 export const SEGMENT_FORMATS = {
   mp4: mp4Segments,
   mpegts: tsSegments,
   packed: packedSegments,
+  webm: webmSegments,
 } as const satisfies Readonly<Record<string, SegmentFormat>>;
 
 export type SegmentFormatName = keyof typeof SEGMENT_FORMATS;

@@ -79,6 +79,8 @@ export interface SegmentRun {
 export interface SegmentFormat {
   /** Seconds after which its clock begins again. @default never */
   readonly clockSeconds?: number;
+  /** Segments are parts of one file: their times are those of its index, or it is damaged. @default false */
+  readonly hasFileTimes?: true;
   /** @throws UnsupportedMp4 */
   inspect(head: SegmentHead): SegmentFacts | MoreBytes;
   /**

@@ -1,0 +1,106 @@
+import { UnsupportedMp4 } from '../isobmff/index.ts';
+import { type Element, ID, readElement, readElements, readUnsigned, readVariable } from './ebml.ts';
+
+/** A frame of a cluster. Times in units of the file. */
+export interface Block {
+  readonly track: number;
+  readonly time: number;
+  /** Absent: as of the frames around it. */
+  readonly duration?: number;
+  readonly isSync: boolean;
+  readonly data: Buffer;
+}
+
+/** What may be between clusters. */
+const OTHERS: ReadonlySet<number> = new Set([
+  ID.void,
+  ID.crc32,
+  ID.seekHead,
+  ID.info,
+  ID.tracks,
+  ID.cues,
+  ID.tags,
+  ID.chapters,
+  ID.attachments,
+]);
+/** Bytes of the time and the flags of a block. */
+const BLOCK_FIELDS_BYTES = 3;
+const LACING = 0x06;
+const KEYFRAME = 0x80;
+
+/** The frames of whole clusters, of which the first begins with the bytes. @throws UnsupportedMp4 when there is anything else */
+export function* readBlocks(bytes: Buffer): Generator<Block> {
+  for (const { id, content, end, start } of readElements(bytes, 0, bytes.length)) {
+    if (id === ID.cluster) yield* readCluster(bytes, readElements(bytes, content, end));
+    else if (start === 0 || !OTHERS.has(id)) throw new UnsupportedMp4('A cue that names no cluster');
+  }
+}
+
+/** The first frame of a track in a cluster, of which only the beginning has to be there. Undefined: that is too short */
+export function firstBlock(bytes: Buffer, track: number | undefined): Block | undefined {
+  const cluster = readElement(bytes, 0);
+  if (cluster && cluster.id !== ID.cluster) throw new UnsupportedMp4('No cluster');
+  return cluster && readCluster(bytes, readBeginning(bytes, cluster)).find((block) => block.track === track);
+}
+
+/** The elements of a cluster as far as they begin before the end of the bytes. */
+function* readBeginning(bytes: Buffer, { content, end }: Element): Generator<Element> {
+  for (let at = content; at < Math.min(end, bytes.length); ) {
+    const element = readElement(bytes, at);
+    if (!element || (element.id !== ID.simpleBlock && element.end > bytes.length)) return;
+    yield element;
+    at = element.end;
+  }
+}
+
+function* readCluster(bytes: Buffer, elements: Iterable<Element>): Generator<Block, undefined> {
+  let clusterTime: number | undefined;
+  for (const element of elements) {
+    const { id, content, end } = element;
+    if (id === ID.timestamp) clusterTime = readUnsigned(bytes.subarray(content, end));
+    else if (id === ID.encryptedBlock) throw new UnsupportedMp4('Encrypted frames');
+    else if (id === ID.simpleBlock) {
+      const { flags, ...block } = readBlock(bytes, element, clusterTime);
+      yield { ...block, isSync: (flags & KEYFRAME) !== 0 };
+    } else if (id === ID.blockGroup) yield readGroup(bytes, element, clusterTime);
+  }
+}
+
+function readGroup(bytes: Buffer, { content, end }: Element, clusterTime: number | undefined): Block {
+  let block: ReturnType<typeof readBlock> | undefined;
+  let duration: number | undefined;
+  let isSync = true;
+  for (const element of readElements(bytes, content, end)) {
+    if (element.id === ID.block) block = readBlock(bytes, element, clusterTime);
+    else if (element.id === ID.referenceBlock) isSync = false;
+    else if (element.id === ID.blockDuration) duration = readUnsigned(bytes.subarray(element.content, element.end));
+  }
+  if (!block) throw new UnsupportedMp4('A group without a frame');
+  const { flags: _, ...frame } = block;
+  return { ...frame, isSync, ...(duration !== undefined && { duration }) };
+}
+
+function readBlock(bytes: Buffer, { content, end }: Element, clusterTime: number | undefined) {
+  const track = readVariable(bytes, content);
+  const fields = content + (track?.bytes ?? 0);
+  if (!track || clusterTime === undefined || fields + BLOCK_FIELDS_BYTES > Math.min(end, bytes.length))
+    throw new UnsupportedMp4('A truncated frame, or one without time');
+  const flags = bytes.readUInt8(fields + 2);
+  if (flags & LACING) throw new UnsupportedMp4('Several frames in a block');
+  const time = clusterTime + bytes.readInt16BE(fields);
+  return { track: track.value, time, flags, data: bytes.subarray(fields + BLOCK_FIELDS_BYTES, end) };
+}
+
+/** Bytes that reading some clusters takes time in proportion to: all where there are many small frames. */
+export function weighBlocks(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length && count < MAX_LIGHT_BLOCKS; count += 1) {
+    const element = readElement(bytes, at);
+    if (!element) break;
+    at = element.id === ID.cluster ? element.content : element.end;
+  }
+  return count === MAX_LIGHT_BLOCKS ? bytes.length : count * BLOCK_WEIGHT_BYTES;
+}
+
+const MAX_LIGHT_BLOCKS = 2048;
+const BLOCK_WEIGHT_BYTES = 32;

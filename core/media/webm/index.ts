@@ -1,0 +1,2 @@
+export { type Block, readBlocks, weighBlocks } from './blocks.ts';
+export { type NeededCues, readWebmFile, type WebmFile, type WebmParts, type WebmTrack } from './webm-file.ts';
