@@ -1,3 +1,4 @@
+import { audioFamily, videoFamily } from '../../core/media/codecs/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track, type TrackFile } from '../../core/state/index.ts';
 import type { FindFile } from '../source/index.ts';
 import { selectRemuxFormat } from './mux/index.ts';
@@ -26,19 +27,28 @@ export interface ListDependencies {
 const MAX_OFFSET_SECONDS = 30;
 /** Of a list that may be a file, until that is known. */
 const UNKNOWN: TrackFile = { originSeconds: Number.NaN };
-/** Parts of these are joined in ways of their own. */
+/** Segments of these are joined in ways of their own. */
 const OTHER_CONTAINERS = /^(flv|webm|mkv|weba)$/i;
+const MATROSKA = /^(webm|weba|mkv|mka)$/i;
+/** What is read of Matroska; an unknown codec is that of its header. */
+const VIDEO_FAMILIES: readonly unknown[] = ['vp9', 'av1'];
 
 const mayBeFile = (track: Track): boolean =>
-  !capabilitiesOf(track).isFile &&
   // A segment alone is part of a presentation.
   !track.window?.part &&
-  !OTHER_CONTAINERS.test(track.container) &&
-  selectRemuxFormat(track).container === 'mp4';
+  selectRemuxFormat(track).container === 'mp4' &&
+  (capabilitiesOf(track).isFile ? mayHaveCues(track) : !OTHER_CONTAINERS.test(track.container));
 
-export const hasLists = ({ resource, tracks }: KeyedRendition): boolean => !resource.isLive && tracks.some(mayBeFile);
+const mayHaveCues = ({ container, video, audio }: Track): boolean =>
+  MATROSKA.test(container) &&
+  (!video?.codec || VIDEO_FAMILIES.includes(videoFamily(video.codec))) &&
+  (!audio?.codec || audioFamily(audio.codec) === 'opus');
 
-/** The rendition with its lists as the files that they are, or may be. */
+/** @param isPart whether files, too, are read as other files than they are */
+export const hasLists = ({ resource, tracks }: KeyedRendition, isPart: boolean): boolean =>
+  !resource.isLive && tracks.some((track) => mayBeFile(track) && (isPart || !capabilitiesOf(track).isFile));
+
+/** The rendition with its lists, and files of Matroska, as the MP4 files that they are read as, or may be. */
 export function withFiles(found: KeyedRendition, files: ListFiles): KeyedRendition {
   const mark = (track: Track): Track => {
     const file = mayBeFile(track) ? files.get(track.formatId) : null;

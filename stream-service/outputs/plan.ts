@@ -24,7 +24,7 @@ import { hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
-import { type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
+import { CANNOT_CLIP, type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
 import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
@@ -81,7 +81,7 @@ const DECISIONS = {
  */
 export function planOutput(found: KeyedRendition, query: RenditionQuery, files: ListFiles = new Map()): RenditionPlan {
   if (query.route === 'Cover') return planPicture(found);
-  if (!hasLists(found)) return planMedia(found, query);
+  if (!hasLists(found, isPart(found, query))) return planMedia(found, query);
   const plan = planMedia(withFiles(found, files), query);
   // For all else, lists are read from a segment on.
   if (plan.kind !== 'copy' && plan.kind !== 'layout') return planMedia(found, query);
@@ -101,6 +101,12 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
 }
 
 type MediaRoute = Exclude<RenditionQuery, { route: 'Cover' }>;
+
+/** Whether something is made of a file, or of two, instead of sending it as it is. */
+const isPart = ({ tracks }: KeyedRendition, query: MediaRoute): boolean =>
+  tracks.length > 1 ||
+  query.route === 'Hls' ||
+  [query.clip, query.chapter, query.fromKeyframe].some((part) => part !== undefined);
 
 /** The tracks that a plan reads. */
 function tracksOf(plan: CopyPlan | LayoutPlan): readonly Track[] {
@@ -277,7 +283,7 @@ function copyAudio(found: KeyedRendition, query: MediaQuery) {
 /** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition for another codec */
 function remuxAudio(found: KeyedRendition, query: MediaQuery) {
   const extras = planAudioExtras(found, query);
-  if (query.clip) throw cannotClip(query.clip, 'Only MP4 files and conversions can be clipped.');
+  if (query.clip) throw cannotClip(query.clip, CANNOT_CLIP);
   return planRemux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
 }
 

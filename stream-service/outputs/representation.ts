@@ -11,6 +11,8 @@ import { memorySource, type OpenSource } from '../source/index.ts';
 
 export type { ClipTimes };
 
+export const CANNOT_CLIP = 'Only conversions, and files of MP4 and WebM that say where their media is, can be clipped.';
+
 /** The error of an output that has no parts. */
 export const cannotClip = ({ skipped }: ClipTimes, detail: string, options?: ErrorOptions): Error =>
   skipped

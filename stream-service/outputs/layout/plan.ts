@@ -1,6 +1,6 @@
 import { recordingText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
-import type { FileType } from '../../../core/media/codecs/index.ts';
+import { type FileType, fileType } from '../../../core/media/codecs/index.ts';
 import { isWhole } from '../../../core/media/skipping/index.ts';
 import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
@@ -9,7 +9,7 @@ import type { CopiedFormat } from '../copied-formats.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
-import { type ClipTimes, cannotClip, type PlannedOutput } from '../representation.ts';
+import { CANNOT_CLIP, type ClipTimes, cannotClip, type PlannedOutput } from '../representation.ts';
 
 /**
  * A file with length and ranges that exists only as a layout of the tracks of a rendition: it has their bytes behind a
@@ -85,8 +85,10 @@ export const planExtended = (found: KeyedRendition, extras: PlannedExtras, inste
 export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan {
   const { key, resource, rendition, tracks } = found;
   if (resource.isLive) throw new InvalidParameter('A live stream cannot be clipped.');
-  if (!tracks.every(isMp4File)) throw cannotClip(clip, 'Only MP4 files and conversions can be clipped.');
-  const head = headOf(found, tracks.length > 1 ? COMBINED : rendition, clip);
+  if (!tracks.every(isMp4File)) throw cannotClip(clip, CANNOT_CLIP);
+  const [{ file, container, video }] = tracks;
+  const single = file ? fileType(container, video !== null) : rendition;
+  const head = headOf(found, tracks.length > 1 ? COMBINED : single, clip);
   return planPart(found, extras, { times: clip, id: `${key} ${timesId(clip)}`, head });
 }
 

@@ -17,7 +17,7 @@ import type { OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { ChunkSizer } from '../upstream-request.ts';
 import { type LiveLists, loadWindow } from './live-lists.ts';
-import { loadDash, loadHls } from './load-timeline.ts';
+import { type FileTimeline, type LoadTimeline, loadDash, loadHls, loadWebm } from './load-timeline.ts';
 import { createProbeLimits, readTable } from './read-table.ts';
 import { createSegmentFetch, type SegmentFetch } from './segment-fetch.ts';
 
@@ -84,8 +84,8 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
 
   const idOf = ({ resource, track: { formatId, window } }: OpenRequest) =>
     [resource.id, formatId, window?.first, window?.last].join(' ');
-  /** Windows are not stored: other processes may not know their segments any more. */
-  const stateFor = ({ track }: OpenRequest) => (track.window ? undefined : table);
+  /** Windows are not stored: other processes may not know their segments any more. Nor is what a file says itself. */
+  const stateFor = ({ track }: OpenRequest) => (track.window || capabilitiesOf(track).isFile ? undefined : table);
   const nameOf = ({ track }: OpenRequest): AttachmentName =>
     `places-${digestOf([VERSION, FORMAT_NAMES, track.formatId]).slice(0, 22)}`;
 
@@ -106,8 +106,9 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
     const { client, signal } = request;
     const permit = await makers.acquire(client, signal);
     try {
-      const table = await readTable(list.segments, { fetch: list.fetch, limits, client, signal });
-      const packed = await compress(Buffer.concat([Buffer.from(`${list.digest}\n`), packTable(table)]));
+      const { segments, fetch } = list;
+      const table = list.table ?? packTable(await readTable(segments, { fetch, limits, client, signal }));
+      const packed = await compress(Buffer.concat([Buffer.from(`${list.digest}\n`), table]));
       return packed.length > MAX_ATTACHMENT_BYTES ? Buffer.alloc(0) : packed;
     } catch (error) {
       if (!(error instanceof UnsupportedMp4)) throw error;
@@ -150,7 +151,7 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
         // All who wanted it have left: it can be made for the next ones.
         shared.throwIfAborted();
         request.log.info('A list of segments could not be read', { resource: request.resource.id, error });
-        return files.set(id, 'none', Date.now() + FAILED_MS);
+        return files.set(id, 'none', Date.now() + (error instanceof UnsupportedMp4 ? NONE_MS : FAILED_MS));
       }
     };
     return flights(id, make, signal);
@@ -159,22 +160,25 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
   return { find, forget };
 }
 
-interface LoadedList {
+interface LoadedList extends Partial<Pick<FileTimeline, 'table'>> {
   readonly segments: readonly Segment[];
   readonly digest: string;
   readonly fetch: SegmentFetch;
 }
 
+type LoadedTimeline = Timeline & Partial<Pick<FileTimeline, 'table' | 'entity'>>;
+
 /** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete */
 async function loadList(request: OpenRequest, lists: LiveLists, onChange: () => Promise<void>): Promise<LoadedList> {
   const { track, limits, signal } = request;
-  const isResolved = capabilitiesOf(track).isListedByResolving;
+  const { isFile, isListedByResolving: isResolved } = capabilitiesOf(track);
   const options = {
     ...request,
     rangeRequirement: { isRequired: false, chunks: new ChunkSizer(limits, track.chunkBytes) },
   };
-  const load = track.window ? loadWindow(lists) : isResolved ? loadDash : loadHls;
-  let first: Timeline | undefined;
+  const loadList = track.window ? loadWindow(lists) : isResolved ? loadDash : loadHls;
+  const load: LoadTimeline<LoadedTimeline> = isFile ? loadWebm : loadList;
+  let first: LoadedTimeline | undefined;
   const locator = new TrackLocator({
     ...request,
     isResolved,
@@ -189,11 +193,12 @@ async function loadList(request: OpenRequest, lists: LiveLists, onChange: () => 
   });
   const { value } = await locator.current(signal);
   if (!value.isComplete) throw new UnsupportedMp4('A list that is not complete');
-  const { segments, isRounded } = value;
+  const { segments, isRounded, table, entity } = value;
   const identity = segments.map(({ content: { range }, isGap, isDiscontinuity }) =>
     [range?.first, range?.last, isGap, isDiscontinuity].join(),
   );
-  return { segments, digest: digestOf(identity), fetch: createSegmentFetch(request, { locator, isRounded }) };
+  const fetch = createSegmentFetch(request, { locator, isRounded });
+  return { segments, digest: digestOf([...identity, entity]), fetch, table };
 }
 
 /** @returns undefined when it is the table of another list */

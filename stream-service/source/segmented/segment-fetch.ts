@@ -2,7 +2,14 @@ import { createDecipheriv } from 'node:crypto';
 import { createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { type MediaSection, type Segment, segmentAt, type Timeline } from '../../../core/media/timeline/index.ts';
-import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
+import {
+  capabilitiesOf,
+  initializationVector,
+  keyUrl,
+  knownKey,
+  segmentUrl,
+  type Track,
+} from '../../../core/state/index.ts';
 import type { AttemptOptions } from '../attempts.ts';
 import { createLengthCheck, createMediaCheck } from '../completeness.ts';
 import { fetchBuffer } from '../memory.ts';
@@ -79,6 +86,8 @@ export function createSegmentFetch(
   const keys = new Map<string, Buffer>();
   const flights = createSingleFlight<Buffer>();
   const onBytes = () => locator.addProgress();
+  /** Of a file, all of whose parts are at one URL: each response is checked against those before it. */
+  const file = capabilitiesOf(request.track).isFile ? locator.target(({ track }) => track.url, { chunks }) : undefined;
 
   const targetOf = (segment: Segment, side: Side, policy: RangePolicy) =>
     sectionTarget(locator, segment, side, ({ url }, track) => segmentUrl(track, url), policy);
@@ -134,7 +143,7 @@ export function createSegmentFetch(
       const { range } = segment.content;
       const decryption = await decryptionOf(segment, 'content', signal);
       const first = range?.first ?? 0;
-      const target = targetOf(segment, 'content', { rangeRequirement });
+      const target = file ?? targetOf(segment, 'content', { rangeRequirement });
       const seconds = isRounded ? 0 : segment.seconds;
       const checks = { seconds, cipher: decryption, isSegment: true, isPart: range !== undefined };
       const settled = Promise.withResolvers<void>();

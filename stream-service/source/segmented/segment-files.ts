@@ -11,6 +11,7 @@ import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import { type FileLayout, layOutFile, placeRequest, startSecondsOf } from '../../../core/media/segment-file/index.ts';
 import { MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
+import { capabilitiesOf } from '../../../core/state/index.ts';
 import { generatedStream } from '../generated-stream.ts';
 import type { FileSource, OpenRequest } from '../source.ts';
 import { createListedFiles, type ListedFile, type ListedFilesOptions } from './listed-files.ts';
@@ -85,8 +86,10 @@ export function createSegmentFiles(options: ListedFilesOptions, placeBytes: numb
           });
         } catch (error) {
           const isUnsupported = error instanceof UnsupportedMp4;
-          if (!isUnsupported && !(error instanceof SegmentChanged)) throw error;
-          await forget(request, isUnsupported);
+          const isChanged = isUnsupported || error instanceof SegmentChanged;
+          // A file that has changed is refused by its validator: what it has now is read again.
+          if (isChanged || capabilitiesOf(request.track).isFile) await forget(request, isUnsupported);
+          if (!isChanged) throw error;
           throw new UpstreamError('A segment is not what it was', { cause: error });
         }
       };

@@ -1,0 +1,298 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
+import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import { expectSeekable } from '../../support/seekable.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
+import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+
+const run = promisify(execFile);
+const SECONDS = 20;
+const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`];
+const TONE = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${SECONDS}`];
+const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '200k', '-g', '100'];
+const OPUS = ['-c:a', 'libopus', '-b:a', '64k'];
+const LONG_CLUSTERS = ['-cluster_time_limit', '10000', '-cluster_size_limit', '2000000'];
+
+let folder: string;
+let upstream: Upstream;
+let service: Service | undefined;
+/** Range headers by path. */
+let asked: [path: string, range: string | undefined][] = [];
+/** Made from files of the folder, by path. */
+const changed = new Map<string, Buffer>();
+const handlers = new Map<string, Handler>();
+
+beforeAll(async () => {
+  folder = await madeBy([
+    [...PICTURE, ...VP9, '-cues_to_front', '1', 'video.webm'],
+    [...TONE, ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
+    ['-i', 'video.webm', '-c', 'copy', 'tail.webm'],
+    [...TONE, '-c:a', 'aac', '-movflags', '+faststart', 'audio.m4a'],
+    [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-movflags', '+faststart', 'video.mp4'],
+    ['-i', 'video.webm', '-i', 'audio.webm', '-c', 'copy', 'both.webm'],
+    ['-i', 'video.webm', '-c', 'copy', '-live', '1', 'live.webm'],
+    ['-i', 'video.webm', '-c', 'copy', '-t', '12', '-cues_to_front', '1', 'other.webm'],
+    [...TONE, '-c:a', 'libvorbis', 'vorbis.webm'],
+  ]);
+  upstream = await startUpstream();
+  upstream.use((request, response) => {
+    const path = (request.url ?? '').slice(1);
+    asked.push([path, request.headers.range]);
+    const handler = handlers.get(path) ?? createFaultHandler({ bytes: bytesOf(path) });
+    handlers.set(path, handler);
+    handler(request, response);
+  });
+});
+afterEach(async () => {
+  await service?.close();
+  changed.clear();
+  handlers.clear();
+  asked = [];
+});
+afterAll(() => upstream.close());
+
+const made = (path: string) => join(folder, path);
+const bytesOf = (path: string): Buffer => changed.get(path) ?? readFileSync(made(path));
+const fileOf = (path: string): Partial<Track> => {
+  const container = path.split('.')[1] ?? '';
+  const codec = { 'vorbis.webm': 'vorbis', 'audio.webm': 'opus', 'audio.m4a': 'mp4a.40.2' }[path];
+  return {
+    url: `${upstream.origin}/${path}`,
+    container,
+    ...(codec ? { audio: { codec } } : { video: { codec: container === 'mp4' ? 'avc1.42c01f' : 'vp9' } }),
+  };
+};
+
+/** Another process, unless the service runs. */
+async function serve(tracks: readonly Track[]): Promise<string> {
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
+  const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
+  service = await startService(resourceOf(tracks, { durationSeconds: SECONDS }), sources, openers);
+  return `${service.url}/api/Stream`;
+}
+
+const servePair = async (video: string, audio: string) =>
+  `${await serve([videoTrack(fileOf(video)), audioTrack(fileOf(audio))])}/Media/${combinedKey()}`;
+const serveFile = async (path: string) =>
+  `${await serve([videoTrack({ ...fileOf(path), audio: { codec: 'opus' } })])}/Media/${mediaKey('video')}`;
+
+/** The digests of the packets of a side and their times, in milliseconds since the first of them. */
+async function packetsIn(file: string, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
+  const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
+  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
+  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
+  const rows = stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(',').map((field) => field.trim()));
+  const first = Number(rows[0]?.[2]);
+  return rows.map((row) => {
+    const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
+    // Further columns are of side data: what is left out at the beginning and the end.
+    return `${Math.round(ms)} ${row[5]}`;
+  });
+}
+
+/** Ranges of a file of some size, the same in every run. */
+function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
+  let state = 7;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % below;
+  };
+  return Array.from({ length: count }, () => {
+    const first = next(size);
+    return [first, Math.min(size - 1, first + next(100_000))] as const;
+  });
+}
+
+const packetsOf = (body: Buffer, side: 'v' | 'a', ...options: string[]) =>
+  withTemporaryFolder(async (place) => {
+    const file = join(place, 'body.mp4');
+    await writeFile(file, body);
+    return packetsIn(file, side, ...options);
+  });
+
+describe('a pair with a file of WebM', () => {
+  it.each([
+    ['video.webm', 'audio.webm', ['vp9', 'opus']],
+    ['tail.webm', 'audio.m4a', ['vp9', 'aac']],
+    ['video.mp4', 'audio.webm', ['h264', 'opus']],
+  ])('of %s and %s is one MP4 of exact length with their packets and times', async (video, audio, codecs) => {
+    const { body, headers } = await expectSeekable(await servePair(video, audio));
+    expect(headers['content-type']).toBe('video/mp4');
+    const found = await inspect(body, '.mp4');
+    expect({ ...found, seconds: Math.round(found.durationSeconds) }).toMatchObject({
+      complaints: '',
+      codecs,
+      seconds: SECONDS,
+    });
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made(video), 'v'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made(audio), 'a'));
+  });
+
+  it('is read by any process with the same bytes, by its header, its cues and its first place', async () => {
+    const { body, headers } = await sendRequest(await servePair('tail.webm', 'audio.webm'));
+    await service?.close();
+    asked = [];
+    const url = await servePair('tail.webm', 'audio.webm');
+    const { headers: head } = await sendRequest(url, { method: 'HEAD' });
+    expect([head['content-length'], head.etag]).toEqual([String(body.length), headers.etag]);
+    expect(asked.map(([path]) => path).toSorted()).toEqual([
+      ...['audio.webm', 'audio.webm'],
+      ...['tail.webm', 'tail.webm', 'tail.webm'],
+    ]);
+    for (const [first, last] of rangesOf(body.length, 40)) {
+      const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
+      expect([part.status, part.headers.etag]).toEqual([206, headers.etag]);
+      expect(part.body.equals(body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+    }
+  });
+
+  it('reads at most one place and its sound for a short range', async () => {
+    const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
+    await service?.close();
+    const url = await servePair('video.webm', 'audio.webm');
+    await sendRequest(url, { method: 'HEAD' });
+    asked = [];
+    const first = Math.round(body.length * 0.7);
+    await sendRequest(url, { headers: { range: `bytes=${first}-${first + 99}` } });
+    expect(asked.map(([path]) => path).toSorted()).toEqual(['audio.webm', 'video.webm']);
+    const bytes = asked.map(([, range]) => {
+      const [, from, to] = /(\d+)-(\d+)/.exec(range ?? '') ?? [];
+      return Number(to) - Number(from) + 1;
+    });
+    // Four seconds of video, and ten of audio, of twenty.
+    expect(Math.max(...bytes)).toBeLessThan(body.length / 3);
+  });
+
+  it('keeps both tracks to the end of twelve seconds after a seek', async () => {
+    const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
+    for (const seconds of ['5.3', '7.9']) {
+      expect((await packetsOf(body, 'v', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(299);
+      expect((await packetsOf(body, 'a', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(599);
+    }
+  });
+
+  it('has clips, starts at keyframes, tags and a presentation', async () => {
+    const url = await servePair('video.webm', 'audio.webm');
+    for (const query of ['?start=5.4&end=9', '?tags=true']) {
+      const { headers, body } = await sendRequest(url + query);
+      expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(body.length) });
+      expect((await inspect(body, '.mp4')).complaints).toBe('');
+    }
+    const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=9`);
+    expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, expect.stringMatching(/^8\.00/)]);
+    const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
+    expect([master.status, master.body.toString()]).toEqual([200, expect.stringMatching(/vp09\.00\..*Opus/)]);
+  });
+});
+
+describe('a file of WebM', () => {
+  it('is sent as it is, and its clips as MP4', async () => {
+    const url = await serveFile('both.webm');
+    const whole = await sendRequest(url);
+    expect(whole.body.equals(bytesOf('both.webm'))).toBe(true);
+    const { headers, body } = await sendRequest(`${url}?start=5.4&end=9`);
+    expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'content-length': String(body.length) });
+    const { complaints, codecs, durationSeconds } = await inspect(body, '.mp4');
+    expect([complaints, codecs, durationSeconds.toFixed(1)]).toEqual(['', ['vp9', 'opus'], '3.6']);
+  });
+
+  it('says why it cannot be clipped where it has no cues', async () => {
+    const answer = await sendRequest(`${await serveFile('live.webm')}?start=5`);
+    expect([answer.status, JSON.parse(answer.body.toString()).detail]).toEqual([
+      400,
+      expect.stringMatching(/where their media is/),
+    ]);
+  });
+});
+
+describe('a pair with a file of WebM that does not say where its media is', () => {
+  const CLUSTER = Buffer.from('1f43b675', 'hex');
+  /** Each cue is followed by its time, its track, and the position of its cluster. */
+  const CUE_POSITION = 0xf1;
+  const edit = (name: string, change: (bytes: Buffer) => Buffer | undefined) => {
+    const bytes = Buffer.from(bytesOf(name));
+    changed.set('changed.webm', change(bytes) ?? bytes);
+    return servePair('changed.webm', 'audio.m4a');
+  };
+  /** Behind a cluster that begins with time 0. */
+  const firstFrame = (bytes: Buffer) => bytes.indexOf(Buffer.from('e78100a3', 'hex'), bytes.indexOf(CLUSTER)) + 3;
+  const sizeBytes = (bytes: Buffer, at: number) => Math.clz32(bytes[at] ?? 0) - 23;
+  /** Adds one to where the cues say that a cluster is. */
+  const moveCue = (number: number) => (bytes: Buffer) => {
+    let at = bytes.indexOf(Buffer.from('1c53bb6b', 'hex'));
+    for (let cue = 0; cue <= number; cue += 1) at = bytes.indexOf(CUE_POSITION, bytes.indexOf(0xb7, at + 1));
+    const last = at + (bytes.readUInt8(at + 1) & 0x7f) + 1;
+    bytes.writeUInt8(bytes.readUInt8(last) ^ 1, last);
+    return undefined;
+  };
+
+  it.each<readonly [string, string, (bytes: Buffer) => Buffer | undefined]>([
+    ['no cues', 'live.webm', () => undefined],
+    ['Vorbis', 'vorbis.webm', () => undefined],
+    ['an end that is missing', 'video.webm', (bytes) => bytes.subarray(0, bytes.length - 1000)],
+    ['a cue beside the first cluster', 'video.webm', moveCue(0)],
+    [
+      'clusters of unknown size',
+      'video.webm',
+      (bytes) => {
+        const at = bytes.indexOf(CLUSTER) + 4;
+        const length = sizeBytes(bytes, at);
+        bytes.fill(0xff, at, at + length).writeUInt8(0xff >> (length - 1), at);
+        return undefined;
+      },
+    ],
+    [
+      'several frames in a block',
+      'video.webm',
+      (bytes) => {
+        const at = firstFrame(bytes) + 1;
+        const flags = at + sizeBytes(bytes, at) + 3;
+        bytes.writeUInt8(bytes.readUInt8(flags) | 0x06, flags);
+        return undefined;
+      },
+    ],
+    [
+      'a size beyond the file',
+      'video.webm',
+      (bytes) => {
+        const at = bytes.indexOf(Buffer.from('18538067', 'hex')) + 4;
+        bytes.writeUInt8(bytes.readUInt8(at + 4) | 0x7f, at + 4);
+        return undefined;
+      },
+    ],
+  ])('has no length with %s', async (_name, file, change) => {
+    const { status, headers } = await sendRequest(await edit(file, change), { method: 'HEAD' });
+    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+  });
+
+  it('breaks at a later cue that names no cluster, and is muxed then', async () => {
+    const url = await edit('video.webm', moveCue(3));
+    await expect(sendRequest(url)).rejects.toThrow();
+    const { status, headers, body } = await sendRequest(url);
+    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('video.webm'), 'v'));
+  });
+
+  it('breaks where its file changes, and is the other file then', async () => {
+    const url = await servePair('video.webm', 'audio.webm');
+    const { headers: before } = await sendRequest(url, { method: 'HEAD' });
+    handlers.set('video.webm', createFaultHandler({ bytes: bytesOf('other.webm') }));
+    await expect(sendRequest(url)).rejects.toThrow();
+    const resumed = { range: 'bytes=400000-', 'if-range': before.etag ?? '' };
+    const { status, body, headers } = await sendRequest(url, { headers: resumed });
+    expect([status, headers['content-length']]).toEqual([200, String(body.length)]);
+    expect(headers.etag).not.toBe(before.etag);
+    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('other.webm'), 'v'));
+  });
+});
