@@ -53,7 +53,7 @@ const pathOf = (operationId: 'Media' | 'Subtitle', key: string): string =>
   getOperation(operationId).path.replace('{key}', key);
 
 /**
- * Undefined for what Media does not serve by range: pairs other than of MP4 files, and lists of segments of which no stream or
+ * Undefined for what Media may not serve by range: pairs other than of MP4 files, and lists of segments, of which no stream or
  * HEAD has found yet how long their file is.
  */
 function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): schema.PlaybackTrack | undefined {

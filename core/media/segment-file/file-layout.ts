@@ -143,7 +143,8 @@ export function makePlace(request: PlaceRequest): Buffer {
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
-  if (!main) return box('free', Buffer.alloc(bytes - 8));
+  if (!main && sourceTime === undefined) return box('free', Buffer.alloc(bytes - 8));
+  if (!main) throw new UnsupportedMp4('A segment without samples');
   const shift = time - main.decodeTime * factorOf(main.kind);
   if (sourceTime !== undefined && (time - shift !== sourceTime || !main.samples[0]?.isSync))
     throw new UnsupportedMp4('A segment that begins at another time than its file says');

@@ -19,6 +19,7 @@ import {
 } from '../../../core/media/mp4-clip/index.ts';
 import {
   createTable,
+  createWebmTable,
   makePlace,
   placeRequest,
   recognizeFormat,
@@ -26,7 +27,9 @@ import {
   startSecondsOf,
 } from '../../../core/media/segment-file/index.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
+import { readWebmFile } from '../../../core/media/webm/index.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
+import { cluster, webmFile } from '../../core/media/webm-fixture.ts';
 import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, LINEAR, MB } from './target.ts';
 
@@ -46,6 +49,8 @@ function filterSegments(input: Buffer, chunkBytes: number): Buffer {
 }
 
 const TRACKS = parseInitTracks(seeds.fragmentedMovie('vide'));
+
+const WEBM = webmFile({});
 
 /** @param moov a whole box */
 const sourceOf = (moov: Buffer) => ({ movie: indexMovie(moov.subarray(8)), fileBytes: 1e6 });
@@ -165,6 +170,36 @@ export const mp4: FuzzTargets = {
     maxBytes: 4 * MB,
     maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
+  'webm-header': {
+    run(input) {
+      const read = readWebmFile({ head: input, fileBytes: input.length });
+      if (!('tracks' in read))
+        return check(read.first <= read.last && read.last < input.length, 'Cues beyond the file');
+      const { places } = createWebmTable(read);
+      const mediaBytes = places.reduce((sum, { segmentBytes }) => sum + segmentBytes, 0);
+      check(mediaBytes < input.length, 'More media than the file has');
+    },
+    errors: [UnsupportedMp4],
+    seeds: [webmFile({}), webmFile({ codec: 'A_OPUS' })],
+    maxBytes: 2 * MB,
+    maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'webm-place': {
+    run(input) {
+      const read = readWebmFile({ head: WEBM, fileBytes: WEBM.length });
+      check('tracks' in read, 'The seed has its cues in front');
+      const [, listed] = createWebmTable(read).places;
+      check(listed !== undefined, 'The seed has several cues');
+      const table = { ...createWebmTable(read), places: [listed] };
+      const place = makePlace(placeRequest(table, 0, { index: 0, segment: input }));
+      check(place.length === listed.bytes, 'A place of another size');
+    },
+    errors: [UnsupportedMp4],
+    seeds: [cluster(1000)],
+    maxBytes: 4 * MB,
+    maxInlineBytes: 0,
+    maxSteps: { fixed: 500_000, perByte: 400 },
   },
   'duration-patch': {
     run(input) {

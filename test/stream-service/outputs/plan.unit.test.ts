@@ -152,6 +152,10 @@ describe('planOutput', () => {
     ['HLS', QUERIES.clip, 'layout'],
     ['HLS', QUERIES.hls, 'layout'],
     ['a pair of HLS', QUERIES.media, 'layout/mux'],
+    ['a pair of WebM', QUERIES.media, 'layout/mux'],
+    ['a pair of WebM', QUERIES.hls, 'layout'],
+    ['WebM', QUERIES.clip, 'layout'],
+    ['WebM', QUERIES['combined, start'], 'layout'],
   ])('decides what is sent of %s (%j) once its files are known', (name, query, decision) => {
     const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, { originSeconds: 0 }]));
     expect(decide(shapeOf(name), query, new Map())).toBe('list');
