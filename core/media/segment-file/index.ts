@@ -23,4 +23,4 @@ export {
   type SegmentTrackKind,
 } from './segment-format.ts';
 export { createTable, type ListedSegment, MAX_PLACES, type SegmentTable, type TablePlace } from './segment-table.ts';
-export { createWebmTable } from './webm-segments.ts';
+export { createWebmTable } from './webm-table.ts';

@@ -11,18 +11,8 @@ export interface Block {
   readonly data: Buffer;
 }
 
-/** What may be between clusters. */
-const OTHERS: ReadonlySet<number> = new Set([
-  ID.void,
-  ID.crc32,
-  ID.seekHead,
-  ID.info,
-  ID.tracks,
-  ID.cues,
-  ID.tags,
-  ID.chapters,
-  ID.attachments,
-]);
+/** Ids of four bytes are those of a segment's children, which may be between clusters. */
+const MIN_TOP_ID = 0x1000_0000;
 /** Bytes of the time and the flags of a block. */
 const BLOCK_FIELDS_BYTES = 3;
 const LACING = 0x06;
@@ -32,7 +22,8 @@ const KEYFRAME = 0x80;
 export function* readBlocks(bytes: Buffer): Generator<Block> {
   for (const { id, content, end, start } of readElements(bytes, 0, bytes.length)) {
     if (id === ID.cluster) yield* readCluster(bytes, readElements(bytes, content, end));
-    else if (start === 0 || !OTHERS.has(id)) throw new UnsupportedMp4('A cue that names no cluster');
+    else if (start === 0 || (id < MIN_TOP_ID && id !== ID.void && id !== ID.crc32))
+      throw new UnsupportedMp4('A cue that names no cluster');
   }
 }
 

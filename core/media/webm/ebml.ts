@@ -46,9 +46,6 @@ export const ID = {
   blockDuration: 0x9b,
   referenceBlock: 0xfb,
   encryptedBlock: 0xaf,
-  attachments: 0x1941a469,
-  chapters: 0x1043a770,
-  tags: 0x1254c367,
   void: 0xec,
   crc32: 0xbf,
 } as const;

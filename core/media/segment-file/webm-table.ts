@@ -1,0 +1,66 @@
+import { UnsupportedMp4 } from '../isobmff/index.ts';
+import type { WebmFile, WebmTrack } from '../webm/index.ts';
+import { type Encoding, MAX_PLACE_BYTES, presentationOf } from './segment-format.ts';
+import { MAX_PLACES, type SegmentTable } from './segment-table.ts';
+import type { WebmState } from './webm-segments.ts';
+
+/** Opus in MP4 has this one. */
+const AUDIO_TIMESCALE = 48_000;
+const SECOND_NS = 1e9;
+/** Boxes of a place that do not depend on its frames. */
+const FRAME_BYTES = 512;
+/** By which the fields of a frame in MP4 are longer than those of a block at most, and how many frames a second may have at most. */
+const GROWTH = {
+  vide: { bytes: 6, perSecond: 120 },
+  soun: { bytes: 2, perSecond: 100 },
+} as const;
+/** Frames of the next second, and those of other tracks that begin earlier. */
+const EXTRA_SECONDS = 1;
+
+/** @throws UnsupportedMp4 when the places are too many or too large */
+export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile): SegmentTable {
+  if (places.length > MAX_PLACES) throw new UnsupportedMp4('Too many cues');
+  const unitsPerSecond = SECOND_NS / unitNs;
+  const timescaleOf = ({ kind }: WebmTrack) =>
+    kind === 'soun' && AUDIO_TIMESCALE % unitsPerSecond === 0 ? AUDIO_TIMESCALE : unitsPerSecond;
+  const timescale = Math.max(...tracks.map(timescaleOf));
+  const toScale = (ns: number, scale: number) => Math.round((ns * scale) / SECOND_NS);
+  const state: WebmState = tracks.map((track) => {
+    const { number, delayNs, frameNs = 0 } = track;
+    const scale = timescaleOf(track);
+    const [delay, duration] = [toScale(delayNs, scale), toScale(frameNs, scale)];
+    return { number, factor: scale / unitsPerSecond, delay, duration };
+  });
+  const encoding: Encoding = {
+    tracks: tracks.map((track) => ({
+      kind: track.kind,
+      timescale: timescaleOf(track),
+      sampleEntry: track.sampleEntry,
+      presentation: presentationOf(track.size),
+    })),
+    state: Buffer.from(JSON.stringify(state)),
+  };
+  const factor = timescale / unitsPerSecond;
+  const delays = tracks.map(({ delayNs }) => toScale(delayNs, timescale));
+  const toUnits = (time: number) => time * factor - (delays[0] ?? 0);
+  return {
+    format: 'webm',
+    encodings: [encoding],
+    timescale,
+    // Not of the first frame: the files of a pair begin with time 0.
+    startTime: -Math.max(...delays),
+    endTime: toUnits(duration),
+    places: places.map(({ time, start, end }, index) => {
+      const seconds = ((places[index + 1]?.time ?? duration) - time) / unitsPerSecond;
+      const segmentBytes = end - start;
+      const bytes = segmentBytes + FRAME_BYTES + tracks.reduce((sum, track) => sum + growthOf(track, seconds), 0);
+      if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('Too many bytes between two cues');
+      return { segmentBytes, bytes, time: toUnits(time), startsWithSync: true, encoding: 0 };
+    }),
+  };
+}
+
+function growthOf({ kind, frameNs }: WebmTrack, seconds: number): number {
+  const { bytes, perSecond } = GROWTH[kind];
+  return Math.ceil((seconds + EXTRA_SECONDS) * bytes * (frameNs ? SECOND_NS / frameNs : perSecond));
+}
