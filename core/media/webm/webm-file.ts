@@ -160,10 +160,12 @@ function readTrack(entry: Children, firstFrame: Buffer): WebmTrack {
   if (entry.has(ID.contentEncodings) || scale !== 1)
     throw new UnsupportedMp4('Frames that are compressed or encrypted');
   const frameNs = entry.unsigned(ID.defaultDuration);
+  const delayNs = entry.unsigned(ID.codecDelay) ?? 0;
+  if (delayNs > SECOND_NS) throw new UnsupportedMp4('A delay of more than a second');
   return {
     ...describeTrack(entry, firstFrame),
     number: entry.unsigned(ID.trackNumber) ?? 0,
-    delayNs: entry.unsigned(ID.codecDelay) ?? 0,
+    delayNs,
     ...(frameNs && { frameNs }),
   };
 }

@@ -89,6 +89,7 @@ describe('a file of WebM', () => {
     ['units that no second is made of', { unit: 999 }],
     ['units of nothing', { unit: 0 }],
     ['encrypted tracks', { entry: element(0x6d80, Buffer.alloc(2)) }],
+    ['a delay of hours', { entry: number(0x56aa, 2 ** 45) }],
     ['no size in pixels', { width: 0 }],
     ['a picture that is too wide', { width: 70_000 }],
     ['another document type', { docType: 'other' }],
