@@ -26,12 +26,16 @@ function section(title: string, scope: Setting<unknown>['scope']): string {
   const rows = settings.map(([name, setting]) => [
     ...(scope === 'aws' ? [] : [`\`${setting.variable}\``]),
     ...(scope === 'one-machine' ? [] : [`\`${setting.context ?? name}\``]),
-    setting.parse.accepts.replace(/https?:\/\/[^\s,]+|\*$/g, '`$&`'),
+    valueText(setting.parse.accepts),
     defaultText(setting),
     setting.description,
   ]);
   return [`## ${title}\n`, ...renderTable([...names, 'Value', 'Default', 'Consequence'], rows), ''].join('\n');
 }
+
+/** As in error messages, but shorter, with URLs as code. */
+const valueText = (accepts: string): string =>
+  accepts.replace(/^(?:a whole number from|one of) /, '').replace(/https?:\/\/[^\s,]+|\*$/g, '`$&`');
 
 function defaultText({ default: value, defaultText: text }: Setting<unknown>): string {
   if (text !== undefined) return text;
