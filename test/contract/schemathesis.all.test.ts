@@ -26,7 +26,7 @@ const runSchemathesis = (program: string, args: readonly string[], cwd: string, 
   );
 
 describe('the service, by the requests that schemathesis derives from the OpenAPI document', () => {
-  it('answers as the document says', { timeout: 240_000 }, async () => {
+  it('answers as the document says', { timeout: 900_000 }, async () => {
     const python = await installPinnedPythonPackage('schemathesis', REQUIREMENTS);
     const folder = await temporaryFolder();
     const args = [

@@ -10,7 +10,7 @@ import { temporaryFolder } from './synth.ts';
 /** Looking for garbage less often saves a sixth of its time. */
 const CFN_LINT = 'import gc, sys; gc.set_threshold(200_000); from cfnlint.runner import main; sys.exit(main())';
 
-it('passes cfn-lint', { timeout: 180_000 }, async () => {
+it('passes cfn-lint', { timeout: 600_000 }, async () => {
   const python = await installPythonPackages('cfn-lint', 'cfn-lint==1.58.0');
   const folder = temporaryFolder();
   const templates = [regionless, regional].flatMap((deployments) =>

@@ -112,7 +112,8 @@ async function packetsIn(file: string, side: 'v' | 'a', ...options: string[]): P
   const first = Number(rows[0]?.[2]);
   return rows.map((row) => {
     const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
-    return `${Math.round(ms / 2)} ${row.at(-1)}`;
+    // Digests of side data may follow that of the packet.
+    return `${Math.round(ms / 2)} ${row[5]}`;
   });
 }
 

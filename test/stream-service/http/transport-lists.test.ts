@@ -141,7 +141,7 @@ async function packetsOf(file: string, side: 'v' | 'a', format = 'framehash'): P
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => line.split(',').map((field) => field.trim()))
-    .map((row) => ({ seconds: (Number(row[2]) * numerator) / denominator, digest: row.at(-1) ?? '' }));
+    .map((row) => ({ seconds: (Number(row[2]) * numerator) / denominator, digest: row[5] ?? '' }));
 }
 
 /** Expects the packets of what FFmpeg makes of a list, each within a millisecond of its time there. */
