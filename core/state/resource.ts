@@ -118,6 +118,10 @@ export interface Track {
 export interface TrackFile {
   /** Its time 0 on the clock of the segments, in seconds. */
   readonly originSeconds: number;
+  /** Whether the size of its audio alone is known. Absent: nobody knows yet. */
+  readonly isAudioSized?: boolean;
+  /** It is read without its video. @default false */
+  readonly isAudioAlone?: true;
 }
 
 /** Segments of a live track that are read in place of its newest ones. */

@@ -65,6 +65,12 @@ export function withFiles(found: KeyedRendition, files: ListFiles): KeyedRenditi
   };
 }
 
+/** The audio of a list with video, as a file; undefined where its size is not known. */
+export function audioOfList({ file, ...track }: Track): Track | undefined {
+  if (!file || file.isAudioSized === false) return undefined;
+  return { ...track, video: null, file: file === UNKNOWN ? file : { ...file, isAudioAlone: true } };
+}
+
 /** The tracks whose file is not known. */
 export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
   ...new Map(tracks.filter(({ file }) => file === UNKNOWN).map((track) => [track.formatId, track])).values(),
@@ -77,10 +83,12 @@ export async function findFiles(
   { findFile }: ListDependencies,
 ): Promise<ListFiles> {
   const options = { signal: session.signal, client: session.client, isDetached: isForHead };
-  const starts = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
-  const times = starts.filter((seconds) => seconds !== undefined);
+  const found = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
+  const times = found.flatMap((file) => file?.originSeconds ?? []);
   const originSeconds = Math.min(...times);
   const isOneClock = times.length === lists.length && Math.max(...times) - originSeconds <= MAX_OFFSET_SECONDS;
-  const known = lists.map(({ formatId }) => [formatId, isOneClock ? { originSeconds } : null] as const);
+  const known = lists.map(
+    ({ formatId }, index) => [formatId, isOneClock ? { ...found[index], originSeconds } : null] as const,
+  );
   return new Map([...files, ...known]);
 }

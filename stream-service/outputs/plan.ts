@@ -20,7 +20,7 @@ import {
   planPair,
   planPresentation,
 } from './layout/index.ts';
-import { hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
+import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
@@ -275,6 +275,8 @@ function copyAudio(found: KeyedRendition, query: MediaQuery) {
   if (isCopy && !query.clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
   // Every segment would be read before the first byte is sent. A window is short.
   const isWholeList = track.file && !track.window && !query.clip;
+  const alone = isWholeList && hasCodec(track, audioAs) && audioAs.container === 'm4a' && audioOfList(track);
+  if (alone) return planCopy({ ...found, tracks: [alone] }, type, extras);
   if (!isMp4File(track) || isWholeList) return remuxAudio(found, query);
   const instead = query.clip ? undefined : remuxAudio(found, query);
   return planAudioAlone(found, extras, { type, audioAs, clip: query.clip, instead });

@@ -2,7 +2,7 @@ import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
-import { capabilitiesOf, type Delivery, type Resource, type Track } from '../../core/state/index.ts';
+import { capabilitiesOf, type Delivery, type Resource, type Track, type TrackFile } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { peekLimits, singleAttemptLimits } from './attempts.ts';
 import { AvailabilityProbes } from './availability-probe.ts';
@@ -65,14 +65,14 @@ export interface OpenSourceOptions {
 }
 
 /**
- * When the first sample of a list of segments is decoded, in seconds on their clock, where it can be read as a file. Undefined:
- * it cannot, or it takes too long to know. It is found for later requests as long as its client stays, or `isDetached`.
+ * As which file a list of segments is read. Undefined: it makes none, or it takes too long to know. It is found for later requests as
+ * long as its client stays, or `isDetached`.
  */
 export type FindFile = (
   resource: Resource,
   track: Track,
   options?: OpenOptions & { readonly isDetached?: boolean },
-) => Promise<number | undefined>;
+) => Promise<TrackFile | undefined>;
 
 const PROBES_PER_HOST = 8;
 
@@ -142,7 +142,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       const request = createRequest(refresh, isRead, opening);
       const { resource, track, client, signal } = request;
       const open = (asked: OpenRequest) =>
-        track.file ? files.open(asked, track.file.originSeconds) : openers[track.delivery](asked, lists);
+        track.file ? files.open(asked, track.file) : openers[track.delivery](asked, lists);
       const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
       try {
         if (!readAsBrowser) return await open(request);
@@ -168,7 +168,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     inspectWindow: (resource, track, opening) =>
       inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists),
     findFile: (resource, track, opening) =>
-      files.startSeconds(createRequest(options.refresh, true, [resource, track, opening]), opening?.isDetached),
+      files.find(createRequest(options.refresh, true, [resource, track, opening]), opening?.isDetached),
     isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
   };
 }

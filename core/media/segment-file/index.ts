@@ -22,5 +22,12 @@ export {
   type SegmentTrack,
   type SegmentTrackKind,
 } from './segment-format.ts';
-export { createTable, type ListedSegment, MAX_PLACES, type SegmentTable, type TablePlace } from './segment-table.ts';
+export {
+  audioTable,
+  createTable,
+  type ListedSegment,
+  MAX_PLACES,
+  type SegmentTable,
+  type TablePlace,
+} from './segment-table.ts';
 export { createWebmTable } from './webm-table.ts';

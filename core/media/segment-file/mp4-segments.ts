@@ -55,7 +55,11 @@ export const mp4Segments: SegmentFormat = {
       earliestTime: Math.min(...runs.map(toMain)),
       startsWithSync: main.samples[0]?.isSync ?? false,
       ...(isOnlyOne
-        ? { endTime: endOf(main), placeBytes: measurePlace(runs.map(toPlaceRun)) }
+        ? {
+            endTime: endOf(main),
+            placeBytes: measurePlace(runs.map(toPlaceRun)),
+            audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
+          }
         : { placeBytes: head.size + MERGED_BYTES + Math.ceil(head.size * MERGED_SHARE) }),
     };
   },

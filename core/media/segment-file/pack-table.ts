@@ -15,17 +15,19 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
     })),
   }));
   const numbers: number[] = [];
+  const isAudioSized = places.every(({ audioBytes }) => audioBytes !== undefined);
   let before = { time: 0, step: 0 };
-  for (const { segmentBytes, bytes, time, startsWithSync, encoding } of places) {
+  for (const { segmentBytes, bytes, audioBytes = 0, time, startsWithSync, encoding } of places) {
     const step = time - before.time;
     const flags = encoding * 2 + Number(startsWithSync);
     writeNumber(numbers, flags);
     writeNumber(numbers, segmentBytes);
     writeNumber(numbers, fold(bytes - segmentBytes));
     writeNumber(numbers, fold(step - before.step));
+    if (isAudioSized) writeNumber(numbers, audioBytes);
     before = { time, step };
   }
-  const line = JSON.stringify({ ...table, count: places.length, encodings: described });
+  const line = JSON.stringify({ ...table, isAudioSized, count: places.length, encodings: described });
   return Buffer.concat([Buffer.from(`${line}\n`), Buffer.from(numbers)]);
 }
 
@@ -33,7 +35,7 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
 export function unpackTable(packed: Buffer): SegmentTable {
   const end = packed.indexOf('\n');
   if (end < 0) throw new UnsupportedMp4('No table of segments');
-  const { count, encodings, ...table } = JSON.parse(packed.toString('utf8', 0, end));
+  const { count, isAudioSized, encodings, ...table } = JSON.parse(packed.toString('utf8', 0, end));
   const numbers = readNumbers(packed.subarray(end + 1));
   const next = () => numbers.next().value ?? 0;
   let before = { time: 0, step: 0 };
@@ -43,8 +45,9 @@ export function unpackTable(packed: Buffer): SegmentTable {
     const bytes = segmentBytes + unfold(next());
     const step = before.step + unfold(next());
     before = { time: before.time + step, step };
+    const audioBytes = isAudioSized ? next() : undefined;
     const encoding = Math.floor(flags / 2);
-    return { segmentBytes, bytes, time: before.time, startsWithSync: flags % 2 === 1, encoding };
+    return { segmentBytes, bytes, audioBytes, time: before.time, startsWithSync: flags % 2 === 1, encoding };
   });
   return { ...table, places, encodings: encodings.map(unpackEncoding) };
 }

@@ -56,6 +56,8 @@ export interface SegmentFacts {
    * is padded; one that needs more breaks the connection.
    */
   readonly placeBytes: number;
+  /** The same for its audio alone, where it has video as well. Absent: the head does not tell. */
+  readonly audioBytes?: number;
 }
 
 /** The samples of one track of a segment. Times in units of the track. */

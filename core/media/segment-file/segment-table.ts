@@ -13,6 +13,8 @@ export interface SegmentTable {
   /** Units: where the last segment ends. */
   readonly endTime: number;
   readonly places: readonly TablePlace[];
+  /** The tracks of the file. @default those of the segments */
+  readonly kinds?: readonly SegmentTrackKind[];
 }
 
 /** A segment, and the place that it has in the file. */
@@ -20,6 +22,8 @@ export interface TablePlace {
   /** Size of the segment as its source sends it: encrypted, if it is. */
   readonly segmentBytes: number;
   readonly bytes: number;
+  /** Of its audio alone. Absent: only the whole segment tells. */
+  readonly audioBytes?: number;
   /** Units: decode time of the first sample of its main track. */
   readonly time: number;
   readonly startsWithSync: boolean;
@@ -78,9 +82,11 @@ export function createTable(format: SegmentFormatName, segments: readonly Listed
     const length = facts.endTime === undefined ? seconds * timescale : toUnits(facts, facts.endTime) - clock;
     before = { clock, time, end: time + Math.max(0, Math.round(length)) };
     const encoding = names.indexOf(describe(facts.encoding));
-    const bytes = facts.placeBytes + (encoding > 0 ? DESCRIPTION_BYTES : 0);
+    const added = encoding > 0 ? DESCRIPTION_BYTES : 0;
+    const bytes = facts.placeBytes + added;
+    const audioBytes = facts.audioBytes === undefined ? undefined : facts.audioBytes + added;
     if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
-    return { segmentBytes, bytes, time, startsWithSync: facts.startsWithSync, encoding };
+    return { segmentBytes, bytes, audioBytes, time, startsWithSync: facts.startsWithSync, encoding };
   });
   return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
 }
@@ -117,7 +123,14 @@ function greatestDivisor(a: number, b: number): number {
 }
 
 /** The kinds of tracks of a table, the main one first. */
-export const kindsOf = ({ encodings }: SegmentTable): readonly SegmentTrackKind[] =>
-  (['vide', 'soun'] as const).filter((kind) =>
-    encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)),
+export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly SegmentTrackKind[] =>
+  kinds.filter((kind) => encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)));
+
+/** The table of the audio alone. Undefined: it has none, or its sizes are not known. */
+export function audioTable(table: SegmentTable): SegmentTable | undefined {
+  if (!kindsOf(table).includes('soun')) return undefined;
+  const places = table.places.flatMap(({ audioBytes, ...place }) =>
+    audioBytes === undefined ? [] : [{ ...place, bytes: audioBytes, startsWithSync: true }],
   );
+  return places.length === table.places.length ? { ...table, kinds: ['soun'], places } : undefined;
+}

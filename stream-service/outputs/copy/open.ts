@@ -55,8 +55,9 @@ export async function openCopy(
       );
     return { mimeType, fileExtension, size: bytes, etag, acceptRanges: 'bytes', read };
   }
-  // Only one side of a pair is sent, and what is live ends anywhere.
-  const isWhole = found.rendition.formatIds.length === 1 && !found.resource.isLive;
+  // Only one side of a pair or a list is sent, and what is live ends anywhere.
+  const isOneSide = found.rendition.formatIds.length > 1 || found.tracks[0].file?.isAudioAlone;
+  const isWhole = !isOneSide && !found.resource.isLive;
   const record = (bytes: number) => {
     if (isWhole && bytes > 0) dependencies.recordSize(found, bytes);
   };

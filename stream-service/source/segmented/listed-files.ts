@@ -36,8 +36,8 @@ export interface ListedFile {
   readonly digest: string;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;
-  /** By the time that they begin at: a pair may begin earlier than one of its files. */
-  readonly layouts: Map<number, FileLayout>;
+  /** By the time that they begin at, a pair may begin earlier than one of its files, and by whether they are of the audio alone. */
+  readonly layouts: Map<string, FileLayout>;
 }
 
 /** The tables of complete lists, which are made once for all processes. */
@@ -56,7 +56,7 @@ export interface ListedFiles {
 }
 
 /** With the names of tables: another form of them, or other bytes of their files. */
-const VERSION = 1;
+const VERSION = 2;
 const MAX_MAKING_MS = 3 * 60_000;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Lists in memory, of some hundred bytes for each segment. */

@@ -9,9 +9,15 @@ import {
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import { type FileLayout, layOutFile, placeRequest, startSecondsOf } from '../../../core/media/segment-file/index.ts';
+import {
+  audioTable,
+  type FileLayout,
+  layOutFile,
+  placeRequest,
+  startSecondsOf,
+} from '../../../core/media/segment-file/index.ts';
 import { MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
-import { capabilitiesOf } from '../../../core/state/index.ts';
+import { capabilitiesOf, type TrackFile } from '../../../core/state/index.ts';
 import { generatedStream } from '../generated-stream.ts';
 import type { FileSource, OpenRequest } from '../source.ts';
 import { createListedFiles, type ListedFile, type ListedFilesOptions } from './listed-files.ts';
@@ -20,13 +26,13 @@ import { SegmentChanged } from './segment-fetch.ts';
 /** Complete lists of segments as files: what a list has is known by a table, which is made once for all processes. */
 export interface SegmentFiles {
   /**
-   * When the first sample of the file is decoded, in seconds on the clock of its segments. Undefined: the list makes no file, or
-   * nobody knows yet. A stream that does not wait for it any longer still wants it, until its client leaves.
+   * As which file it is read, from when the first of its samples is decoded. Undefined: the list makes no file, or nobody knows yet. A
+   * stream that does not wait for it any longer still wants it, until its client leaves.
    * @param isDetached it is wanted although its client leaves at once: of HEAD
    */
-  startSeconds(request: OpenRequest, isDetached?: boolean): Promise<number | undefined>;
+  find(request: OpenRequest, isDetached?: boolean): Promise<TrackFile | undefined>;
   /** @throws UpstreamError when the list makes no such file any more */
-  open(request: OpenRequest, originSeconds: number): Promise<FileSource>;
+  open(request: OpenRequest, file: TrackFile): Promise<FileSource>;
 }
 
 const PLACES = { maxEntries: 10_000, maxAgeMs: 5 * 60_000, idle: { afterMs: 30_000, maxWeight: 16 * 1024 * 1024 } };
@@ -41,7 +47,7 @@ const MAX_AHEAD = 4;
 
 /** @param placeBytes of the places that streams use, and of those that are kept for others */
 export function createSegmentFiles(options: ListedFilesOptions, placeBytes: number): SegmentFiles {
-  const { find, forget } = createListedFiles(options);
+  const listed = createListedFiles(options);
   const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
   const places = createCache<string, Buffer>({
     ...PLACES,
@@ -51,25 +57,27 @@ export function createSegmentFiles(options: ListedFilesOptions, placeBytes: numb
   const reads = createSingleFlight<Buffer>();
 
   return {
-    async startSeconds(request, isDetached = false) {
+    async find(request, isDetached = false) {
       const { signal, limits } = request;
       const waited = new AbortController();
       const file = await Promise.race([
-        find(request, isDetached ? undefined : signal),
+        listed.find(request, isDetached ? undefined : signal),
         sleep(limits.maxTableWaitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(
           () => undefined,
         ),
       ]);
       waited.abort();
       signal.throwIfAborted();
-      return file === undefined || file === 'none' ? undefined : startSecondsOf(file.table);
+      if (file === undefined || file === 'none') return undefined;
+      return { originSeconds: startSecondsOf(file.table), isAudioSized: audioTable(file.table) !== undefined };
     },
 
-    async open(request, originSeconds) {
-      const file = await find(request, request.signal);
-      if (file === 'none') throw new UpstreamError('The list of segments makes no file any more');
-      const { table, segments, fetch } = file;
-      const { header, offsets } = layoutOf(file, originSeconds, request.track.window?.recordedAtMs);
+    async open(request, { originSeconds, isAudioAlone }) {
+      const file = await listed.find(request, request.signal);
+      const table = file !== 'none' && (isAudioAlone ? audioTable(file.table) : file.table);
+      if (!table) throw new UpstreamError('The list of segments makes no file any more');
+      const { segments, fetch } = file;
+      const { header, offsets } = layoutOf({ ...file, table }, originSeconds, request.track.window?.recordedAtMs);
       const size = offsets.at(-1) ?? 0;
       const validator = digestOf([file.digest, originSeconds, header]);
       const { client } = request;
@@ -88,7 +96,7 @@ export function createSegmentFiles(options: ListedFilesOptions, placeBytes: numb
           const isUnsupported = error instanceof UnsupportedMp4;
           const isChanged = isUnsupported || error instanceof SegmentChanged;
           // A file that has changed is refused by its validator: what it has now is read again.
-          if (isChanged || capabilitiesOf(request.track).isFile) await forget(request, isUnsupported);
+          if (isChanged || capabilitiesOf(request.track).isFile) await listed.forget(request, isUnsupported);
           if (!isChanged) throw error;
           throw new UpstreamError('A segment is not what it was', { cause: error });
         }
@@ -99,7 +107,9 @@ export function createSegmentFiles(options: ListedFilesOptions, placeBytes: numb
         return places.get(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
-      const bytesOf = (index: number) => (offsets[index + 1] ?? size) - (offsets[index] ?? 0);
+      /** The segment is in memory before its place is. */
+      const bytesOf = (index: number) =>
+        Math.max((offsets[index + 1] ?? size) - (offsets[index] ?? 0), table.places[index]?.segmentBytes ?? 0);
       const hold = async (index: number, permit: Permit, signal: AbortSignal): Promise<HeldPlace> => {
         try {
           return holdPlace(await readPlace(index, signal), permit);
@@ -158,9 +168,10 @@ function holdPlace(place: Buffer, permit: Permit): HeldPlace {
 const MAX_LAYOUTS = 4;
 
 function layoutOf({ table, layouts }: ListedFile, originSeconds: number, recordedAtMs?: number): FileLayout {
-  const layout = layouts.get(originSeconds) ?? layOutFile(table, originSeconds, recordedAtMs);
+  const id = `${originSeconds} ${table.kinds}`;
+  const layout = layouts.get(id) ?? layOutFile(table, originSeconds, recordedAtMs);
   for (const oldest of layouts.size >= MAX_LAYOUTS ? layouts.keys().take(1) : []) layouts.delete(oldest);
-  layouts.set(originSeconds, layout);
+  layouts.set(id, layout);
   return layout;
 }
 

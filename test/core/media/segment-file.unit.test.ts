@@ -11,6 +11,7 @@ import {
   writePlace,
 } from '../../../core/media/isobmff/index.ts';
 import {
+  audioTable,
   createTable,
   type Encoding,
   type ListedSegment,
@@ -101,6 +102,15 @@ describe('a table of segments', () => {
     const packed = packTable(table);
     expect(unpackTable(packed)).toEqual(table);
     expect(packed.length).toBeLessThan(2000 + 10 * 1000);
+  });
+
+  it('has the sizes of its audio alone where each segment tells them', () => {
+    const segments = listed([5, 7]);
+    expect(audioTable(createTable('mp4', segments))).toBeUndefined();
+    const sized = segments.map(({ facts, ...more }) => ({ ...more, facts: { ...facts, audioBytes: 300 } }));
+    const table = createTable('mp4', sized);
+    expect(unpackTable(packTable(table))).toEqual(table);
+    expect(audioTable(table)).toMatchObject({ kinds: ['soun'], places: [{ bytes: 300 }, { bytes: 300 }] });
   });
 
   it.each([

@@ -14,6 +14,7 @@ import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls, madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
+import { expectSeekable } from '../../support/seekable.ts';
 import {
   audioTrack,
   combinedKey,
@@ -200,6 +201,23 @@ describe('a complete list of fragmented MP4', () => {
     expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, '8.080']);
   });
 
+  it('has its audio alone as M4A of exact length', async () => {
+    const url = await serveBoth();
+    for (const query of ['?format=m4a', '?format=m4a&tags=true', '?format=m4a&start=3&end=9']) {
+      const { headers, body } = await sendRequest(url + query);
+      expect(headers).toMatchObject({ 'content-type': 'audio/mp4', 'content-length': String(body.length) });
+      const { complaints, codecs } = await inspect(body, '.m4a');
+      expect({ complaints, codecs }).toEqual({ complaints: '', codecs: ['aac'] });
+    }
+    const { body } = await expectSeekable(`${url}?format=m4a`);
+    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('both.m3u8'), 'a'));
+    expect((await packetsOf(body, 'a', '-ss', '7.9', '-t', '12')).length).toBeGreaterThanOrEqual(560);
+    // It is not the size of the rendition.
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    expect([...(service?.sizes.values() ?? [])]).not.toContain(body.length);
+    expect(Number(headers['content-length'])).toBeGreaterThan(body.length);
+  });
+
   it('of audio alone is M4A, and a part of it', async () => {
     const base = await serve([audioTrack(listOf('audio'))]);
     const url = `${base}/Media/${mediaKey('audio')}`;
@@ -263,8 +281,8 @@ describe('a complete list of fragmented MP4', () => {
     const options = { refresh: async (resource: Resource) => resource, limits: { totalPlaceBytes: 1000 } };
     const { openSource, findFile } = upstream.openers(options);
     const track = trackOf('f', listOf('both'));
-    const originSeconds = (await findFile(resourceOf([track]), track)) ?? Number.NaN;
-    const source = await openSource(resourceOf([track]), { ...track, file: { originSeconds } });
+    const file = await findFile(resourceOf([track]), track);
+    const source = await openSource(resourceOf([track]), { ...track, file });
     if (source.needsRemux) throw new Error('A file is expected');
     const { size = 0, header } = source;
     const held = source.read(header?.length ?? 0);
