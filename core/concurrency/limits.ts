@@ -70,6 +70,7 @@ export function createSemaphore({
   const unrevoked = (client: string) =>
     [...(heldBy.get(client) ?? [])].filter(({ revocation }) => !revocation.signal.aborted);
   const isBelowShare = (client: string) => weightOf(unrevoked(client)) < fairShare;
+  const bounded = (weight: number) => Math.min(weight, Math.max(1, maxPerClient));
   const mayHold = (client: string, weight: number) => held(client) + weight <= maxPerClient;
 
   const grant = (client: string, weight: number): Permit => {
@@ -116,7 +117,7 @@ export function createSemaphore({
   };
 
   const tryAcquire = (client: string, weight = 1) => {
-    const wanted = Math.min(weight, maxPerClient);
+    const wanted = bounded(weight);
     const isFree = total + wanted <= permits && mayHold(client, wanted);
     return isFree && !findNext() ? grant(client, wanted) : undefined;
   };
@@ -137,7 +138,7 @@ export function createSemaphore({
           signal.removeEventListener('abort', onAbort);
         };
         const waiter: Waiter = {
-          weight: Math.min(weight, maxPerClient),
+          weight: bounded(weight),
           grant(granted) {
             end();
             resolve(granted);

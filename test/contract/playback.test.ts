@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Playback, PlaybackTrack } from '../../core/api/schemas.ts';
 import { SECONDS } from '../origin/recipes.ts';
 import { inspect } from '../support/media-tools.ts';
+import { renditionOf } from './stream-helpers.ts';
 import { type Problem, useTarget } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
 
@@ -80,11 +81,18 @@ describe('GET /api/Fetch/GetPlayback', () => {
     ['/site/combined/playback', 0, 2],
     ['/files/clip.mp4', 0, 1],
     ['/site/silent/playback', 2, 2],
-    ['/hls/master.m3u8', 0, 0],
-    ['/dash/timeline/manifest.mpd', 0, 0],
+    ['/hls/master.m3u8', 0, 1],
+    ['/dash/timeline/manifest.mpd', 0, 1],
   ])('of %s has %d files of video alone and %d as they are', async (link, alone, whole) => {
-    const { video, muxed } = await getPlayback(link);
-    expect([video.length, muxed.length]).toEqual([alone, whole]);
+    const { path } = await renditionOf(target, link);
+    // The length of a list is found by a stream, and is known from then on.
+    await target.get(path);
+    const count = async () => {
+      const { video, muxed } = await getPlayback(link);
+      return [video.length, muxed.length];
+    };
+    await expect.poll(count).toEqual([alone, whole]);
+    const { muxed } = await getPlayback(link);
     for (const track of muxed) await expectSeekable(track);
   });
 
