@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
@@ -60,6 +60,15 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'two-tracks.mp4': [
     ...['-i', 'ladder/both-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
   ],
+  'long-video.webm': [
+    ...['-i', 'long-video.mp4', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '100k'],
+    ...['-g', '50', '-cues_to_front', '1'],
+  ],
+  // Clusters of ten seconds, as those of YouTube.
+  'long-audio.webm': [
+    ...['-i', 'long-audio.m4a', '-c:a', 'libopus', '-b:a', '64k'],
+    ...['-cluster_time_limit', '10000', '-cluster_size_limit', '2000000', '-cues_to_front', '1'],
+  ],
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
 
@@ -82,7 +91,11 @@ export async function usePairMedia() {
 async function makeFiles(folder: string, media: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [name, args] of Object.entries(RECIPES)) {
-    await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-f', 'mp4', join(folder, name)], { cwd: media });
+    await run(
+      'ffmpeg',
+      ['-nostdin', '-v', 'error', ...args, '-f', extname(name).slice(1).replace('m4a', 'mp4'), join(folder, name)],
+      { cwd: media },
+    );
   }
   // FFmpeg does not count the `sidx` that it inserts.
   const absolute = join(folder, 'absolute.mp4');

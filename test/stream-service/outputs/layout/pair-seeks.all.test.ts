@@ -1,38 +1,60 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { createFaultHandler } from '../../../origin/faults.ts';
 import { itWith } from '../../../support/clients.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
+import { type Handler, startUpstream } from '../../source/upstream.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
 const run = promisify(execFile);
 const media = await usePairMedia();
+const upstream = await startUpstream();
+const handlers = new Map<string, Handler>();
+upstream.use((request, response) => {
+  const path = (request.url ?? '').slice(1);
+  const handler = handlers.get(path) ?? createFaultHandler({ bytes: readFileSync(media.pathOf(path)) });
+  handlers.set(path, handler);
+  handler(request, response);
+});
 
-/** Fragments of one second and five, of five and ten, and a file with sample tables beside one of fragments. */
+/** Fragments of one second and five, of five and ten, a file with sample tables beside one of fragments, and clusters of WebM. */
 const PAIRS = [
   ['indexed.mp4', 'indexed.m4a'],
   ['coarse.mp4', 'coarse.m4a'],
   ['coarse.mp4', 'long-audio.m4a'],
   ['long-video.mp4', 'coarse.m4a'],
+  ['long-video.webm', 'long-audio.webm'],
+  ['long-video.webm', 'coarse.m4a'],
 ] as const;
 /** Seconds: forward, to the end, and back. */
 const TARGETS = [13.3, 47.9, 100.2, 284.1, 20.5, 5.5];
 const READ_SECONDS = 12;
 
 async function start(video: string, audio: string): Promise<string> {
-  const sources = { video: await media.load(video), audio: await media.load(audio) };
-  const service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 300 }), sources);
+  const at = (file: string) => ({ url: `${upstream.origin}/${file}`, container: extname(file).slice(1) });
+  const tracks = [videoTrack({ ...at(video), video: {} }), audioTrack({ ...at(audio), audio: {} })];
+  const { openSource, ...openers } = upstream.openers();
+  const sources = { video: openSource, audio: openSource };
+  const service = await startService(resourceOf(tracks, { durationSeconds: 300 }), sources, openers);
   return `${service.url}/api/Stream/Media/${combinedKey()}`;
+}
+
+interface Packet {
+  /** Since the first one of the video. */
+  readonly seconds: number;
+  readonly checksum: string | undefined;
 }
 
 /**
  * Checksum of the packets of each stream that FFmpeg reads after a seek, with their times in seconds from the first one of the video: a
  * file without edit lists begins so much later as the longest of its sources hides.
  */
-async function packetsFrom(program: string, input: string, seconds: number): Promise<readonly (readonly string[])[]> {
+async function packetsFrom(program: string, input: string, seconds: number): Promise<readonly (readonly Packet[])[]> {
   const read = ['-nostdin', '-v', 'error', '-ss', String(seconds), '-i', input];
   const output = ['-map', '0', '-t', String(READ_SECONDS), '-c', 'copy', '-f', 'framecrc', '-'];
   const { stdout } = await run(program, [...read, ...output], { maxBuffer: 1 << 26 });
@@ -45,11 +67,11 @@ async function packetsFrom(program: string, input: string, seconds: number): Pro
       .map(([, , time, , , checksum]) => ({ time: Number(time) * unit, checksum })),
   );
   const start = streams[0]?.[0]?.time ?? Number.NaN;
-  // Those at the end of what was asked for may be one more or less.
+  // Those at both ends of what was asked for may be one more or less.
   return streams.map((packets) =>
     packets
-      .filter(({ time }) => time - start < READ_SECONDS - 0.25)
-      .map(({ time, checksum }) => `${(time - start).toFixed(2)} ${checksum}`),
+      .filter(({ time }) => time - start > -0.01 && time - start < READ_SECONDS - 0.25)
+      .map(({ time, checksum }) => ({ seconds: time - start, checksum })),
   );
 }
 
@@ -73,12 +95,16 @@ describe.each(PAIRS)('a pair of %s and %s', (video, audio) => {
   ])('has the packets of one progressive file after every seek of %s', async (_name, program) => {
     const url = await start(video, audio);
     const progressive = join(media.folder, 'progressive.mp4');
-    const inputs = ['-i', media.pathOf(video), '-i', media.pathOf(audio), '-map', '0:v', '-map', '1:a'];
+    const inputs = ['-i', media.pathOf(video), '-isync', '0', '-i', media.pathOf(audio), '-map', '0:v', '-map', '1:a'];
     await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...inputs, '-c', 'copy', progressive]);
     for (const target of TARGETS) {
       const wanted = await packetsFrom(await program(), progressive, target);
       expect(wanted.map(({ length }) => length > 100)).toEqual([true, true]);
-      expect(await packetsFrom(await program(), url, target), `from ${target}`).toEqual(wanted);
+      // Times of WebM are in milliseconds.
+      const isNear = ({ seconds, ...packet }: Packet) => ({ ...packet, seconds: expect.closeTo(seconds, 2) });
+      expect(await packetsFrom(await program(), url, target), `from ${target}`).toEqual(
+        wanted.map((packets) => packets.map(isNear)),
+      );
     }
   });
 
