@@ -142,7 +142,7 @@ interface Sound {
 }
 
 /** An `AudioSampleEntry` (ISO/IEC 14496-12 §12.2.3): 16 bits, and the rate in 16.16 where it fits. */
-const audioEntry = (type: string, { rate, channels }: Sound, configuration: Buffer): Buffer =>
+export const audioEntry = (type: string, { rate, channels }: Sound, configuration: Buffer): Buffer =>
   box(
     type,
     Buffer.concat([u32(0, 1, 0, 0), u16(channels), u16(16), u32(0)]),

@@ -1,5 +1,12 @@
-export { type AudioSample, FRAME_HEADER_BYTES, MIN_FRAME_BYTES, packedCodec, readSample } from './audio-codec.ts';
+export {
+  type AudioSample,
+  audioEntry,
+  FRAME_HEADER_BYTES,
+  MIN_FRAME_BYTES,
+  packedCodec,
+  readSample,
+} from './audio-codec.ts';
 export { h264 } from './h264.ts';
 export { hevc } from './hevc.ts';
 export { joinUnits, splitUnits, startsUnit } from './nal-units.ts';
-export type { VideoCodec, VideoDescription } from './video-codec.ts';
+export { type VideoCodec, type VideoDescription, videoEntry } from './video-codec.ts';

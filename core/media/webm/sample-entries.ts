@@ -1,4 +1,5 @@
-import { box, fullBox, UnsupportedMp4, u32 } from '../isobmff/index.ts';
+import { audioEntry, videoEntry } from '../elementary/index.ts';
+import { box, fullBox, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type Children, ID } from './ebml.ts';
 
 /** What a track is in MP4. */
@@ -28,6 +29,7 @@ const VP9_LEVELS = [
 ] as const;
 const VP9_HIGHEST_LEVEL = 61;
 const OPUS_HEAD_BYTES = 19;
+const OPUS_RATE = 48_000;
 
 /**
  * The track of MP4 for one of Matroska: VP9 and AV1, whose frames are in the order in which they are shown, and Opus.
@@ -49,18 +51,9 @@ export function describeTrack(entry: Children, frame: Buffer): CodecTrack {
   }
 }
 
-/** A `VisualSampleEntry` (ISO/IEC 14496-12 §12.1.3). */
 function visual(type: string, entry: Children, configuration: Buffer): CodecTrack {
-  const { width, height, display } = pictureOf(entry);
-  const fields = Buffer.alloc(78);
-  fields.writeUInt16BE(1, 6);
-  fields.writeUInt16BE(width, 24);
-  fields.writeUInt16BE(height, 26);
-  // 72 pixels per inch, one frame a sample, 24 bits, no colour table.
-  u32(0x48_0000, 0x48_0000).copy(fields, 28);
-  fields.writeUInt16BE(1, 40);
-  u32(0x18_ffff).copy(fields, 74);
-  return { kind: 'vide', sampleEntry: box(type, fields, configuration), size: display };
+  const { display, ...pixels } = pictureOf(entry);
+  return { kind: 'vide', sampleEntry: videoEntry(type, pixels, configuration), size: display };
 }
 
 function pictureOf(entry: Children) {
@@ -123,7 +116,7 @@ function readKeyframe(frame: Buffer) {
   return { profile, bitDepth, subsampling, isFullRange };
 }
 
-/** An `AudioSampleEntry` with `dOps`, which has the fields of `OpusHead` in another byte order (RFC 7845 §5.1). */
+/** With `dOps`, which has the fields of `OpusHead` in another byte order (RFC 7845 §5.1). */
 function opusEntry(head: Buffer): Buffer {
   if (head.length < OPUS_HEAD_BYTES || head.toString('latin1', 0, 8) !== 'OpusHead')
     throw new UnsupportedMp4('Opus without a configuration');
@@ -132,10 +125,5 @@ function opusEntry(head: Buffer): Buffer {
   config.writeUInt16BE(head.readUInt16LE(10), 2);
   config.writeUInt32BE(head.readUInt32LE(12), 4);
   config.writeInt16BE(head.readInt16LE(16), 8);
-  const fields = Buffer.alloc(28);
-  fields.writeUInt16BE(1, 6);
-  fields.writeUInt16BE(head.readUInt8(9), 16);
-  fields.writeUInt16BE(16, 18);
-  fields.writeUInt16BE(48_000, 24);
-  return box('Opus', fields, box('dOps', config));
+  return audioEntry('Opus', { rate: OPUS_RATE, channels: head.readUInt8(9) }, box('dOps', config));
 }
