@@ -49,8 +49,9 @@ export async function startUpstream(): Promise<Upstream> {
         initialBackoffMs: 1,
         maxBackoffMs: 2,
         maxRetryAfterMs: 5,
-        // Long, so that a busy machine is not taken for a source that stalls.
+        // Long, so that a busy machine is not taken for a source that stalls, or whose table takes long.
         stallTimeoutMs: 10_000,
+        maxTableWaitMs: 60_000,
         minReloadMs: 5,
         ...options.limits,
       },
