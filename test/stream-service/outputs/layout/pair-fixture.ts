@@ -25,6 +25,10 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '9984000'],
     ...['-movflags', 'empty_moov+dash+global_sidx'],
   ],
+  'cd.m4a': [
+    ...['-i', 'long-audio.m4a', '-ar', '44100', '-c:a', 'aac', '-frag_duration', '5000000'],
+    ...['-movflags', 'empty_moov+dash+global_sidx'],
+  ],
   'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
   'short-indexed.m4a': [
     ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000'],

@@ -28,6 +28,7 @@ const PAIRS = [
   ['coarse.mp4', 'coarse.m4a'],
   ['coarse.mp4', 'long-audio.m4a'],
   ['long-video.mp4', 'coarse.m4a'],
+  ['indexed.mp4', 'cd.m4a'],
   ['long-video.webm', 'long-audio.webm'],
   ['long-video.webm', 'coarse.m4a'],
 ] as const;
