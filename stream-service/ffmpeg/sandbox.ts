@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { ownTurn } from '../../core/concurrency/index.ts';
 import { memoryShares } from '../../core/config/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { missingFrom, type Sandbox, syscallFilter } from '../../core/tools/index.ts';
 
@@ -107,6 +108,8 @@ interface Launch {
 }
 
 const START_TIMEOUT_MS = 10_000;
+/** Errors that say nothing of the program. */
+const WITHOUT_RESOURCES = new Set(['ENOMEM', 'EAGAIN', 'EMFILE', 'ENFILE']);
 
 /** By path: the strictest sandbox of this system, or the strictest in which the program has been seen to start. */
 const launches = new Map<string, Launch>();
@@ -130,11 +133,17 @@ export function sandboxCommand(path: string, ports: readonly number[] = []): rea
 /**
  * Finds the strictest sandbox in which a program starts, once, and logs what it lacks. One with libraries of its own, and one
  * that starts others (a script) or confines itself (a snap), may start in less than this system has.
+ * @throws UpstreamError where this system cannot start any process now
  */
 export async function checkSandbox(path: string, log?: Pick<Log, 'warn'>): Promise<Sandbox | undefined> {
   const check = checks.get(path) ?? findSandbox(path, log);
   checks.set(path, check);
-  await check;
+  await check.catch((cause) => {
+    // Nothing is known yet: the next one checks again.
+    checks.delete(path);
+    launches.delete(path);
+    throw new UpstreamError('FFmpeg could not be started', { cause, reason: 'service-failed' });
+  });
   return launches.get(path)?.sandbox;
 }
 
@@ -150,11 +159,11 @@ async function findSandbox(path: string, log?: Pick<Log, 'warn'>): Promise<void>
 
 async function starts([program = '', ...args]: readonly string[]): Promise<boolean> {
   const limits = { timeout: START_TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
-  const child = spawn(program, [...args, '-version'], { env: {}, stdio: 'ignore', ...limits });
   try {
-    const [code] = await once(child, 'exit');
+    const [code] = await once(spawn(program, [...args, '-version'], { env: {}, stdio: 'ignore', ...limits }), 'exit');
     return code === 0;
-  } catch {
+  } catch (error) {
+    if (WITHOUT_RESOURCES.has(String((error as NodeJS.ErrnoException).code))) throw error;
     return false; // it is not a program
   }
 }
