@@ -186,12 +186,14 @@ async function findChanges(
 
 const SELECTIONS = Object.keys(KINDS) as TrackSelection[];
 
-/** A segment for each initialization section. */
+/** A segment for each initialization section, up to one more than are read. */
 function distinctInits(segments: readonly Segment[]): readonly Segment[] {
   const found: Segment[] = [];
   for (const segment of segments) {
     if (segment.isGap || !segment.init || isSameSection(segment.init, found.at(-1)?.init)) continue;
     if (!found.some(({ init }) => isSameSection(init, segment.init))) found.push(segment);
+    // Every section is compared with all of them.
+    if (found.length > MAX_INITS) break;
   }
   return found;
 }
