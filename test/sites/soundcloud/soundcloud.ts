@@ -32,7 +32,8 @@ const CLIENT_ID = 'a'.repeat(32);
 const API = 'https://api-v2.soundcloud.com';
 const PLAYBACK = 'https://playback.media-streaming.soundcloud.cloud';
 
-const BARE_MP3 = ['-write_xing', '0', '-id3v2_version', '0'];
+/** As the site cuts them: the segments say nothing of themselves. */
+const BARE_MP3 = ['-segment_format_options', 'write_xing=0:id3v2_version=0'];
 const MEDIA = [
   [...sine(440), '-b:a', '128k', 'progressive.mp3'],
   [...sine(440), '-b:a', '160k', ...fragmentedHls('aac')],
