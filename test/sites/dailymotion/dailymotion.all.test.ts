@@ -27,9 +27,16 @@ describeSite('Dailymotion, asked by an imitated browser', withBrowser, [
 ]);
 
 it('delivers the same after its URLs have expired', async () => {
-  const { body } = await dailymotion.resolve(videoUrl('xplain1'));
-  const path = `/api/Stream/Media/${body.mediaItems?.[0]?.video?.renditions?.[0]?.key}`;
-  const before = await dailymotion.get(path);
+  const pathOf = async (id: string) => {
+    const { body } = await dailymotion.resolve(videoUrl(id));
+    return `/api/Stream/Media/${body.mediaItems?.[0]?.video?.renditions?.[0]?.key}`;
+  };
+  const before = await dailymotion.get(await pathOf('xplain1'));
+  const refused = () => dailymotion.serviceRequests().filter(({ status }) => status === 403).length;
+  const refusedBefore = refused();
+  // It has the same media, of which nothing is in memory.
+  const later = await pathOf('xlater1');
   site.expire();
-  expect(await dailymotion.get(path)).toMatchObject({ status: 200, body: before.body });
+  expect(await dailymotion.get(later)).toMatchObject({ status: 200, body: before.body });
+  expect(refused()).toBeGreaterThan(refusedBefore);
 });

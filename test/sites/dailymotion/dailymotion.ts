@@ -11,6 +11,7 @@ interface Refusal {
 /** By id. Those without a refusal are delivered. */
 const VIDEOS: Readonly<Record<string, Refusal | undefined>> = {
   xplain1: undefined,
+  xlater1: undefined,
   xguarded1: undefined,
   xblocked1: undefined,
   xprivate1: { code: 'DM010', title: 'This video is private' },

@@ -44,15 +44,21 @@ describe('SoundCloud, when its URLs expire', () => {
     return { status, sha256: sha256(body) };
   };
 
+  const streamsOf = async (keys: readonly (string | null)[]) => Promise.all(keys.map(stream));
+  const keysOf = async (song: string) => {
+    const { body } = await site.resolve(trackUrl(song));
+    return body.mediaItems?.[0]?.audio?.renditions?.map(({ key }) => key) ?? [];
+  };
+
+  // Of each song, nothing is in memory before.
   it.each([
-    ['all of them, having resolved the song once more', undefined, 1],
-    ['of a segment that is in memory', '/aac-1.m4s', 0],
-  ])('streams the same bytes: %s', async (_, file, further) => {
-    const { body } = await site.resolve(trackUrl('song'));
-    const keys = body.mediaItems?.[0]?.audio?.renditions?.map(({ key }) => key) ?? [];
-    const before = { streams: await Promise.all(keys.map(stream)), resolves: resolves() };
+    ['before a stream begins', 'late', undefined],
+    ['within a stream', 'later', '/aac-1.m4s'],
+  ])('streams the same bytes, having resolved the song once more: %s', async (_, song, file) => {
+    const streams = await streamsOf(await keysOf('song'));
+    const keys = await keysOf(song);
+    const resolvesBefore = resolves();
     soundcloud.expireUrls(file);
-    const streams = await Promise.all(keys.map(stream));
-    expect({ streams, resolves: resolves() }).toEqual({ ...before, resolves: before.resolves + further });
+    expect({ streams: await streamsOf(keys), resolves: resolves() }).toEqual({ streams, resolves: resolvesBefore + 1 });
   });
 });

@@ -26,6 +26,8 @@ const TRACKS: Readonly<Record<string, Track>> = {
   protected: { protocol: 'ctr-encrypted-hls' },
   elsewhere: { policy: 'BLOCK' },
   busy: { urlStatus: 429 },
+  late: {},
+  later: {},
 };
 
 const CLIENT_ID = 'a'.repeat(32);
