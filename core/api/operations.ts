@@ -1,8 +1,8 @@
 import {
   ARCHIVE_FORMAT,
   AUDIO,
-  as,
   CODEC,
+  described,
   ENTITY,
   ENTRIES,
   FEED_FORMAT,
@@ -294,7 +294,7 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Hls/{key}/{file}',
     summary: 'A file that the HLS master playlist of a rendition refers to',
-    query: { audio: as(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
+    query: { audio: described(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
     parameters: [
       KEY,
       inPath(

@@ -31,7 +31,10 @@ export interface QueryParameter {
 }
 
 /** A parameter that one operation describes in other words. */
-export const as = (parameter: QueryParameter, description: string): QueryParameter => ({ ...parameter, description });
+export const described = (parameter: QueryParameter, description: string): QueryParameter => ({
+  ...parameter,
+  description,
+});
 
 /** @throws Problem 400 for none of the names, in any case */
 function requireName<const Name extends string>(parameter: string, text: string, names: readonly Name[]): Name {
@@ -162,7 +165,7 @@ export const AUDIO: QueryParameter = {
   write: ({ audio }) => audio,
 };
 
-export const PRESENTED_AUDIO = as(
+export const PRESENTED_AUDIO = described(
   AUDIO,
   'As for Media; of a pair by default every language in the codec of its own audio, the original first',
 );
@@ -316,7 +319,7 @@ export const KEYFRAME_START: QueryParameter = {
   select(text, { skip, mark }) {
     const other = skip === undefined ? 'mark' : 'skip';
     if ((skip ?? mark) !== undefined) throw problems.badRequest(`${other} cannot be combined with start`);
-    return { fromKeyframe: parseSeconds('start', text) || undefined };
+    return { fromKeyframeSeconds: parseSeconds('start', text) || undefined };
   },
 };
 
@@ -396,13 +399,13 @@ export const SKIP_AND_MARK = { skip: SKIP, mark: MARK };
 
 /** How each entry of a list is sent. */
 export const ofEntries = (quality: string) => ({
-  quality: as(QUALITY, quality),
-  codec: as(CODEC, 'As for Get'),
+  quality: described(QUALITY, quality),
+  codec: described(CODEC, 'As for Get'),
   bitrate: BITRATE,
   tags: TAGS,
-  audio: as(AUDIO, 'As for Get, of each entry'),
+  audio: described(AUDIO, 'As for Get, of each entry'),
   ...SKIP_AND_MARK,
 });
 
-/** Of an archive to which an operation redirects. */
-export const ofArchive = (parameter: QueryParameter) => as(parameter, `Of an archive: ${parameter.description}`);
+/** A parameter of the archive to which an operation redirects. */
+export const ofArchive = (parameter: QueryParameter) => described(parameter, `Of an archive: ${parameter.description}`);

@@ -27,7 +27,7 @@ export interface Selection {
   readonly codec?: 'any';
   /** What the audio is converted to. */
   readonly format?: ConversionName;
-  /** Of MP3. */
+  /** The bit rate of MP3. */
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With title, artist, cover and so on, where the output has room for them. */
   readonly hasTags?: boolean;
@@ -44,8 +44,8 @@ export interface Selection {
   readonly window?: WindowSelection;
   /** The number of a chapter, from 1, in place of a clip. */
   readonly chapter?: number;
-  /** Seconds: from the keyframe at or before it on. */
-  readonly fromKeyframe?: number;
+  /** From the keyframe at or before it on. */
+  readonly fromKeyframeSeconds?: number;
   /** Without extension. */
   readonly fileName?: string;
   /** The entries of a list as one file. */
@@ -59,7 +59,7 @@ export interface Selection {
   /** Reports the progress of an archive. */
   readonly jobId?: string;
   readonly feedFormat?: FeedFormat;
-  /** Of a subtitle file. */
+  /** What a subtitle file is converted to. */
   readonly textFormat?: SubtitleFormat;
   /** The version of the media that a playlist refers to. */
   readonly entity?: string;

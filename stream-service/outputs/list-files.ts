@@ -25,7 +25,7 @@ export interface ListDependencies {
 
 /** Beyond this, the clocks of two tracks are unrelated. */
 const MAX_OFFSET_SECONDS = 30;
-/** Of a list that may be a file, until that is known. */
+/** The file of a list that may be one, until that is known. */
 const UNKNOWN: TrackFile = { originSeconds: Number.NaN };
 /** Segments of these are joined in ways of their own. */
 const OTHER_CONTAINERS = /^(flv|webm|mkv|weba)$/i;

@@ -106,7 +106,7 @@ type MediaRoute = Exclude<RenditionQuery, { route: 'Cover' }>;
 const isPart = ({ tracks }: KeyedRendition, query: MediaRoute): boolean =>
   tracks.length > 1 ||
   query.route === 'Hls' ||
-  [query.clip, query.chapter, query.fromKeyframe].some((part) => part !== undefined);
+  [query.clip, query.chapter, query.fromKeyframeSeconds].some((part) => part !== undefined);
 
 /** The tracks that a plan reads. */
 function tracksOf(plan: CopyPlan | LayoutPlan): readonly Track[] {
@@ -139,9 +139,9 @@ function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery,
 
 function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
   if (query.route === 'Combined') {
-    const { fromKeyframe } = query;
-    if (fromKeyframe !== undefined) {
-      const clip = { startSeconds: fromKeyframe, endSeconds: Number.POSITIVE_INFINITY };
+    const { fromKeyframeSeconds } = query;
+    if (fromKeyframeSeconds !== undefined) {
+      const clip = { startSeconds: fromKeyframeSeconds, endSeconds: Number.POSITIVE_INFINITY };
       const plan = decide('combinedFromKeyframe', found, { ...query, clip });
       return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
     }

@@ -3,23 +3,14 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
-import { MAIN, Started } from '../support/started.ts';
+import { MAIN, Started, useStarted } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = await temporaryFolder();
-
-let started: Started | undefined;
-const start = (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {
-  started = new Started(folder, env, command);
-  return started;
-};
-afterEach(async () => {
-  started?.process.kill('SIGKILL');
-  await started?.ended;
-});
+const start = useStarted(folder);
 
 describe('npm start', () => {
   it('ends when its supervisor is killed', async () => {

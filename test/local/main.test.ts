@@ -2,25 +2,16 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import { onTerminal } from '../support/on-terminal.ts';
 import { descendantsOf } from '../support/processes.ts';
-import { MAIN, Started } from '../support/started.ts';
+import { MAIN, useStarted } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = await temporaryFolder();
-
-let started: Started | undefined;
-const start = (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {
-  started = new Started(folder, env, command);
-  return started;
-};
-afterEach(async () => {
-  started?.process.kill('SIGKILL');
-  await started?.ended;
-});
+const start = useStarted(folder);
 
 /** As a process would that died in the middle of an update, and whose clock was six hours ahead. */
 async function leaveMaintenance(dir: string): Promise<void> {

@@ -77,3 +77,30 @@ export function runProgram(command: string, args: readonly string[]): Promise<{ 
     child.once('close', (code) => resolve({ code, output }));
   });
 }
+
+/**
+ * The digests of the packets of a side and when they are shown, in milliseconds since the first of them.
+ * @param file a path, or what is written into one
+ * @param options of FFmpeg for its input
+ */
+export async function packetsOf(file: string | Buffer, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
+  if (typeof file !== 'string')
+    return withTemporaryFolder(async (folder) => {
+      const written = join(folder, 'body.mp4');
+      await writeFile(written, file);
+      return packetsOf(written, side, ...options);
+    });
+  const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
+  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
+  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
+  const rows = stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(',').map((field) => field.trim()));
+  const first = Number(rows[0]?.[2]);
+  return rows.map((row) => {
+    const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
+    // Further columns are of side data: what is left out at the beginning and the end.
+    return `${Math.round(ms)} ${row[5]}`;
+  });
+}

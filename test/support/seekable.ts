@@ -48,3 +48,16 @@ export async function expectSeekable(
   expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${body.length}`]);
   return whole;
 }
+
+/** Ranges of a file of some size, the same in every run. */
+export function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
+  let state = 7;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % below;
+  };
+  return Array.from({ length: count }, () => {
+    const first = next(size);
+    return [first, Math.min(size - 1, first + next(100_000))] as const;
+  });
+}

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterEach } from 'vitest';
 import { NODE_ENVIRONMENT } from './node-environment.ts';
 
 export const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
@@ -47,4 +48,17 @@ export class Started {
   async baseUrl(): Promise<string> {
     return (await this.line(/listening on/)).replace(/^.* on /, '');
   }
+}
+
+/** Starts one service at a time in a folder, which is killed after the test. */
+export function useStarted(folder: string) {
+  let started: Started | undefined;
+  afterEach(async () => {
+    started?.process.kill('SIGKILL');
+    await started?.ended;
+  });
+  return (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {
+    started = new Started(folder, env, command);
+    return started;
+  };
 }

@@ -9,7 +9,7 @@ const PPS = 34;
 const [FIRST_IRAP, LAST_IRAP] = [16, 23] as const;
 const MAX_SETS = 16;
 const MAX_SIZE = 16_384;
-/** Of the profile, in an SPS and in `hvcC`: without the level of each sublayer. */
+/** What the profile takes in an SPS and in `hvcC`, without the level of each sublayer. */
 const PROFILE_BYTES = 12;
 
 const typeOf = (unit: Buffer): number => ((unit[0] ?? 0) >> 1) & 0x3f;

@@ -15,7 +15,7 @@ export interface EsPacket {
 export interface EsStream {
   readonly codec: EsCodec;
   readonly packets: readonly EsPacket[];
-  /** Of all packets. */
+  /** What all packets carry, joined. */
   readonly data: Buffer;
 }
 
@@ -78,7 +78,7 @@ export function demux(bytes: Buffer): readonly EsStream[] {
     } else if (pid === 0 && isStart) mapPid ??= readMapPid(sectionOf(bytes.subarray(start, end)));
     else if (pid === mapPid && isStart && !streams) {
       const codecs = readMap(sectionOf(bytes.subarray(start, end)));
-      // Of the segment before, which was cut within a packet.
+      // The segment before was cut within a packet, whose rest this is.
       if (codecs.keys().some((each) => pidsBefore.has(each))) throw new UnsupportedMp4('Media before its program map');
       streams = new Map(codecs.entries().map(([each, codec]) => [each, join(codec, bytes.length)]));
     } else if (!streams) pidsBefore.add(pid);

@@ -88,7 +88,7 @@ function firstPicture(codec: VideoCodec, stream: EsStream, isWhole: boolean) {
   const [first] = picturesOf(codec, stream).take(1);
   if (!first) return undefined;
   const slice = first.units.findIndex((unit) => codec.isSlice(unit));
-  // Of the last unit that is there, the header may be cut.
+  // The last unit that is there may be cut within its header.
   const isThere = slice >= 0 && (isWhole || !first.isLast || (first.units[slice]?.length ?? 0) >= 32);
   if (!isThere && !first.isLast) throw new UnsupportedMp4('A first picture without slices');
   return isThere ? first : undefined;

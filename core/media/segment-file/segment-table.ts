@@ -22,7 +22,7 @@ export interface TablePlace {
   /** Size of the segment as its source sends it: encrypted, if it is. */
   readonly segmentBytes: number;
   readonly bytes: number;
-  /** Of its audio alone. Absent: only the whole segment tells. */
+  /** What its audio alone takes. Absent: only the whole segment tells. */
   readonly audioBytes?: number;
   /** Units: decode time of the first sample of its main track. */
   readonly time: number;

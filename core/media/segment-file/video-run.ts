@@ -4,9 +4,9 @@ import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
 
 /** Pictures of one segment. */
 const MAX_PICTURES = 100_000;
-/** Of the last picture, where it is the only one: 1/25 s. */
+/** The duration of the last picture where it is the only one: 1/25 s. */
 const USUAL_DURATION = CLOCK_HZ / 25;
-/** Between two pictures, and from decoding one to showing it. */
+/** The longest time between two pictures, and from decoding one to showing it. */
 const MAX_STEP = 60 * CLOCK_HZ;
 
 /** A picture as a segment has it. */

@@ -29,7 +29,7 @@ interface TrackUnits {
   readonly factor: number;
   /** By which it is shown earlier than its times say. */
   readonly delay: number;
-  /** Of a frame; 0: unknown. */
+  /** The duration of a frame; 0: unknown. */
   readonly duration: number;
 }
 

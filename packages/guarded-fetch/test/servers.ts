@@ -199,5 +199,5 @@ async function takeText(socket: Socket): Promise<string> {
 /** Public and private names, by their addresses. */
 export const NAMES = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] };
 
-/** Of an outgoing proxy, with characters that URLs escape. */
+/** The account at an outgoing proxy, with characters that URLs escape. */
 export const ACCOUNT = { user: 'alice', password: 'pass: w%rd' };

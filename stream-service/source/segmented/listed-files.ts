@@ -32,7 +32,7 @@ export interface ListedFilesOptions {
 /** A list with its table. */
 export interface ListedFile {
   readonly table: SegmentTable;
-  /** Of what is stored: the same in every process. */
+  /** Names what is stored: the same in every process. */
   readonly digest: string;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;

@@ -75,7 +75,7 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
   const [first] = listed;
   if (!first || listed.length > MAX_PROBED_SEGMENTS) throw new UnsupportedMp4('No segments, or too many');
   const { format, ...inspected } = await inspectSegment(first, {}, options);
-  /** Of the segments since the last change that the list declares. */
+  /** What the segments have in common since the last change that the list declares. */
   let encoding: Promise<Encoding> = Promise.resolve(inspected.facts.encoding);
   const probe = (segment: Segment, index: number, signal: AbortSignal): Promise<Inspected> => {
     const before = listed[index - 1];

@@ -25,7 +25,7 @@ export class SegmentChanged extends UpstreamError {}
 export interface FetchedHead {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
-  /** Of the whole segment, as it is at its source. Undefined: the source does not tell. */
+  /** What the whole segment takes at its source. Undefined: the source does not tell. */
   readonly size: number | undefined;
 }
 
@@ -86,7 +86,7 @@ export function createSegmentFetch(
   const keys = new Map<string, Buffer>();
   const flights = createSingleFlight<Buffer>();
   const onBytes = () => locator.addProgress();
-  /** Of a file, all of whose parts are at one URL: each response is checked against those before it. */
+  /** The one URL of all parts of a file: each response is checked against those before it. */
   const file = capabilitiesOf(request.track).isFile ? locator.target(({ track }) => track.url, { chunks }) : undefined;
 
   const targetOf = (segment: Segment, side: Side, policy: RangePolicy) =>

@@ -41,7 +41,7 @@ const MAX_HOLD_MS = 30_000;
 /** A player asks for the next place over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
 const CHUNK_BYTES = 256 * 1024;
-/** Of small places that are read ahead, side by side. */
+/** What small places may take that are read ahead, side by side. */
 const AHEAD_BYTES = 1024 * 1024;
 const MAX_AHEAD = 4;
 

@@ -66,7 +66,9 @@ describe('where Combined starts', () => {
   it.each([
     ['0.0', undefined],
     ['12.5', 12.5],
-  ])('is read from %j', (start, seconds) => expect(readSelection('Combined', { start }).fromKeyframe).toBe(seconds));
+  ])('is read from %j', (start, seconds) =>
+    expect(readSelection('Combined', { start }).fromKeyframeSeconds).toBe(seconds),
+  );
 
   it.each(['-1', 'x'])('is refused as %j', (start) =>
     expect(() => readSelection('Combined', { start })).toThrow(

@@ -1,20 +1,17 @@
-import { execFile } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { packFragments } from '../../../core/media/dash/dash-timeline.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls, madeBy } from '../../origin/media.ts';
-import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, packetsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { expectSeekable } from '../../support/seekable.ts';
+import { expectSeekable, rangesOf } from '../../support/seekable.ts';
 import {
   audioTrack,
   combinedKey,
@@ -28,7 +25,6 @@ import {
 } from '../fixture.ts';
 import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
 
-const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
 const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
 const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
@@ -101,44 +97,7 @@ async function serve(tracks: readonly Track[], limits: Partial<SourceLimits> = {
 const listOf = (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
 const serveBoth = async (name = 'both') => `${await serve([trackOf('f', listOf(name))])}/Media/${mediaKey('f')}`;
 
-/** The digests of the packets of a side and when they are shown, in milliseconds since the first of them. */
-async function packetsIn(file: string, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
-  const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
-  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
-  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
-  const rows = stdout
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(',').map((field) => field.trim()));
-  const first = Number(rows[0]?.[2]);
-  return rows.map((row) => {
-    const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
-    // Digests of side data may follow that of the packet.
-    return `${Math.round(ms / 2)} ${row[5]}`;
-  });
-}
-
-const packetsOf = (body: Buffer, side: 'v' | 'a', ...options: string[]) =>
-  withTemporaryFolder(async (place) => {
-    const file = join(place, 'body.mp4');
-    await writeFile(file, body);
-    return packetsIn(file, side, ...options);
-  });
-
 const made = (path: string) => join(folder, path);
-
-/** Ranges of a file of some size, the same in every run. */
-function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
-  let state = 7;
-  const next = (below: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state % below;
-  };
-  return Array.from({ length: count }, () => {
-    const first = next(size);
-    return [first, Math.min(size - 1, first + next(100_000))] as const;
-  });
-}
 
 describe('a complete list of fragmented MP4', () => {
   it('is one MP4 of exact length with the packets and times of its segments, by any process', async () => {
@@ -162,7 +121,7 @@ describe('a complete list of fragmented MP4', () => {
       seconds: 20,
     });
     for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(whole.body, side)).toEqual(await packetsIn(made('both.m3u8'), side));
+      expect(await packetsOf(whole.body, side)).toEqual(await packetsOf(made('both.m3u8'), side));
 
     await service?.close();
     const other = await serveBoth();
@@ -194,7 +153,7 @@ describe('a complete list of fragmented MP4', () => {
     expect(tagged.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(tagged.body.length) });
     const { complaints, tags } = await inspect(tagged.body, '.mp4');
     expect({ complaints, title: tags.title }).toEqual({ complaints: '', title: 'A clip' });
-    expect(await packetsOf(tagged.body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
+    expect(await packetsOf(tagged.body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
     const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
     expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
     const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=8.5`);
@@ -210,7 +169,7 @@ describe('a complete list of fragmented MP4', () => {
       expect({ complaints, codecs }).toEqual({ complaints: '', codecs: ['aac'] });
     }
     const { body } = await expectSeekable(`${url}?format=m4a`);
-    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('both.m3u8'), 'a'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsOf(made('both.m3u8'), 'a'));
     expect((await packetsOf(body, 'a', '-ss', '7.9', '-t', '12')).length).toBeGreaterThanOrEqual(560);
     // It is not the size of the rendition.
     const { headers } = await sendRequest(url, { method: 'HEAD' });
@@ -227,7 +186,7 @@ describe('a complete list of fragmented MP4', () => {
       expect((await inspect(body, '.m4a')).complaints).toBe('');
     }
     const { body } = await sendRequest(`${url}?format=m4a`);
-    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made('audio.m3u8'), 'a'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsOf(made('audio.m3u8'), 'a'));
   });
 
   it('is sent from the beginning while its table takes too long, and has a length afterwards', async () => {
@@ -247,7 +206,7 @@ describe('a complete list of fragmented MP4', () => {
       'none',
       undefined,
     ]);
-    expect(await packetsOf(early.body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
+    expect(await packetsOf(early.body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
     release();
     await until(() => attachments.size > 0);
     const { headers, body } = await sendRequest(url);
@@ -336,8 +295,8 @@ describe('separate lists of video and audio', () => {
     const { body, headers } = await sendRequest(url);
     expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(body.length) });
     expect((await inspect(body, '.mp4')).complaints).toBe('');
-    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made(video), 'v'));
-    expect(await packetsOf(body, 'a')).toEqual(await packetsIn(made(audio), 'a'));
+    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made(video), 'v'));
+    expect(await packetsOf(body, 'a')).toEqual(await packetsOf(made(audio), 'a'));
   };
 
   it('are one file where both are HLS', async () => {
@@ -390,7 +349,7 @@ describe('a list with', () => {
     const { body, headers } = await sendRequest(await serveBoth('secret'));
     expect(headers['content-length']).toBe(String(body.length));
     for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(body, side)).toEqual(await packetsIn(made('both.m3u8'), side));
+      expect(await packetsOf(body, side)).toEqual(await packetsOf(made('both.m3u8'), side));
   });
 
   it('byte ranges of one file is read by them', async () => {
@@ -406,7 +365,7 @@ describe('a list with', () => {
     });
     texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
     const { body } = await sendRequest(await serveBoth('ranges'));
-    expect(await packetsOf(body, 'v')).toEqual(await packetsIn(made('both.m3u8'), 'v'));
+    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
   });
 
   it('another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {

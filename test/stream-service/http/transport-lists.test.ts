@@ -10,6 +10,7 @@ import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
+import { rangesOf } from '../../support/seekable.ts';
 import { audioTrack, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
 
@@ -112,19 +113,6 @@ function timeTag(ticks: number): Buffer {
   frame.writeUInt8(content.length, 7);
   tag.writeUInt8(content.length + frame.length, 9);
   return Buffer.concat([tag, frame, content]);
-}
-
-/** Ranges of a file of some size, the same in every run. */
-function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
-  let state = 7;
-  const next = (below: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state % below;
-  };
-  return Array.from({ length: count }, () => {
-    const first = next(size);
-    return [first, Math.min(size - 1, first + next(100_000))] as const;
-  });
 }
 
 interface Packet {

@@ -54,7 +54,7 @@ const QUERIES = {
   opus: { route: 'Media', format: 'opus' },
   combined: { route: 'Combined' },
   'combined, text': { route: 'Combined', subtitles: 'en' },
-  'combined, start': { route: 'Combined', fromKeyframe: 2 },
+  'combined, start': { route: 'Combined', fromKeyframeSeconds: 2 },
   hls: { route: 'Hls', file: { name: 'master.m3u8' } },
   cover: { route: 'Cover' },
 } as const satisfies Readonly<Record<string, RenditionQuery>>;
