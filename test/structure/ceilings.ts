@@ -4,7 +4,7 @@
  */
 export const CEILINGS = {
   /** Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`). */
-  codeOfRequest: { GetResource: 276_000, Media: 199_700, Combined: 282_000 },
+  codeOfRequest: { GetResource: 276_000, Media: 199_700, Combined: 290_000 },
   code: { product: 2_192_000, tests: 2_746_000 },
   /** Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. */
   parameterInterfaces: 30,

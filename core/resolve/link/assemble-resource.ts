@@ -113,13 +113,15 @@ export async function saveItem(
   origin: ResourceOrigin,
   { cache, egress, log, probedHosts, deadline }: SaveOptions & { readonly deadline: Deadline },
 ): Promise<Resource> {
-  // Entries of a list are saved at once: each takes some milliseconds.
+  // Entries of a list are saved at once, and many formats with long URLs take long: each step has a turn.
+  await ownTurn();
+  const candidates = readTracks(info, epochSeconds());
   await ownTurn();
   const probing = { ...deadline, egress, identity, signal: deadlineSignal(deadline), link: origin.url };
   const hosts = isLive(info) ? [] : probedHosts;
   const [stored, { result: selection, failure }] = await Promise.all([
     cache.getResource(resourceId(origin)),
-    inspectTracks(readTracks(info, epochSeconds()), { ...probing, probedHosts: hosts }),
+    inspectTracks(candidates, { ...probing, probedHosts: hosts }),
   ]);
   const isIncomplete = extraction.isIncomplete || failure !== undefined;
   if (isIncomplete)
@@ -129,6 +131,7 @@ export async function saveItem(
     });
   const found = assembleResource(info, selection, { origin, egress: identity, now: epochSeconds(), isIncomplete });
   const resource = stored ? mergeResource(stored, found) : found;
+  await ownTurn();
   await cache.putResource(resource);
   return resource;
 }
