@@ -8,7 +8,7 @@ const MAX_TURN_MS = 100;
  * What the service does takes long in each of them; what a busy machine adds to it (page faults, cold caches, a collection of
  * garbage) does not.
  */
-const ATTEMPTS = 3;
+const ATTEMPTS = 5;
 /** Time between two readings: turns that end within it count together. */
 const INTERVAL_MS = 1;
 
