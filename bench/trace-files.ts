@@ -19,8 +19,8 @@ import { codeOfFiles } from '../test/structure/code-size.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What runs in AWS: a resolve is a function, a stream a task. The host of one machine (local/) is not counted. */
-const RESOLVE_FOLDERS = /^(?:core|lambdas|layers)\//;
-const STREAM_FOLDERS = /^(?:core|stream-service)\//;
+const RESOLVE_FOLDERS = /^(?:core|packages|lambdas|layers)\//;
+const STREAM_FOLDERS = /^(?:core|packages|stream-service)\//;
 const SEPARATE_TRACKS = '/site/watch/demo';
 const LINKS = 3;
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createLayout } from '../../core/media/virtual-mp4/index.ts';
+import { createLayout } from '@reelay/seekable-media/virtual-mp4';
 import { readLayoutSource } from '../../stream-service/outputs/layout/read-layout.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { Bench, Case } from '../bench.ts';

@@ -1,5 +1,5 @@
-import { box, fullBox, u32 } from '../../core/media/isobmff/index.ts';
-import { fragmentedMovie, movie } from '../../test/fuzz/seeds.ts';
+import { box, fullBox, u32 } from '@reelay/seekable-media/isobmff';
+import { fragmentedMovie, movie } from '../../packages/seekable-media/test/seeds.ts';
 
 /** Below the largest `moov` that is read, 32 MB. */
 const MOOV_BYTES = 31_000_000;

@@ -1,3 +1,6 @@
+import { SEGMENT_CATEGORIES, type SegmentCategory } from '@reelay/seekable-media/skipping';
+import { SUBTITLE_FORMATS } from '@reelay/seekable-media/subtitles';
+import type { WindowTime, WindowTimes } from '@reelay/seekable-media/timeline';
 import {
   conversionNames,
   findConversionName,
@@ -5,9 +8,6 @@ import {
   MP3_BITRATES_KBPS,
   type Mp3BitrateKbps,
 } from '../conversions/index.ts';
-import { SEGMENT_CATEGORIES, type SegmentCategory } from '../media/skipping/index.ts';
-import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
-import type { WindowTime, WindowTimes } from '../media/timeline/index.ts';
 import { parseJobId } from './archive-progress.ts';
 import { problems } from './problem.ts';
 import { type EntrySelection, FEED_FORMATS, type Quality, type Selection, type WindowSelection } from './selection.ts';

@@ -1,5 +1,5 @@
+import { SEGMENT_CATEGORIES } from '@reelay/seekable-media/skipping';
 import Type, { type Static, type TSchema } from 'typebox';
-import { SEGMENT_CATEGORIES } from '../media/skipping/index.ts';
 import { TYPE_REFERENCES } from './problem-types.ts';
 
 /** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */

@@ -1,7 +1,7 @@
+import type { ClipTimes, SegmentCategory } from '@reelay/seekable-media/skipping';
+import type { SubtitleFormat } from '@reelay/seekable-media/subtitles';
+import type { WindowTimes } from '@reelay/seekable-media/timeline';
 import type { ConversionName, Mp3BitrateKbps } from '../conversions/index.ts';
-import type { ClipTimes, SegmentCategory } from '../media/skipping/index.ts';
-import type { SubtitleFormat } from '../media/subtitles/index.ts';
-import type { WindowTimes } from '../media/timeline/index.ts';
 
 /** The best, the worst, the best up to a height in pixels, or audio alone. */
 export type Quality = 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };

@@ -1,6 +1,6 @@
-import { type ChapterMark, chaptersWithin, timeChapters } from '../media/chapters/index.ts';
-import type { RecordingText, TagText } from '../media/id3/index.ts';
-import { type ClipTimes, keptParts } from '../media/skipping/index.ts';
+import { type ChapterMark, chaptersWithin, timeChapters } from '@reelay/seekable-media/chapters';
+import type { RecordingText, TagText } from '@reelay/seekable-media/id3';
+import { type ClipTimes, keptParts } from '@reelay/seekable-media/skipping';
 
 /** What is known of the track that a conversion reads. Codecs as RFC 6381 strings or short names. */
 export interface ConversionSource {

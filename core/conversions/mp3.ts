@@ -1,5 +1,5 @@
-import { audioFamily } from '../media/codecs/index.ts';
-import { id3Tag, type TagText } from '../media/id3/index.ts';
+import { audioFamily } from '@reelay/seekable-media/codecs';
+import { id3Tag, type TagText } from '@reelay/seekable-media/id3';
 import type { Conversion } from './conversion.ts';
 
 /**

@@ -1,4 +1,17 @@
 import {
+  LARGE_BOX_HEADER_BYTES,
+  parseBoxes,
+  readTableDuration,
+  type TableDuration,
+} from '@reelay/seekable-media/isobmff';
+import {
+  duration,
+  plausibleDuration,
+  positiveInteger,
+  positiveNumber,
+  withoutAbsent,
+} from '@reelay/seekable-media/values';
+import {
   ADTS,
   CustomSource,
   FLAC,
@@ -15,8 +28,6 @@ import {
   WAVE,
   WEBM,
 } from 'mediabunny';
-import { duration, plausibleDuration, positiveInteger, positiveNumber, withoutAbsent } from '../media/index.ts';
-import { LARGE_BOX_HEADER_BYTES, parseBoxes, readTableDuration, type TableDuration } from '../media/isobmff/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
 import { codecName, unreadTracks } from './unread-tracks.ts';
 

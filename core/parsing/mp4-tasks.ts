@@ -4,9 +4,9 @@ import {
   type MovieFragment,
   measureFragment,
   UnsupportedMp4,
-} from '../media/isobmff/index.ts';
-import { type ClipOptions, type ClipSource, layOutClipSources } from '../media/mp4-clip/index.ts';
-import { type HlsStream, layOutHls } from '../media/mp4-hls/index.ts';
+} from '@reelay/seekable-media/isobmff';
+import { type ClipOptions, type ClipSource, layOutClipSources } from '@reelay/seekable-media/mp4-clip';
+import { type HlsStream, layOutHls } from '@reelay/seekable-media/mp4-hls';
 import {
   createWebmTable,
   type MoreBytes,
@@ -18,9 +18,9 @@ import {
   type SegmentHead,
   segmentFormat,
   weighPlace,
-} from '../media/segment-file/index.ts';
-import type { ClipTimes, Span } from '../media/skipping/index.ts';
-import { TextTooLarge } from '../media/timed-text/index.ts';
+} from '@reelay/seekable-media/segment-file';
+import type { ClipTimes, Span } from '@reelay/seekable-media/skipping';
+import { TextTooLarge } from '@reelay/seekable-media/timed-text';
 import {
   arrangeMuxedPlace,
   createLayout,
@@ -35,8 +35,8 @@ import {
   unpackSource,
   weighMuxedPlace,
   weighSource,
-} from '../media/virtual-mp4/index.ts';
-import { type NeededCues, readWebmFile, type WebmParts } from '../media/webm/index.ts';
+} from '@reelay/seekable-media/virtual-mp4';
+import { type NeededCues, readWebmFile, type WebmParts } from '@reelay/seekable-media/webm';
 import type { ParsingTask } from './task.ts';
 
 /** Every export is a task, as in `tasks.ts`. */

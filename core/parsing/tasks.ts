@@ -1,8 +1,8 @@
-import { type PackedPlaylist, PlaylistError, readHlsPlaylist, scanHlsPlaylist } from '../media/hls/index.ts';
-import { hasEncryptedSampleEntry } from '../media/isobmff/index.ts';
-import { InvalidSegments, parseSegments, type Segment } from '../media/skipping/index.ts';
-import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '../media/subtitles/index.ts';
-import type { ManifestFacts } from '../media/timeline/index.ts';
+import { type PackedPlaylist, PlaylistError, readHlsPlaylist, scanHlsPlaylist } from '@reelay/seekable-media/hls';
+import { hasEncryptedSampleEntry } from '@reelay/seekable-media/isobmff';
+import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-media/skipping';
+import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '@reelay/seekable-media/subtitles';
+import type { ManifestFacts } from '@reelay/seekable-media/timeline';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 import { type ExtractedInfo, InvalidExtraction, parseExtraction } from './extraction/index.ts';
 import type { ParsingTask } from './task.ts';

@@ -1,7 +1,7 @@
+import { readOggStreams } from '@reelay/seekable-media/ogg';
+import { readStreamTypes } from '@reelay/seekable-media/segment-probe';
+import { positiveInteger, withoutAbsent } from '@reelay/seekable-media/values';
 import { type InputFormat, MPEG_TS, OGG } from 'mediabunny';
-import { positiveInteger, withoutAbsent } from '../media/index.ts';
-import { readOggStreams } from '../media/ogg/index.ts';
-import { readStreamTypes } from '../media/segment-probe/index.ts';
 import type { Track, VideoTraits } from '../state/index.ts';
 
 /** Stream types of MPEG-TS that mediabunny leaves out (ISO/IEC 13818-1 table 2-34, and registrations of SMPTE and AVS). */

@@ -1,5 +1,5 @@
+import { timeChapters } from '@reelay/seekable-media/chapters';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { timeChapters } from '../media/chapters/index.ts';
 import { type ArchivedList, archiveKey, type PlaylistEntry, type Resource } from '../state/index.ts';
 import type { Resolved } from './link/index.ts';
 import { normalizeLink } from './yt-dlp/index.ts';

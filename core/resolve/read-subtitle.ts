@@ -1,9 +1,9 @@
 import { discardResponse } from '@reelay/guarded-fetch';
+import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
 import { createSemaphore } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
 import { requestHeaders } from '../http/index.ts';
-import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '../media/subtitles/index.ts';
 import { parse, READ_CUES } from '../parsing/index.ts';
 import type { Resource, Subtitle, Track } from '../state/index.ts';
 import type { createRefresher } from './link/index.ts';

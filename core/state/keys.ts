@@ -1,8 +1,8 @@
+import { fileType } from '@reelay/seekable-media/codecs';
 import { createSingleFlight } from '../concurrency/index.ts';
 import { NotFound } from '../errors/index.ts';
 import { digestOf } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
-import { fileType } from '../media/codecs/index.ts';
 import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
 import { capabilitiesOf } from './track.ts';

@@ -1,8 +1,8 @@
+import type { ChapterMark } from '@reelay/seekable-media/chapters';
+import type { FragmentList } from '@reelay/seekable-media/dash';
 import type { EntrySelection } from '../api/index.ts';
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
-import type { ChapterMark } from '../media/chapters/index.ts';
-import type { FragmentList } from '../media/dash/index.ts';
 
 /**
  * One resolved item with its metadata and upstream formats. Duration, sizes and tag text of its streams are fixed at

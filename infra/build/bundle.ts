@@ -177,11 +177,14 @@ const RESOLVED_BY_PLUGIN = Symbol('resolved-by-plugin');
 const sideEffectFreePlugin: Plugin = {
   name: 'side-effect-free',
   setup({ onResolve, resolve }) {
-    onResolve({ filter: /^\.\.?\// }, async ({ path, importer, resolveDir, kind, with: attributes, pluginData }) => {
-      const isEntry = kind === 'entry-point';
-      if (pluginData === RESOLVED_BY_PLUGIN || isEntry || importer.includes('node_modules')) return undefined;
-      const options = { importer, resolveDir, kind, with: attributes, pluginData: RESOLVED_BY_PLUGIN };
-      return { ...(await resolve(path, options)), sideEffects: false };
-    });
+    onResolve(
+      { filter: /^(?:\.\.?|@reelay)\// },
+      async ({ path, importer, resolveDir, kind, with: attributes, pluginData }) => {
+        const isEntry = kind === 'entry-point';
+        if (pluginData === RESOLVED_BY_PLUGIN || isEntry || importer.includes('node_modules')) return undefined;
+        const options = { importer, resolveDir, kind, with: attributes, pluginData: RESOLVED_BY_PLUGIN };
+        return { ...(await resolve(path, options)), sideEffects: false };
+      },
+    );
   },
 };

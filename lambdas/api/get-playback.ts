@@ -1,6 +1,6 @@
+import { contentType, isMp4Container } from '@reelay/seekable-media/codecs';
 import { getOperation, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import { contentType, isMp4Container } from '../../core/media/codecs/index.ts';
 import {
   capabilitiesOf,
   keyOf,

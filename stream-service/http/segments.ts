@@ -1,7 +1,7 @@
+import type { Segment } from '@reelay/seekable-media/skipping';
 import type { FastifyInstance } from 'fastify';
 import type { schema } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
-import type { Segment } from '../../core/media/skipping/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
 import type { Segments } from '../segments/index.ts';
 

@@ -1,6 +1,6 @@
+import { timeChapters } from '@reelay/seekable-media/chapters';
 import { type ListPlace, tagText } from '../../core/conversions/index.ts';
 import { InvalidParameter } from '../../core/errors/index.ts';
-import { timeChapters } from '../../core/media/chapters/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import type { ClipTimes } from './representation.ts';
 

@@ -1,7 +1,7 @@
+import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
-import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
-import type { SoundName } from '../../core/media/virtual-mp4/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
 

@@ -1,10 +1,10 @@
+import { mp4Tags } from '@reelay/seekable-media/mp4-tags';
+import { opusTags, vorbisComments } from '@reelay/seekable-media/ogg';
+import { TextTooLarge, timedText } from '@reelay/seekable-media/timed-text';
+import type { LayoutExtras, SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
-import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
-import { opusTags, vorbisComments } from '../../core/media/ogg/index.ts';
-import { TextTooLarge, timedText } from '../../core/media/timed-text/index.ts';
-import type { LayoutExtras, SoundName } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
 import type { ClipTimes, Opening } from './representation.ts';

@@ -1,4 +1,4 @@
-import { audioFamily, videoFamily } from '../../core/media/codecs/index.ts';
+import { audioFamily, videoFamily } from '@reelay/seekable-media/codecs';
 import { capabilitiesOf, type KeyedRendition, type Track, type TrackFile } from '../../core/state/index.ts';
 import type { FindFile } from '../source/index.ts';
 import { selectRemuxFormat } from './mux/index.ts';

@@ -1,7 +1,7 @@
+import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import { getOperation, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
 import { conversions, type ListPlace } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
-import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';

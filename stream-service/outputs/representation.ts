@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
+import type { FileType } from '@reelay/seekable-media/codecs';
+import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { toProblem } from '../../core/api/index.ts';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import { entityTag, type PredictedRange } from '../../core/http/index.ts';
-import type { FileType } from '../../core/media/codecs/index.ts';
-import type { ClipTimes } from '../../core/media/skipping/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { memorySource, type OpenSource } from '../source/index.ts';

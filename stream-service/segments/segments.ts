@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Selection } from '../../core/api/index.ts';
-import { createCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
-import type { Egress } from '../../core/egress/index.ts';
-import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
-import type { Log } from '../../core/log/index.ts';
-import { markSegments, timeChapters } from '../../core/media/chapters/index.ts';
+import { markSegments, timeChapters } from '@reelay/seekable-media/chapters';
 import {
   type ClipTimes,
   endOrInfinity,
@@ -13,7 +8,12 @@ import {
   type Segment,
   type SegmentCategory,
   selectSegments,
-} from '../../core/media/skipping/index.ts';
+} from '@reelay/seekable-media/skipping';
+import type { Selection } from '../../core/api/index.ts';
+import { createCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
+import type { Egress } from '../../core/egress/index.ts';
+import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
 import { type Resource, type State, youtubeIdOf } from '../../core/state/index.ts';
 

@@ -1,9 +1,9 @@
 import { discardResponse } from '@reelay/guarded-fetch';
+import { offsetAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import { createCache } from '../../core/concurrency/index.ts';
 import { hostMatcher } from '../../core/config/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
-import { offsetAfterFirstMinute } from '../../core/media/timeline/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import { Attempts, probeLimits } from './attempts.ts';
 import { RangeRefused } from './classify-response.ts';

@@ -1,6 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
 import { appendChunk } from '@reelay/guarded-fetch';
-import { createSegmentCheck, type SegmentCheck, type SegmentCheckOptions } from '../../core/media/frames/index.ts';
+import { createSegmentCheck, type SegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/frames';
 
 /**
  * Checks from the bytes themselves whether a body is complete. Needed where HTTP does not tell: without Content-Length

@@ -1,7 +1,7 @@
+import { isMp4Container } from '@reelay/seekable-media/codecs';
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
-import { isMp4Container } from '../../core/media/codecs/index.ts';
 import { capabilitiesOf, type Delivery, type Resource, type Track, type TrackFile } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { peekLimits, singleAttemptLimits } from './attempts.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { box, fullBox, u32, u64 } from '../../core/media/isobmff/index.ts';
-import { movie } from '../fuzz/seeds.ts';
+import { box, fullBox, u32, u64 } from '@reelay/seekable-media/isobmff';
+import { movie } from '../../packages/seekable-media/test/seeds.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 
 /** A link whose source is hostile, and how it may be answered. All of them are generated. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { writeFragmentedMovie } from '@reelay/seekable-media/isobmff';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { writeFragmentedMovie } from '../../core/media/isobmff/index.ts';
 import { keyOf, resourceId } from '../../core/state/keys.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
 import type { OpenSource } from '../../stream-service/source/source.ts';

@@ -11,7 +11,7 @@ import {
   u64,
   writeFragmentedMovie,
   writeMovie,
-} from '../../core/media/isobmff/index.ts';
+} from '@reelay/seekable-media/isobmff';
 import type { FileSource } from '../../stream-service/source/source.ts';
 
 /** MP4 files of at most 64 MB whose parsing takes long: generated, each from the header of a track of a real file. */

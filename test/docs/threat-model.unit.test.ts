@@ -25,7 +25,7 @@ it('test/attacks/README.md names tests that exist for each finding', () => {
   );
   expect(named.length).toBeGreaterThan(50);
   const fileOf = (name: string) =>
-    name.startsWith('guarded-fetch/') ? `packages/${name.replace('/', '/test/')}` : `test/${name}`;
+    /^(?:guarded-fetch|seekable-media)\//.test(name) ? `packages/${name.replace('/', '/test/')}` : `test/${name}`;
   const isTest = (name: string) =>
     globSync(`${join(ROOT, fileOf(name))}{/*,.*,-*}`).some((file) => file.endsWith('.test.ts'));
   expect(named.filter((name) => !isTest(name))).toEqual([]);

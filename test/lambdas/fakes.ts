@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Cue } from '@reelay/seekable-media/subtitles';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
-import type { Cue } from '../../core/media/subtitles/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';

@@ -7,26 +7,30 @@ const CODE_FILE = /\.(?:ts|tsx|css|py|mjs|js|html)$/;
 const GENERATED = /api-types\.ts$/;
 const COMMENT_LINE = /^\s*(?:\/\/|\*|\/\*|#(?!!)|""")/;
 
-const PARTS = {
-  product: [
-    'core',
-    'lambdas',
-    'stream-service',
-    'layers',
-    'infra',
-    'local',
-    'web',
-    'scripts',
-    'clients',
-    'packages',
-    'bench',
-  ],
-  tests: ['test'],
-};
+const FOLDERS = [
+  'core',
+  'lambdas',
+  'stream-service',
+  'layers',
+  'infra',
+  'local',
+  'web',
+  'scripts',
+  'clients',
+  'packages',
+  'bench',
+  'test',
+];
+/** Packages have their tests beside them. */
+const TEST_FILE = /(?:^|\/)test\//;
 
 /** Characters of code of a part: neither white space nor lines of comments, so the layout of the code does not count. */
-export function codeOfPart(part: keyof typeof PARTS): number {
-  return codeOfFiles(filesBelow(PARTS[part], CODE_FILE).filter((file) => !GENERATED.test(file)));
+export function codeOfPart(part: 'product' | 'tests'): number {
+  return codeOfFiles(
+    filesBelow(FOLDERS, CODE_FILE).filter(
+      (file) => !GENERATED.test(file) && TEST_FILE.test(file) === (part === 'tests'),
+    ),
+  );
 }
 
 /** @param files relative to the repository */
@@ -50,17 +54,21 @@ export function parameterInterfaces(): number {
 
 /** Parameters of streams: the identifiers that name them, and the folders that they belong to. */
 const PARAMETERS = {
-  skip: [/\bskip\b/, /^core\/media\/skipping\/|^stream-service\/segments\//],
-  chapters: [/\bchapters?\b/i, /^core\/media\/(?:chapters|timed-text)\//],
-  subtitles: [/\bsubtitles?\b/i, /^core\/media\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\//],
+  skip: [/\bskip\b/, /^packages\/seekable-media\/src\/skipping\/|^stream-service\/segments\//],
+  chapters: [/\bchapters?\b/i, /^packages\/seekable-media\/src\/(?:chapters|timed-text)\//],
+  subtitles: [
+    /\bsubtitles?\b/i,
+    /^packages\/seekable-media\/src\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\//,
+  ],
   audio: [/\bsounds\b|\bchooseAudio\b|\bChosenAudio\b/, /^stream-service\/outputs\/choose-audio/],
 } as const;
 
 /** Files of the server outside of a parameter's own folders that name it. */
 export function filesNaming(parameter: keyof typeof PARAMETERS): number {
   const [name, own] = PARAMETERS[parameter];
-  return filesBelow(['core', 'stream-service', 'lambdas'], /\.ts$/).filter(
-    (file) => !own.test(file) && name.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))),
+  return filesBelow(['core', 'packages', 'stream-service', 'lambdas'], /\.ts$/).filter(
+    (file) =>
+      !own.test(file) && !TEST_FILE.test(file) && name.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))),
   ).length;
 }
 

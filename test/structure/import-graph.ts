@@ -20,8 +20,10 @@ export const importsOf = (file: string): readonly string[] =>
 
 /** The file of a package that an import names: `@reelay/guarded-fetch/errors`. */
 function inPackage(name: string): string {
-  const [, folder = '', file = 'index'] = name.split('/');
-  return `packages/${folder}/src/${file}.ts`;
+  const [, folder = '', path = ''] = name.split('/');
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8'));
+  const target: string = exports[path ? `./${path}` : '.'] ?? exports['./*'];
+  return join('packages', folder, target.replace('*', path));
 }
 
 /** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */

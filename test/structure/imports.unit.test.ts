@@ -4,15 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findCycles, importsOf, sourceFiles } from './import-graph.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PURE = [
-  'packages',
-  'core/concurrency',
-  'core/config',
-  'core/conversions',
-  'core/errors',
-  'core/log',
-  'core/media',
-];
+const PURE = ['packages', 'core/concurrency', 'core/config', 'core/conversions', 'core/errors', 'core/log'];
 const PROTOCOL = [...PURE, 'core/api', 'core/http', 'core/spending'];
 const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'core/tools', 'core/parsing'];
 
@@ -23,11 +15,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   packages: [],
   'core/concurrency': [],
   'core/config': ['packages'],
-  'core/conversions': ['core/media'],
+  'core/conversions': ['packages'],
   'core/errors': ['packages'],
   'core/log': [],
   'core/spending': [],
-  'core/media': [],
   'core/http': PURE,
   'core/api': [...PURE, 'core/http'],
   'core/state': PROTOCOL,

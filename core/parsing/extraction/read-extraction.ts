@@ -1,4 +1,4 @@
-import { parsePythonJson } from '../../media/index.ts';
+import { parsePythonJson } from '@reelay/seekable-media/values';
 import { type Info, infoList, isInfo, isList, isResolvedEntry } from './info.ts';
 import { createFragmentReader } from './reduce-fragments.ts';
 

@@ -1,5 +1,5 @@
-import { type DashFragment, type FragmentList, packFragments } from '../../media/dash/index.ts';
-import { duration } from '../../media/index.ts';
+import { type DashFragment, type FragmentList, packFragments } from '@reelay/seekable-media/dash';
+import { duration } from '@reelay/seekable-media/values';
 import { type Info, infoList, text, webUrl } from './info.ts';
 
 /** DASH fragments of all formats of an item together: a day of one format, or some hours of many. */

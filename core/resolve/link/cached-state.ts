@@ -1,6 +1,6 @@
+import type { FragmentList } from '@reelay/seekable-media/dash';
 import { type Cache, createCache } from '../../concurrency/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
-import type { FragmentList } from '../../media/dash/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
 
 export type ResourceState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;

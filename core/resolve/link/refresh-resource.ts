@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { withoutAbsent } from '@reelay/seekable-media/values';
 import { createCache, createSingleFlight } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
-import { withoutAbsent } from '../../media/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
 import { readEntries } from '../playlists/index.ts';
 import { type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';

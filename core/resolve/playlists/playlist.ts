@@ -1,4 +1,4 @@
-import { positiveInteger } from '../../media/index.ts';
+import { positiveInteger } from '@reelay/seekable-media/values';
 import type { PlaylistEntry, PlaylistLink, Resource } from '../../state/index.ts';
 import { type Info, readMetadata } from '../yt-dlp/index.ts';
 import { type ListedEntry, readEntries } from './list-entries.ts';

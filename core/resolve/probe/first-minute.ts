@@ -1,9 +1,9 @@
 import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import pLimit from 'p-limit';
 import { hostMatcher } from '../../config/index.ts';
 import { formatRange, requestHeaders } from '../../http/index.ts';
-import { dashTimeline, unpackFragments } from '../../media/dash/index.ts';
-import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '../../media/timeline/index.ts';
 import { availabilityDelayMs, capabilitiesOf, segmentUrl, type Track } from '../../state/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds } from './probe-manifest.ts';

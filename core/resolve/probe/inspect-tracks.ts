@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isMediaContainer } from '@reelay/seekable-media/codecs';
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
-import { isMediaContainer } from '../../media/codecs/index.ts';
 import {
   availabilityDelayMs,
   capabilitiesOf,

@@ -1,8 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
+import { scanDashManifest } from '@reelay/seekable-media/dash';
+import { PlaylistError } from '@reelay/seekable-media/hls';
+import type { ManifestFacts } from '@reelay/seekable-media/timeline';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { scanDashManifest } from '../../media/dash/index.ts';
-import { PlaylistError } from '../../media/hls/index.ts';
-import type { ManifestFacts } from '../../media/timeline/index.ts';
 import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
 import { type Delivery, initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
 import { isFinal, webUrl } from '../yt-dlp/index.ts';

@@ -1,10 +1,10 @@
 import { discardResponse } from '@reelay/guarded-fetch';
+import { fileType } from '@reelay/seekable-media/codecs';
+import { firstFragmentUrl } from '@reelay/seekable-media/dash';
+import { plausibleDuration } from '@reelay/seekable-media/values';
 import type { Egress } from '../../egress/index.ts';
 import { COMPRESSED, EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { formatRange, requestHeaders } from '../../http/index.ts';
-import { fileType } from '../../media/codecs/index.ts';
-import { firstFragmentUrl } from '../../media/dash/index.ts';
-import { plausibleDuration } from '../../media/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds, probeManifest } from './probe-manifest.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendChunk, discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import { sniff } from '@reelay/seekable-media/sniff';
 import type { Egress } from '../../egress/index.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
 import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
-import { sniff } from '../../media/sniff/index.ts';
 import {
   type Block,
   type ContainerRequest,

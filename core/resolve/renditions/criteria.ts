@@ -1,4 +1,4 @@
-import { videoRank } from '../../media/codecs/index.ts';
+import { videoRank } from '@reelay/seekable-media/codecs';
 import { capabilitiesOf } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import {

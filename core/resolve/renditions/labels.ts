@@ -1,4 +1,4 @@
-import type { FileType } from '../../media/codecs/index.ts';
+import type { FileType } from '@reelay/seekable-media/codecs';
 import type { AudioVersion, Flaw, Rendition } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { type AudioFacts, languageName } from './audio-versions.ts';

@@ -1,4 +1,4 @@
-import { isMp4Container, mp4HoldsAudio } from '../../media/codecs/index.ts';
+import { isMp4Container, mp4HoldsAudio } from '@reelay/seekable-media/codecs';
 import { capabilitiesOf, type Rendition, type Resource, type Track } from '../../state/index.ts';
 import { languageName, languageTag } from './audio-versions.ts';
 import { severityOf } from './select-quality.ts';

@@ -1,6 +1,6 @@
+import { fileType, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+import type { TagText } from '@reelay/seekable-media/id3';
 import { conversionNames, conversions } from '../../conversions/index.ts';
-import { fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
-import type { TagText } from '../../media/id3/index.ts';
 import {
   capabilitiesOf,
   type PromisedConversions,

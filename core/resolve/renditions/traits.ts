@@ -1,4 +1,4 @@
-import { audioFamily, type FileType, fileType, videoFamily } from '../../media/codecs/index.ts';
+import { audioFamily, type FileType, fileType, videoFamily } from '@reelay/seekable-media/codecs';
 import { capabilitiesOf, type Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 

@@ -1,6 +1,6 @@
-import { chaptersInText, MAX_CHAPTER_TITLE_LENGTH, MAX_CHAPTERS } from '../../media/chapters/index.ts';
-import { positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
-import { SUBTITLE_SOURCES } from '../../media/subtitles/index.ts';
+import { chaptersInText, MAX_CHAPTER_TITLE_LENGTH, MAX_CHAPTERS } from '@reelay/seekable-media/chapters';
+import { SUBTITLE_SOURCES } from '@reelay/seekable-media/subtitles';
+import { positiveInteger, positiveNumber, withoutAbsent } from '@reelay/seekable-media/values';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {
   type Chapter,

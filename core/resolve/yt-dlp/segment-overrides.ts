@@ -1,4 +1,4 @@
-import { withoutAbsent } from '../../media/index.ts';
+import { withoutAbsent } from '@reelay/seekable-media/values';
 import { type Info, isInfo, text, webUrl } from '../../parsing/index.ts';
 import type { SegmentOverrides } from '../../state/index.ts';
 

@@ -1,5 +1,5 @@
-import type { FragmentList } from '../../media/dash/index.ts';
-import { duration, positiveInteger, positiveNumber, withoutAbsent } from '../../media/index.ts';
+import type { FragmentList } from '@reelay/seekable-media/dash';
+import { duration, positiveInteger, positiveNumber, withoutAbsent } from '@reelay/seekable-media/values';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {
   type AudioTraits,

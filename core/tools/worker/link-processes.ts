@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parsePythonJson } from '@reelay/seekable-media/values';
 import { abortable, createSemaphore } from '../../concurrency/index.ts';
-import { parsePythonJson } from '../../media/index.ts';
 import { hasTimedOut, readFailure } from './failure-report.ts';
 import { writeSandboxPlugin } from './process-home.ts';
 import { type RunResult, runYtDlp } from './run-yt-dlp.ts';

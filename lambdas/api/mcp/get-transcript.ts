@@ -1,4 +1,4 @@
-import type { Cue } from '../../../core/media/subtitles/index.ts';
+import type { Cue } from '@reelay/seekable-media/subtitles';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import type { Resource, Subtitle } from '../../../core/state/index.ts';
 import { clientOfEvent } from '../../middleware/index.ts';

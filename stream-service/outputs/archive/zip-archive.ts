@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 import { releaseBuffer } from '@reelay/guarded-fetch';
-import type { ByteRange } from '../../../core/http/index.ts';
 import {
   centralDirectory,
   createStoredBlocks,
@@ -10,7 +9,8 @@ import {
   STORED_BLOCK_BYTES,
   storedBytes,
   type WrittenZipEntry,
-} from '../../../core/media/zip/index.ts';
+} from '@reelay/seekable-media/zip';
+import type { ByteRange } from '../../../core/http/index.ts';
 import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
 import { type EntryFeed, type EntryJob, isFailed } from './entry-feed.ts';
 import type { ArchivePlan, PlannedFile } from './plan.ts';

@@ -1,7 +1,7 @@
 import { pipeline, Readable, Transform } from 'node:stream';
+import type { FileType } from '@reelay/seekable-media/codecs';
+import { extendHeader } from '@reelay/seekable-media/virtual-mp4';
 import { entityTag } from '../../../core/http/index.ts';
-import type { FileType } from '../../../core/media/codecs/index.ts';
-import { extendHeader } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { generatedStream, openTrack } from '../../source/index.ts';
 import { type ExtrasDependencies, loadExtras, type PlannedExtras, refuseLargeText } from '../extras.ts';

@@ -1,5 +1,5 @@
+import type { RecordingText } from '@reelay/seekable-media/id3';
 import type { Mp3BitrateKbps } from '../../../core/conversions/index.ts';
-import type { RecordingText } from '../../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { ClipTimes } from '../representation.ts';
 import type { FrameEncoding, Layout } from './frames/index.ts';

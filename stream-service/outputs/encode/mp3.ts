@@ -1,3 +1,5 @@
+import { fullId3Tag, id3Tag } from '@reelay/seekable-media/id3';
+import { keptParts } from '@reelay/seekable-media/skipping';
 import {
   MP3_BITRATE_KBPS,
   MP3_BITRATES_KBPS,
@@ -9,8 +11,6 @@ import {
   mp3Frames,
   tagText,
 } from '../../../core/conversions/index.ts';
-import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
-import { keptParts } from '../../../core/media/skipping/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding, type Layout } from './frames/index.ts';

@@ -1,6 +1,6 @@
+import { wavHeader } from '@reelay/seekable-media/wav';
 import { WAV_FORMAT, wavSamples } from '../../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
-import { wavHeader } from '../../../core/media/wav/index.ts';
 import type { EncodedFormat } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding, layoutBytes } from './frames/index.ts';
 

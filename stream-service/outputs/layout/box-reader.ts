@@ -4,8 +4,8 @@ import {
   LARGE_BOX_HEADER_BYTES,
   parseBoxHeader,
   UnsupportedMp4,
-} from '../../../core/media/isobmff/index.ts';
-import type { FragmentEntry } from '../../../core/media/virtual-mp4/index.ts';
+} from '@reelay/seekable-media/isobmff';
+import type { FragmentEntry } from '@reelay/seekable-media/virtual-mp4';
 import type { ByteReader } from './byte-reader.ts';
 
 /** A box of a file, whose content has not been read. */

@@ -9,8 +9,8 @@ import {
   type SegmentIndex,
   type TrackHeader,
   UnsupportedMp4,
-} from '../../../core/media/isobmff/index.ts';
-import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '../../../core/media/virtual-mp4/index.ts';
+} from '@reelay/seekable-media/isobmff';
+import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '@reelay/seekable-media/virtual-mp4';
 import { MEASURE_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import {
   type FileBox,

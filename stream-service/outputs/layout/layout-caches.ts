@@ -1,7 +1,5 @@
-import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
-import { withoutFrames } from '../../../core/errors/index.ts';
-import { audioFamily } from '../../../core/media/codecs/index.ts';
-import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import { audioFamily } from '@reelay/seekable-media/codecs';
+import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type ClipLayout,
   type ClipSource,
@@ -9,16 +7,18 @@ import {
   parseFileTracks,
   selectFragments,
   type TrackKind,
-} from '../../../core/media/mp4-clip/index.ts';
-import { addStreams, codecString, type HlsLayout } from '../../../core/media/mp4-hls/index.ts';
-import type { ClipTimes } from '../../../core/media/skipping/index.ts';
+} from '@reelay/seekable-media/mp4-clip';
+import { addStreams, codecString, type HlsLayout } from '@reelay/seekable-media/mp4-hls';
+import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import {
   type Layout,
   type LayoutExtras,
   packSource,
   type SourceIndex,
   unpackLayout,
-} from '../../../core/media/virtual-mp4/index.ts';
+} from '@reelay/seekable-media/virtual-mp4';
+import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { withoutFrames } from '../../../core/errors/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';

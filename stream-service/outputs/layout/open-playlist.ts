@@ -1,9 +1,4 @@
-import pLimit from 'p-limit';
-import { writeSelection } from '../../../core/api/index.ts';
-import { deadlineSignal } from '../../../core/concurrency/index.ts';
-import { recordingText } from '../../../core/conversions/index.ts';
-import { UnsupportedRendition } from '../../../core/errors/index.ts';
-import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type HlsLayout,
   type HlsStream,
@@ -11,7 +6,12 @@ import {
   writeHlsChapters,
   writeMasterPlaylist,
   writeMediaPlaylist,
-} from '../../../core/media/mp4-hls/index.ts';
+} from '@reelay/seekable-media/mp4-hls';
+import pLimit from 'p-limit';
+import { writeSelection } from '../../../core/api/index.ts';
+import { deadlineSignal } from '../../../core/concurrency/index.ts';
+import { recordingText } from '../../../core/conversions/index.ts';
+import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import { type LayoutCaches, loadLayout, type PresentationRequest, type Wanted } from './layout-caches.ts';
 import { CHAPTERS_NAME, MASTER_NAME, mediaName, NoSuchFile, type PresentationPlan, playlistName } from './plan.ts';

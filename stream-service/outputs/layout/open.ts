@@ -1,8 +1,8 @@
+import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
+import type { Layout, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
-import type { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import type { ClipLayout } from '../../../core/media/mp4-clip/index.ts';
-import type { Layout, SourceIndex } from '../../../core/media/virtual-mp4/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { otherCodec } from '../copied-formats.ts';

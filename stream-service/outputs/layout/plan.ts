@@ -1,8 +1,8 @@
+import { type FileType, fileType } from '@reelay/seekable-media/codecs';
+import { isWhole } from '@reelay/seekable-media/skipping';
+import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
-import { type FileType, fileType } from '../../../core/media/codecs/index.ts';
-import { isWhole } from '../../../core/media/skipping/index.ts';
-import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { isMp4File } from '../../source/index.ts';
 import type { CopiedFormat } from '../copied-formats.ts';

@@ -1,5 +1,5 @@
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import { type Extent, firstSequence, type LayoutTrack, MAX_MOOFS } from '../../../core/media/virtual-mp4/index.ts';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { type Extent, firstSequence, type LayoutTrack, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
 import { PATCH_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import { readFragmentBoxes, readMoof } from './box-reader.ts';
 import type { ByteReader } from './byte-reader.ts';

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
+import { indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { LAYOUT_VERSION, type Layout, type LayoutSource, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import { createSemaphore } from '../../../core/concurrency/index.ts';
-import { indexMovie, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import {
-  LAYOUT_VERSION,
-  type Layout,
-  type LayoutSource,
-  type SourceIndex,
-} from '../../../core/media/virtual-mp4/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
 import { ByteReader, type SizedFile } from './byte-reader.ts';

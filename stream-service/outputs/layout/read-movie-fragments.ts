@@ -1,5 +1,5 @@
-import { type MovieFragment, UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import { type FragmentEntry, MAX_MOOFS } from '../../../core/media/virtual-mp4/index.ts';
+import { type MovieFragment, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { type FragmentEntry, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
 import { readFragmentBoxes, readMoof } from './box-reader.ts';
 import { ByteReader, type SizedFile } from './byte-reader.ts';
 

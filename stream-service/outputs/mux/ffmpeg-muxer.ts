@@ -1,7 +1,7 @@
 import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
+import { patchCreationTime, patchHeaderDuration } from '@reelay/seekable-media/isobmff';
+import { extendHeader, type LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
 import type { Log } from '../../../core/log/index.ts';
-import { patchCreationTime, patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
-import { extendHeader, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
 import type { Ffmpeg } from '../../../core/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';

@@ -1,6 +1,6 @@
-import type { SegmentStart } from '../../../core/media/segment-probe/index.ts';
-import { languageCode } from '../../../core/media/timed-text/index.ts';
-import type { SoundName } from '../../../core/media/virtual-mp4/index.ts';
+import type { SegmentStart } from '@reelay/seekable-media/segment-probe';
+import { languageCode } from '@reelay/seekable-media/timed-text';
+import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import type { Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { probeSegmentStart, type SegmentStart } from '../../../core/media/segment-probe/index.ts';
+import { probeSegmentStart, type SegmentStart } from '@reelay/seekable-media/segment-probe';
 import { hasBytes, type SegmentedSource, type Source } from '../../source/index.ts';
 
 /** More bytes of a segment add no further facts. */

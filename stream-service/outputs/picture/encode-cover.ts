@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { MAX_COVER_BYTES } from '../../../core/media/id3/index.ts';
+import { MAX_COVER_BYTES } from '@reelay/seekable-media/id3';
 import { FfmpegFailed, type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import { memorySource } from '../../source/index.ts';
 

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { type Cue, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
+import type { TimedText } from '@reelay/seekable-media/timed-text';
 import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
-import { type Cue, MAX_SUBTITLE_BYTES } from '../../../core/media/subtitles/index.ts';
-import type { TimedText } from '../../../core/media/timed-text/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';
 import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';

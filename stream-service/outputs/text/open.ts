@@ -1,5 +1,5 @@
+import { InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
 import { ParsingLimitExceeded, UpstreamError } from '../../../core/errors/index.ts';
-import { InvalidSubtitles, MAX_SUBTITLE_BYTES } from '../../../core/media/subtitles/index.ts';
 import { CONVERT_SUBTITLES, parse } from '../../../core/parsing/index.ts';
 import { openTrack, readWhole, type Source } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';

@@ -1,5 +1,5 @@
+import { SUBTITLE_TYPES, type SubtitleFormat } from '@reelay/seekable-media/subtitles';
 import { InvalidParameter } from '../../../core/errors/index.ts';
-import { SUBTITLE_TYPES, type SubtitleFormat } from '../../../core/media/subtitles/index.ts';
 import type { KeyedSubtitle, Resource, Subtitle, Track } from '../../../core/state/index.ts';
 import type { PlannedOutput } from '../representation.ts';
 

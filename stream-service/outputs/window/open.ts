@@ -1,7 +1,7 @@
+import { type Segment, selectWindow, type WindowPlace, type WindowTimes } from '@reelay/seekable-media/timeline';
 import { MAX_WINDOW_SEGMENTS } from '../../../core/api/index.ts';
 import { tagText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound } from '../../../core/errors/index.ts';
-import { type Segment, selectWindow, type WindowPlace, type WindowTimes } from '../../../core/media/timeline/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { ListSegments, OpenWindow } from '../../source/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';

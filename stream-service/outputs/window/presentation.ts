@@ -1,6 +1,6 @@
+import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
-import type { MediaSection, Segment } from '../../../core/media/timeline/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
 import { type HeldSegments, openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';

@@ -1,5 +1,4 @@
 import { appendChunk } from '@reelay/guarded-fetch';
-import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   counterparts,
   type FragmentTime,
@@ -10,8 +9,9 @@ import {
   parseInitTracks,
   renumberFragment,
   shiftFragment,
-} from '../../../core/media/isobmff/index.ts';
-import type { Segment } from '../../../core/media/timeline/index.ts';
+} from '@reelay/seekable-media/isobmff';
+import type { Segment } from '@reelay/seekable-media/timeline';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import type { Filter } from '../read-ahead-stream.ts';
 import type { TrackSelection } from '../source.ts';
 

@@ -1,17 +1,17 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
-import { createCache, createSemaphore, createSingleFlight, ownTurn } from '../../../core/concurrency/index.ts';
-import { UpstreamError } from '../../../core/errors/index.ts';
-import { digestOf } from '../../../core/http/index.ts';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type FileLayout,
   FORMAT_NAMES,
   packTable,
   type SegmentTable,
   unpackTable,
-} from '../../../core/media/segment-file/index.ts';
-import { isSameMedia, type Segment, type Timeline } from '../../../core/media/timeline/index.ts';
+} from '@reelay/seekable-media/segment-file';
+import { isSameMedia, type Segment, type Timeline } from '@reelay/seekable-media/timeline';
+import { createCache, createSemaphore, createSingleFlight, ownTurn } from '../../../core/concurrency/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
+import { digestOf } from '../../../core/http/index.ts';
 import { type AttachmentName, capabilitiesOf, MAX_ATTACHMENT_BYTES, type State } from '../../../core/state/index.ts';
 import type { OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';

@@ -1,5 +1,3 @@
-import { createCache } from '../../../core/concurrency/index.ts';
-import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
 import {
   durationOf,
   type MediaSection,
@@ -8,7 +6,9 @@ import {
   type Timeline,
   windowSegments,
   withTimes,
-} from '../../../core/media/timeline/index.ts';
+} from '@reelay/seekable-media/timeline';
+import { createCache } from '../../../core/concurrency/index.ts';
+import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
 import { capabilitiesOf, type Resource, type Track, type TrackWindow } from '../../../core/state/index.ts';
 import type { OpenOptions, OpenRequest } from '../source.ts';
 import { TrackLocator } from '../track-locator.ts';

@@ -1,11 +1,11 @@
+import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { PlaylistError, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { unpackTable } from '@reelay/seekable-media/segment-file';
+import type { Timeline } from '@reelay/seekable-media/timeline';
+import type { WebmParts } from '@reelay/seekable-media/webm';
 import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ParsingLimitExceeded, UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
-import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts';
-import { PlaylistError, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import { unpackTable } from '../../../core/media/segment-file/index.ts';
-import type { Timeline } from '../../../core/media/timeline/index.ts';
-import type { WebmParts } from '../../../core/media/webm/index.ts';
 import { parse, READ_HLS_PLAYLIST, READ_WEBM } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { probeOffset } from '../availability-probe.ts';

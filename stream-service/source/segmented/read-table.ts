@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { createCache, createSemaphore, type Semaphore } from '../../../core/concurrency/index.ts';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   createTable,
   type Encoding,
@@ -13,8 +12,9 @@ import {
   type SegmentTable,
   segmentFormat,
   startSecondsOf,
-} from '../../../core/media/segment-file/index.ts';
-import { isSameSection, type Segment } from '../../../core/media/timeline/index.ts';
+} from '@reelay/seekable-media/segment-file';
+import { isSameSection, type Segment } from '@reelay/seekable-media/timeline';
+import { createCache, createSemaphore, type Semaphore } from '../../../core/concurrency/index.ts';
 import { INSPECT_SEGMENT, MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
 

@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
+import { type MediaSection, type Segment, segmentAt, type Timeline } from '@reelay/seekable-media/timeline';
 import { createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
-import { type MediaSection, type Segment, segmentAt, type Timeline } from '../../../core/media/timeline/index.ts';
 import {
   capabilitiesOf,
   initializationVector,

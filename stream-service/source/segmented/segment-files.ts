@@ -1,4 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import {
+  audioTable,
+  type FileLayout,
+  layOutFile,
+  placeRequest,
+  startSecondsOf,
+} from '@reelay/seekable-media/segment-file';
 import {
   abortable,
   createCache,
@@ -8,14 +16,6 @@ import {
 } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
-import {
-  audioTable,
-  type FileLayout,
-  layOutFile,
-  placeRequest,
-  startSecondsOf,
-} from '../../../core/media/segment-file/index.ts';
 import { MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import { capabilitiesOf, type TrackFile } from '../../../core/state/index.ts';
 import { generatedStream } from '../generated-stream.ts';

@@ -1,8 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SegmentKind } from '@reelay/seekable-media/frames';
+import { isSameSection, type MediaSection, type Segment, type Timeline } from '@reelay/seekable-media/timeline';
 import { UpstreamError } from '../../../core/errors/index.ts';
-import type { SegmentKind } from '../../../core/media/frames/index.ts';
-import { isSameSection, type MediaSection, type Segment, type Timeline } from '../../../core/media/timeline/index.ts';
 import { initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { createMediaCheck, type MediaCheck } from '../completeness.ts';
 import { RangeFetch } from '../range-fetch.ts';

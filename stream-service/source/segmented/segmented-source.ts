@@ -1,7 +1,5 @@
 import { Readable } from 'node:stream';
-import { ownTurn } from '../../../core/concurrency/index.ts';
-import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
-import { counterparts, indexContent, parseInitTracks } from '../../../core/media/isobmff/index.ts';
+import { counterparts, indexContent, parseInitTracks } from '@reelay/seekable-media/isobmff';
 import {
   durationOf,
   findSegment,
@@ -13,7 +11,9 @@ import {
   segmentAfterFirstMinute,
   segmentAt,
   type Timeline,
-} from '../../../core/media/timeline/index.ts';
+} from '@reelay/seekable-media/timeline';
+import { ownTurn } from '../../../core/concurrency/index.ts';
+import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { fetchBuffer } from '../memory.ts';
 import { AdaptiveParallelism } from '../read-ahead-limits.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mp3Frames, mp3SizeBytes } from '../../../core/conversions/mp3.ts';
-import { id3Tag } from '../../../core/media/id3/id3-tag.ts';
+import { id3Tag } from '../../../packages/seekable-media/src/id3/id3-tag.ts';
 
 const silent = { title: null, artist: null };
 

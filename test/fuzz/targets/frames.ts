@@ -1,10 +1,10 @@
-import { createSegmentCheck, type SegmentCheckOptions } from '../../../core/media/frames/index.ts';
-import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../../core/media/id3/index.ts';
-import { MP4_TAGS_BYTES, mp4Tags } from '../../../core/media/mp4-tags/index.ts';
-import { readOggStreams } from '../../../core/media/ogg/index.ts';
-import { probeSegmentStart } from '../../../core/media/segment-probe/index.ts';
-import { sniff } from '../../../core/media/sniff/index.ts';
-import * as seeds from '../seeds.ts';
+import { createSegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/frames';
+import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '@reelay/seekable-media/id3';
+import { MP4_TAGS_BYTES, mp4Tags } from '@reelay/seekable-media/mp4-tags';
+import { readOggStreams } from '@reelay/seekable-media/ogg';
+import { probeSegmentStart } from '@reelay/seekable-media/segment-probe';
+import { sniff } from '@reelay/seekable-media/sniff';
+import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { check, type FuzzTargets, LINEAR } from './target.ts';
 
 /** Checks a segment in chunks of several sizes: results must not depend on where chunks end. */

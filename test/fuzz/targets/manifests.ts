@@ -1,7 +1,7 @@
-import { dashTimeline, scanDashManifest } from '../../../core/media/dash/index.ts';
-import { PlaylistError, readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
-import { hasDiscontinuity, longestGapSeconds } from '../../../core/media/timeline/index.ts';
-import * as seeds from '../seeds.ts';
+import { dashTimeline, scanDashManifest } from '@reelay/seekable-media/dash';
+import { PlaylistError, readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
+import { hasDiscontinuity, longestGapSeconds } from '@reelay/seekable-media/timeline';
+import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const URL_BASE = 'https://cdn.example/a/index.m3u8';

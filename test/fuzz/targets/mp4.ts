@@ -1,4 +1,3 @@
-import { UpstreamError } from '../../../core/errors/errors.ts';
 import {
   fragmentTimes,
   hasEncryptedSampleEntry,
@@ -10,13 +9,8 @@ import {
   patchHeaderDuration,
   shiftFragment,
   UnsupportedMp4,
-} from '../../../core/media/isobmff/index.ts';
-import {
-  layOutClip,
-  parseFileTracks,
-  readFragmentSamples,
-  readTableSamples,
-} from '../../../core/media/mp4-clip/index.ts';
+} from '@reelay/seekable-media/isobmff';
+import { layOutClip, parseFileTracks, readFragmentSamples, readTableSamples } from '@reelay/seekable-media/mp4-clip';
 import {
   createTable,
   createWebmTable,
@@ -25,12 +19,13 @@ import {
   recognizeFormat,
   segmentFormat,
   startSecondsOf,
-} from '../../../core/media/segment-file/index.ts';
-import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
-import { readWebmFile } from '../../../core/media/webm/index.ts';
+} from '@reelay/seekable-media/segment-file';
+import { readWebmFile } from '@reelay/seekable-media/webm';
+import { UpstreamError } from '../../../core/errors/errors.ts';
+import { createLayout } from '../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
+import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
+import { cluster, webmFile } from '../../../packages/seekable-media/test/webm-fixture.ts';
 import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
-import { cluster, webmFile } from '../../core/media/webm-fixture.ts';
-import * as seeds from '../seeds.ts';
 import { check, type FuzzTargets, LINEAR, MB } from './target.ts';
 
 /** Passes bytes through the filter that joins segments, in chunks of one size. */

@@ -1,7 +1,7 @@
+import { localHeader } from '@reelay/seekable-media/zip';
 import { libraryName } from '../../../clients/reelay-client/src/folder/library-names.ts';
 import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
-import { localHeader } from '../../../core/media/zip/index.ts';
 import { feedItems, toFeed } from '../../../lambdas/api/feed/feed.ts';
 import { writeRss } from '../../../lambdas/api/feed/rss.ts';
 import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';

@@ -1,11 +1,6 @@
-import {
-  InvalidSubtitles,
-  readSubtitles,
-  SUBTITLE_FORMATS,
-  writeSubtitles,
-} from '../../../core/media/subtitles/index.ts';
-import { TextTooLarge, textSamples } from '../../../core/media/timed-text/index.ts';
-import * as seeds from '../seeds.ts';
+import { InvalidSubtitles, readSubtitles, SUBTITLE_FORMATS, writeSubtitles } from '@reelay/seekable-media/subtitles';
+import { TextTooLarge, textSamples } from '@reelay/seekable-media/timed-text';
+import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { check, type FuzzTargets } from './target.ts';
 
 /** Subtitles. */

@@ -1,6 +1,6 @@
+import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '@reelay/seekable-media/skipping';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { requestHeaders } from '../../../core/http/index.ts';
-import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '../../../core/media/skipping/index.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { createAddressGuard, isLiteral } from '../../../packages/guarded-fetch/src/address-guard.ts';
 import { initialRetryState, planNextAttempt } from '../../../stream-service/source/attempts.ts';

@@ -1,7 +1,7 @@
+import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
+import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
-import { dashTimeline, unpackFragments } from '../../../core/media/dash/index.ts';
-import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../../../core/media/hls/index.ts';
-import type { MediaSection, Segment } from '../../../core/media/timeline/index.ts';
 import { parseExtraction } from '../../../core/parsing/extraction/index.ts';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';

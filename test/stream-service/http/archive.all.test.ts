@@ -2,8 +2,13 @@ import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedBytes } from '../../../core/media/zip/stored-blocks.ts';
-import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../../core/media/zip/zip-records.ts';
+import { storedBytes } from '../../../packages/seekable-media/src/zip/stored-blocks.ts';
+import {
+  centralDirectory,
+  dataDescriptor,
+  localHeader,
+  zipBytes,
+} from '../../../packages/seekable-media/src/zip/zip-records.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';

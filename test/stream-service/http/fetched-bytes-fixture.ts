@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packFragments } from '../../../core/media/dash/index.ts';
+import { packFragments } from '@reelay/seekable-media/dash';
 import { archiveKey, keyOf, subtitleId } from '../../../core/state/keys.ts';
 import type { ArchivedList, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { ensureMedia, madeFile } from '../../origin/media.ts';

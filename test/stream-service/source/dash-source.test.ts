@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import { packFragments } from '@reelay/seekable-media/dash';
 import { describe, expect, it, vi } from 'vitest';
-import { packFragments } from '../../../core/media/dash/index.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-fixture.ts';
 import { resourceWith, sha256, trackAt } from './upstream.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { packFragments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
-import { packFragments } from '../../../core/media/dash/index.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { madeBy } from '../../origin/media.ts';
 import { sendRequest } from '../../support/request.ts';

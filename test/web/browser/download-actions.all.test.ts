@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { id3TagBytes } from '@reelay/seekable-media/id3';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { id3TagBytes } from '../../../core/media/id3/index.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { downloadFrom, eventually, menuOf, selectFormat, sentenceOf, useBrowser } from '../fixtures/browser.ts';

@@ -1,7 +1,7 @@
+import type { FileType } from '@reelay/seekable-media/codecs';
+import { isWhole, keptParts, type Span } from '@reelay/seekable-media/skipping';
 import { InvalidParameter } from '../../../../core/errors/index.ts';
 import { digestOf, entityTag } from '../../../../core/http/index.ts';
-import type { FileType } from '../../../../core/media/codecs/index.ts';
-import { isWhole, keptParts, type Span } from '../../../../core/media/skipping/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../../core/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../../source/index.ts';

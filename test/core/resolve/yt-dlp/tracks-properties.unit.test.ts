@@ -1,6 +1,6 @@
+import { unpackFragments } from '@reelay/seekable-media/dash';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unpackFragments } from '../../../../core/media/dash/index.ts';
 import { tracksOf } from './tracks-of.ts';
 
 const url = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom('https://cdn.example/a', 'file:///x', 'https://['));

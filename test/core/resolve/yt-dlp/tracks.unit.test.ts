@@ -1,5 +1,5 @@
+import { packFragments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
-import { packFragments } from '../../../../core/media/dash/index.ts';
 import { tracksOf } from './tracks-of.ts';
 
 const NOW = 1_790_000_000;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/index.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
 import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';

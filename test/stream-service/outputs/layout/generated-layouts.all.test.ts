@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
-import { measureFragment } from '../../../../core/media/isobmff/fragment-samples.ts';
-import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
-import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
+import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { measureFragment } from '../../../../packages/seekable-media/src/isobmff/fragment-samples.ts';
+import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
+import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';

@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { box, boxHeader, fullBox, indexMovie, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import {
+  box,
+  boxHeader,
+  fullBox,
+  indexMovie,
+  parseBoxes,
+  u32,
+  u64,
+} from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import {
   NON_SYNC_SAMPLE_FLAGS,
   SYNC_SAMPLE_FLAGS,
   writeFragment,
-} from '../../../../core/media/isobmff/fragment-fields.ts';
-import { writeFragmentedMovie, writeMovie } from '../../../../core/media/isobmff/movie-header.ts';
-import { parseTrackHeader, type TrackHeader } from '../../../../core/media/isobmff/track-header.ts';
+} from '../../../../packages/seekable-media/src/isobmff/fragment-fields.ts';
+import { writeFragmentedMovie, writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
+import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 
 /** A sample of a generated file. Times in units of the media. */
 export interface GeneratedSample {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
-import { type Layout, LayoutBuilder } from '../../../../core/media/virtual-mp4/layout.ts';
+import { UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { type Layout, LayoutBuilder } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
 import { createLayoutCache } from '../../../../stream-service/outputs/layout/layout-caches.ts';
 import type { LayOut, LayoutRequest } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import type { Source } from '../../../../stream-service/source/source.ts';

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
+import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { layOut, read, sized } from './layouts-in-memory.ts';

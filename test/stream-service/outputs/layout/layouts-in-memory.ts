@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
-import type { Layout } from '../../../../core/media/virtual-mp4/layout.ts';
+import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
+import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createLayout } from '../../../../core/media/virtual-mp4/create-layout.ts';
+import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { sendRequest } from '../../../support/request.ts';

@@ -1,9 +1,17 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { box, boxHeader, fullBox, indexMovie, parseBoxes, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
-import { writeMovie } from '../../../../core/media/isobmff/movie-header.ts';
-import { parseSampleTable } from '../../../../core/media/isobmff/sample-table.ts';
-import { parseTrackHeader } from '../../../../core/media/isobmff/track-header.ts';
+import {
+  box,
+  boxHeader,
+  fullBox,
+  indexMovie,
+  parseBoxes,
+  u32,
+  u64,
+} from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
+import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
+import { parseTrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
 
 const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));

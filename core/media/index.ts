@@ -1,8 +1,0 @@
-export {
-  duration,
-  parsePythonJson,
-  plausibleDuration,
-  positiveInteger,
-  positiveNumber,
-  withoutAbsent,
-} from './values.ts';

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import {
+  box,
+  indexContent,
+  measurePlace,
+  parseSegmentIndex,
+  parseTrackHeader,
+  UnsupportedMp4,
+  u32,
+  writeFragmentedMovie,
+  writePlace,
+} from '../src/isobmff/index.ts';
+import {
+  audioTable,
+  createTable,
+  type Encoding,
+  type ListedSegment,
+  layOutFile,
+  MAX_PLACE_BYTES,
+  MAX_PLACES,
+  makePlace,
+  packTable,
+  placeRequest,
+  presentationOf,
+  recognizeFormat,
+  segmentFormat,
+  unpackTable,
+} from '../src/segment-file/index.ts';
+import { ADTS_FRAME, H264_PICTURE, HEVC_PICTURE, tsSegment } from './seeds.ts';
+
+const encodingOf = (...timescales: readonly number[]): Encoding => ({
+  state: Buffer.from(timescales.join()),
+  tracks: timescales.map((timescale, index) => ({
+    kind: index === 0 ? 'vide' : 'soun',
+    timescale,
+    sampleEntry: box(index === 0 ? 'avc1' : 'mp4a', u32(timescale)),
+    presentation: presentationOf(index === 0 ? { width: 64, height: 48 } : undefined),
+  })),
+});
+
+const BOTH = encodingOf(12_800, 48_000);
+
+/** Segments of two seconds, whose video begins at the times. */
+const listed = (times: readonly number[], more: Partial<ListedSegment> = {}, encoding = BOTH): ListedSegment[] =>
+  times.map((seconds, index) => {
+    const startTime = seconds * 12_800;
+    return {
+      ...{ segmentBytes: 1000 + index, seconds: 2, gapSeconds: 0, isDiscontinuity: false, ...more },
+      facts: { encoding, mainKind: 'vide', startTime, earliestTime: startTime, startsWithSync: true, placeBytes: 990 },
+    };
+  });
+
+/** Segments of packed audio, which tell no time. */
+const untimed = (count: number, seconds = 2.0001): ListedSegment[] =>
+  listed(Array.from({ length: count }, () => 0)).map(({ facts, ...segment }) => ({
+    ...segment,
+    seconds,
+    facts: { ...facts, startTime: undefined },
+  }));
+
+const secondsOf = (segments: readonly ListedSegment[]) => {
+  const { places, timescale } = createTable('mp4', segments);
+  return places.map(({ time }) => time / timescale);
+};
+
+describe('a table of segments', () => {
+  it('has one time scale, in which all times are whole', () => {
+    const { timescale, startTime, endTime } = createTable('mp4', listed([10, 12]));
+    expect([timescale, startTime, endTime]).toEqual([192_000, 1_920_000, 2_688_000]);
+  });
+
+  it.each([
+    ['has the times of its segments, gaps in their clock included', listed([5, 7, 12]), [5, 7, 12]],
+    ['continues where the clock has been set anew', listed([5, 7, 1000, 1002]), [5, 7, 9, 11]],
+    ['continues where the clock begins again', listed([5, 7, 0, 2]), [5, 7, 9, 11]],
+    ['continues at a discontinuity', [...listed([5]), ...listed([8], { isDiscontinuity: true })], [5, 7]],
+    [
+      'leaves room for declared gaps',
+      [...listed([5]), ...listed([0], { isDiscontinuity: true, gapSeconds: 4 })],
+      [5, 11],
+    ],
+    ['goes on behind segments without a time', [...listed([5]), ...untimed(2), ...listed([11])], [5, 7, 9, 11]],
+    ['goes on where no segment has a time', untimed(3, 0.4), [0, 0.4, 0.8]],
+  ])('%s', (_, segments, expected) => {
+    for (const [index, seconds] of secondsOf(segments).entries()) expect(seconds).toBeCloseTo(expected[index] ?? 0, 3);
+  });
+
+  it('has whole times where the period of its clock is no whole number of units', () => {
+    const { places } = createTable('packed', listed([95_443, 1.3], {}, encodingOf(12_800)));
+    const [first = 0, second = 0] = places.map(({ time }) => time);
+    expect([Number.isInteger(second), (second - first) / 12_800]).toEqual([true, expect.closeTo(2.018, 3)]);
+  });
+
+  it('is refused for segments with neither times nor exact durations', () =>
+    expect(() => secondsOf(untimed(3, 1))).toThrow(UnsupportedMp4));
+
+  it('is the same when it has been stored, in some bytes a segment', () => {
+    const times = Array.from({ length: 1000 }, (_, index) => 7 + index * 2 + (index % 3) / 25);
+    const segments = [...listed(times), ...listed([0, 2], { isDiscontinuity: true }, encodingOf(25_600, 48_000))];
+    const table = createTable('mp4', segments);
+    expect(table.encodings.length).toBe(2);
+    const packed = packTable(table);
+    expect(unpackTable(packed)).toEqual(table);
+    expect(packed.length).toBeLessThan(2000 + 10 * 1000);
+  });
+
+  it('has the sizes of its audio alone where each segment tells them', () => {
+    const segments = listed([5, 7]);
+    expect(audioTable(createTable('mp4', segments))).toBeUndefined();
+    const sized = segments.map(({ facts, ...more }) => ({ ...more, facts: { ...facts, audioBytes: 300 } }));
+    const table = createTable('mp4', sized);
+    expect(unpackTable(packTable(table))).toEqual(table);
+    expect(audioTable(table)).toMatchObject({ kinds: ['soun'], places: [{ bytes: 300 }, { bytes: 300 }] });
+  });
+
+  it.each([
+    ['no segments', []],
+    ['more segments than an index has entries', listed(Array.from({ length: MAX_PLACES + 1 }, (_, index) => index))],
+    ['time scales without a common one', listed([0], {}, encodingOf(10_000_019, 48_000))],
+    [
+      'a segment that is too large to keep in memory',
+      listed([0]).map((each) => ({ ...each, facts: { ...each.facts, placeBytes: MAX_PLACE_BYTES + 1 } })),
+    ],
+    [
+      'too many encodings',
+      Array.from({ length: 65 }, (_, index) => listed([0], { isDiscontinuity: true }, encodingOf(1000 + index))).flat(),
+    ],
+  ])('is refused for %s', (_, segments) => expect(() => createTable('mp4', segments)).toThrow(UnsupportedMp4));
+});
+
+describe('the header of a file', () => {
+  it('has one index of decode times, and begins at the time that it is given', () => {
+    const table = createTable('mp4', listed([10, 12, 14]));
+    const { header, offsets } = layOutFile(table, 9.5);
+    const index = parseSegmentIndex(header.subarray(header.indexOf('sidx') - 4));
+    expect(index).toMatchObject({ timescale: 192_000, earliestPresentationTime: 96_000, firstOffset: 0 });
+    expect(index?.entries.map(({ size, duration }) => [size, duration])).toEqual([
+      [990, 384_000],
+      [990, 384_000],
+      [990, 384_000],
+    ]);
+    expect(offsets).toEqual([0, 990, 1980, 2970].map((bytes) => header.length + bytes));
+    expect(header.includes('edts')).toBe(false);
+  });
+});
+
+describe('segments of fragmented MP4', () => {
+  const head = (bytes: Buffer, isWhole = false) => ({
+    ...{ bytes, isWhole, size: 100_000, init: undefined },
+    encoding: undefined,
+  });
+
+  it.each([
+    ['no boxes', Buffer.alloc(64), true],
+    ['no moov', box('moof', Buffer.alloc(64)), true],
+    ['a moof that is cut', box('moof', Buffer.alloc(64)).subarray(0, 40), true],
+    ['a moof that is too large', Buffer.concat([u32(0x7fff_ffff), Buffer.from('moof'), Buffer.alloc(64)]), false],
+  ])('are refused with %s', (_, bytes, isWhole) =>
+    expect(() => segmentFormat('mp4').inspect(head(bytes, isWhole))).toThrow(UnsupportedMp4),
+  );
+
+  it('begin before 0 where an edit list leaves their first samples out', () => {
+    const table = createTable('mp4', listed([0], {}, encodingOf(12_800)));
+    const movie = indexContent(layOutFile(table, 0).header, 'file').require('moov');
+    const header = { ...parseTrackHeader(movie, 'vide'), edits: [{ duration: 0, mediaTime: 1024n, rate: 0x1_0000 }] };
+    const init = writeFragmentedMovie([{ header, durationSeconds: 0 }]);
+    const sample = { duration: 512, size: 100, compositionOffset: 1024, isSync: true };
+    const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
+    const bytes = writePlace(measurePlace([run]), 1, [run]);
+    const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
+    expect(facts).toMatchObject({ startTime: -1024, endTime: 0, startsWithSync: true });
+  });
+
+  it('are read on until their first fragment is there', () => {
+    const moof = Buffer.concat([u32(5000), Buffer.from('moof'), Buffer.alloc(64)]);
+    expect(segmentFormat('mp4').inspect(head(moof))).toEqual({ neededBytes: 5016 });
+    const sidx = box('sidx', Buffer.alloc(92));
+    expect(segmentFormat('mp4').inspect(head(sidx.subarray(0, 50)))).toEqual({ neededBytes: 100 + 1024 });
+  });
+
+  it('are told from other formats by their first box', () => {
+    expect(recognizeFormat(box('styp', Buffer.alloc(8)))).toBe('mp4');
+    expect(recognizeFormat(tsSegment(27))).toBe('mpegts');
+    expect(recognizeFormat(Buffer.concat([Buffer.alloc(188, 0x47), Buffer.alloc(188)]))).toBeUndefined();
+    expect(recognizeFormat(Buffer.from('ID3\x04\0\0\0\0\0\0'))).toBe('packed');
+    expect(recognizeFormat(Buffer.from(`${ADTS_FRAME}000000`, 'hex'))).toBe('packed');
+    expect(recognizeFormat(Buffer.from('<!doctype html>'))).toBeUndefined();
+  });
+});
+
+describe('segments of MPEG-TS and packed audio', () => {
+  const inspect = (bytes: Buffer, isWhole = true) =>
+    segmentFormat(recognizeFormat(bytes) ?? 'mpegts').inspect({
+      bytes,
+      isWhole,
+      size: bytes.length,
+      init: undefined,
+      encoding: undefined,
+    });
+  const read = (bytes: Buffer) => {
+    const facts = inspect(bytes);
+    if ('neededBytes' in facts) throw new TypeError('A whole segment');
+    const place = { facts, segmentBytes: bytes.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+    return makePlace(placeRequest(createTable('mpegts', [place]), 0, { index: 0, segment: bytes }));
+  };
+  const [tables, picture] = [tsSegment(27), tsSegment(27, H264_PICTURE).subarray(-188)];
+  const patched = (at: number, ...values: readonly number[]) => {
+    const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
+    segment.set(values, at);
+    return segment;
+  };
+
+  it.each([
+    ['pictures', tsSegment(27, H264_PICTURE, H264_PICTURE), 'avcC'],
+    ['pictures of HEVC', tsSegment(36, HEVC_PICTURE, HEVC_PICTURE), 'hvcC'],
+    ['frames of audio', tsSegment(15, ADTS_FRAME, ADTS_FRAME), 'esds'],
+    ['a last packet that is cut', tsSegment(27, H264_PICTURE, H264_PICTURE).subarray(0, -100), 'avcC'],
+    ['a last frame that is cut', tsSegment(15, ADTS_FRAME, 'fff14c80fffffc'), 'esds'],
+  ])('are read with %s', (_, segment, configuration) => {
+    const facts = inspect(segment);
+    expect('encoding' in facts && facts.encoding.tracks[0]?.sampleEntry.includes(configuration)).toBe(true);
+    expect(read(segment).length).toBe(segment.length + 512);
+  });
+
+  it.each([
+    ['wrong sync bytes', patched(188 * 3, 0)],
+    ['a stream of LATM', tsSegment(17, ADTS_FRAME)],
+    ['a stream of SAMPLE-AES', tsSegment(0xdb, H264_PICTURE)],
+    ['MPEG-2 video', tsSegment(2, '000001b3')],
+    ['scrambled packets', patched(188 * 2 + 3, 0xd0)],
+    ['media before the tables', Buffer.concat([picture, tables, picture])],
+    ['no tables', Buffer.concat([picture, picture])],
+    ['tables alone', tables],
+    ['a PES header without end', patched(188 * 2 + 4 + 8, 0xff)],
+    ['pictures without a time', patched(188 * 2 + 4 + 7, 0)],
+    ['two pictures at one time', tsSegment(27, H264_PICTURE, `${H264_PICTURE}${H264_PICTURE}`)],
+    ['several clocks', patched(188 * 3 + 4 + 9, 0x2f)],
+    ['another size of its pictures', tsSegment(27, H264_PICTURE, '000000016742c00ad9047f89'.padEnd(60, '0'))],
+    ['a frame of no bytes', tsSegment(15, 'fff14c8000000000')],
+    ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
+  ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
+
+  it('are read on until their first picture is there', () => {
+    expect(inspect(tables, false)).toEqual({ neededBytes: tables.length * 4 });
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { UnsupportedMp4 } from '../src/isobmff/index.ts';
+import { createWebmTable, makePlace, placeRequest, startSecondsOf } from '../src/segment-file/index.ts';
+import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
+import { block, cluster, cue, element, KEYFRAME, LACING, number, type WebmParts, webmFile } from './webm-fixture.ts';
+
+const read = (parts: Partial<WebmParts> = {}) => readBytes(webmFile(parts));
+const readBytes = (head: Buffer, fileBytes = head.length) => readWebmFile({ head, fileBytes });
+
+function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
+  if (!('tracks' in file)) throw new Error('The cues are elsewhere');
+  return file;
+}
+
+describe('a file of WebM', () => {
+  it('is places from cue to cue, in units of its track', () => {
+    const file = requireFile(read());
+    const [place] = file.places;
+    expect(file).toMatchObject({ unitNs: 1_000_000, duration: 3000, tracks: [{ kind: 'vide', number: 1 }] });
+    expect(file.places.map(({ time }) => time)).toEqual([0, 1000, 2000]);
+    expect(file.places.map(({ start }) => start - (place?.start ?? 0))).toEqual(
+      [0, 1, 2].map((n) => n * cluster(0).length),
+    );
+  });
+
+  it('begins earlier by the delay of its audio, and its places have the times of its cues', () => {
+    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS' })));
+    expect([table.timescale, startSecondsOf(table)]).toEqual([48_000, -312 / 48_000]);
+    expect(table.places.map(({ time }) => time + 312)).toEqual([0, 48_000, 96_000]);
+  });
+
+  it('makes a place of exactly the bytes of its table', () => {
+    const table = createWebmTable(requireFile(read()));
+    const place = makePlace(placeRequest(table, 0, { index: 1, segment: cluster(1000) }));
+    expect(place.length).toBe(table.places[1]?.bytes);
+    expect(place.includes('frame 1000')).toBe(true);
+  });
+
+  it.each([
+    ['the cues of another time', cluster(1001)],
+    ['a first frame that is no keyframe', cluster(1000, [block(0, { flags: 0 })])],
+    ['nothing', Buffer.alloc(0)],
+    ['an element before its cluster', Buffer.concat([element(0xec, Buffer.alloc(4)), cluster(1000)])],
+    ['a frame that is cut', cluster(1000).subarray(0, -1)],
+    ['several frames in a block', cluster(1000, [block(0, { flags: KEYFRAME | LACING })])],
+    ['an encrypted block', cluster(1000, [block(0), element(0xaf, Buffer.alloc(9))])],
+    ['a group without a frame', cluster(1000, [block(0), element(0xa0, number(0x9b, 1))])],
+    ['a frame before the time of its cluster', element(0x1f43b675, block(0), number(0xe7, 1000))],
+    ['frames that go back', cluster(1000, [block(0), block(40), block(20)])],
+    ['a frame of one byte', cluster(1000, [element(0xa3, Buffer.from([0x81]))])],
+    ['bytes that are no element', Buffer.concat([cluster(1000), Buffer.alloc(4)])],
+    ['a cluster of unknown size', Buffer.concat([Buffer.from('1f43b675ff', 'hex'), cluster(1000)])],
+    ['more than its place holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
+  ])('makes no place of a segment with %s', (_name, segment) => {
+    const table = createWebmTable(requireFile(read()));
+    expect(() => makePlace(placeRequest(table, 0, { index: 1, segment }))).toThrow(UnsupportedMp4);
+  });
+
+  it('reads frames of groups with what they say', () => {
+    const inter = element(0xa0, element(0xa1, block(40).subarray(5)), number(0x9b, 40), number(0xfb, 1));
+    const blocks = [...readBlocks(cluster(1000, [block(0), inter]))];
+    expect(blocks.map(({ time, isSync, duration }) => [time, isSync, duration])).toEqual([
+      [1000, true, undefined],
+      [1040, false, 40],
+    ]);
+  });
+
+  it('asks for cues behind its media once', () => {
+    const bytes = webmFile({ isAtEnd: true });
+    const needed = readBytes(bytes.subarray(0, 300), bytes.length);
+    expect(needed).toMatchObject({ first: bytes.indexOf(Buffer.from('1c53bb6b', 'hex'), 100), last: bytes.length - 1 });
+    const { first } = needed as { first: number };
+    const cues = { first, bytes: bytes.subarray(first) };
+    expect(
+      requireFile(readWebmFile({ head: bytes.subarray(0, 300), fileBytes: bytes.length, cues })).places,
+    ).toHaveLength(3);
+  });
+
+  it.each<readonly [string, Partial<WebmParts>]>([
+    ['no cues', { cues: [] }],
+    ['cues of another track', { cues: [cue(0, 0, 2)] }],
+    ['a first cue behind the first cluster', { cues: [cue(1000, 1)] }],
+    ['a first cue of another time', { cues: [cue(1, 0), cue(1000, 1)] }],
+    ['cues that go back', { cues: [cue(0, 0), cue(2000, 2), cue(2500, 1)] }],
+    ['cues of the same time', { cues: [cue(0, 0), cue(0, 1)] }],
+    ['a cue beyond the media', { cues: [cue(0, 0), cue(1000, 1000)] }],
+    ['a codec that MP4 does not hold', { codec: 'V_VP8' }],
+    ['no duration', { duration: 0 }],
+    ['units that no second is made of', { unit: 999 }],
+    ['units of nothing', { unit: 0 }],
+    ['encrypted tracks', { entry: element(0x6d80, Buffer.alloc(2)) }],
+    ['a delay of hours', { entry: number(0x56aa, 2 ** 45) }],
+    ['no size in pixels', { width: 0 }],
+    ['a picture that is too wide', { width: 70_000 }],
+    ['another document type', { docType: 'other' }],
+    ['a first frame that is no keyframe of VP9', { frame: Buffer.alloc(16) }],
+  ])('is none with %s', (_name, parts) => {
+    expect(() => read(parts)).toThrow(UnsupportedMp4);
+  });
+
+  it('is none where any of its bytes is missing', () => {
+    const bytes = webmFile({});
+    for (let length = 0; length < bytes.length; length += 1)
+      expect(() => requireFile(readBytes(bytes.subarray(0, length)))).toThrow();
+  });
+
+  it('reads or refuses any change of a byte of its header', () => {
+    const bytes = webmFile({});
+    for (let at = 0; at < 400; at += 1) {
+      for (const value of [0, 0xff, (bytes[at] ?? 0) ^ 0x10]) {
+        const changed = Buffer.from(bytes);
+        changed.writeUInt8(value, at);
+        try {
+          const file = readBytes(changed);
+          if ('tracks' in file) for (const place of file.places) expect(place.end).toBeLessThanOrEqual(bytes.length);
+          else expect(file.last).toBeLessThan(bytes.length);
+        } catch (error) {
+          expect(error, `${at}: ${value}`).toBeInstanceOf(UnsupportedMp4);
+        }
+      }
+    }
+  });
+});

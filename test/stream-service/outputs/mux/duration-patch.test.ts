@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Box, indexContent, parseBoxes } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { patchDuration, patchHeaderDuration } from '../../../../packages/seekable-media/src/isobmff/duration-patch.ts';
+import { createHeaderPatchStream } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
+import { selectPairFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { inspect, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { audioTrack, videoTrack } from '../../fixture.ts';
+
+/** A box of a type with its content. */
+function box(type: string, ...content: Buffer[]): Buffer {
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
+  header.write(type, 4, 'latin1');
+  return Buffer.concat([header, ...content]);
+}
+
+/** Version and flags, zeroes, and a time scale where version 0 or 1 of mvhd and mdhd has it. */
+function timed(type: string, version: 0 | 1, timescale: number): Buffer {
+  const content = Buffer.alloc(100);
+  content[0] = version;
+  content.writeUInt32BE(timescale, version === 0 ? 12 : 20);
+  return box(type, content);
+}
+
+function tkhd(version: 0 | 1): Buffer {
+  const content = Buffer.alloc(84);
+  content[0] = version;
+  return box('tkhd', content);
+}
+
+const moovOf = (version: 0 | 1, ...rest: Buffer[]) =>
+  box(
+    'moov',
+    timed('mvhd', version, 1000),
+    box('trak', tkhd(version), box('mdia', timed('mdhd', version, 90_000))),
+    box('mvex', box('trex', Buffer.alloc(24))),
+    ...rest,
+  );
+
+function find(bytes: Buffer, ...path: string[]): Box {
+  return path.reduce((parent, type) => parent.require(type), indexContent(bytes, 'file'));
+}
+
+const u32 = (bytes: Buffer, field: number, ...path: string[]) =>
+  bytes.readUInt32BE(find(bytes, ...path).content + field);
+const u64 = (bytes: Buffer, field: number, ...path: string[]) =>
+  Number(bytes.readBigUInt64BE(find(bytes, ...path).content + field));
+
+describe('patchDuration', () => {
+  it('writes 32-bit durations, each in its own time scale', () => {
+    const patched = patchDuration(moovOf(0), 30.5);
+    expect(u32(patched, 16, 'moov', 'mvhd')).toBe(30_500);
+    expect(u32(patched, 20, 'moov', 'trak', 'tkhd')).toBe(30_500);
+    expect(u32(patched, 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(2_745_000);
+    expect(u64(patched, 4, 'moov', 'mvex', 'mehd')).toBe(30_500);
+  });
+
+  it('writes 64-bit durations', () => {
+    const patched = patchDuration(moovOf(1), 100_000);
+    expect(u64(patched, 24, 'moov', 'mvhd')).toBe(100_000_000);
+    expect(u64(patched, 28, 'moov', 'trak', 'tkhd')).toBe(100_000_000);
+    expect(u64(patched, 24, 'moov', 'trak', 'mdia', 'mdhd')).toBe(9_000_000_000);
+  });
+
+  it('writes an unknown duration that exceeds 32 bits as all ones', () => {
+    expect(u32(patchDuration(moovOf(0), 100_000), 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(0xffff_ffff);
+  });
+
+  it('keeps the length by replacing udta', () => {
+    const moov = moovOf(0, box('udta', Buffer.alloc(90)));
+    const patched = patchDuration(moov, 1);
+    expect(patched.length).toBe(moov.length);
+    const [root] = parseBoxes(patched);
+    expect([...parseBoxes(patched, root?.content)].map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex', 'free']);
+  });
+
+  it('keeps the length when udta is as long as mehd', () => {
+    const moov = moovOf(0, box('udta', Buffer.alloc(12)));
+    expect(patchDuration(moov, 1).length).toBe(moov.length);
+  });
+
+  it.each([
+    ['no udta', moovOf(0)],
+    ['a udta too short for what would be left', moovOf(0, box('udta', Buffer.alloc(14)))],
+  ])('grows by one mehd with %s', (_name, moov) => {
+    const patched = patchDuration(moov, 1);
+    expect(patched.length).toBe(moov.length + 20);
+    expect(find(patched, 'moov').end).toBe(patched.length);
+    expect(find(patched, 'moov', 'mvex', 'trex').end).toBe(find(patched, 'moov', 'mvex').end);
+  });
+
+  it('does not add a second mehd', () => {
+    const once = patchDuration(moovOf(0), 1);
+    expect(patchDuration(once, 1)).toEqual(once);
+  });
+
+  it('does not modify its input', () => {
+    const moov = moovOf(0);
+    const before = Buffer.from(moov);
+    patchDuration(moov, 1);
+    expect(moov).toEqual(before);
+  });
+
+  const whole = moovOf(0, box('udta', Buffer.alloc(90)));
+  it('accepts a moov truncated anywhere', () => {
+    for (let length = 0; length < whole.length; length += 1) {
+      const cut = whole.subarray(0, length);
+      expect(patchDuration(cut, 1)).toBe(cut);
+    }
+  });
+
+  it('accepts any single damaged byte', () => {
+    for (let at = 0; at < whole.length; at += 1) {
+      for (const value of [0, 1, 0x7f, 0xff]) {
+        const damaged = Buffer.from(whole);
+        damaged[at] = value;
+        expect(() => patchDuration(damaged, 1)).not.toThrow();
+      }
+    }
+  });
+});
+
+describe('createHeaderPatchStream', () => {
+  let file: Buffer;
+  beforeAll(async () => {
+    const media = await ensureMedia();
+    file = await withTemporaryFolder(async (folder) => {
+      const output = join(folder, 'mux.mp4');
+      const inputs = ['-i', join(media, 'ladder/h264-360.mp4'), '-i', join(media, 'ladder/aac-128.m4a')];
+      await promisify(execFile)('ffmpeg', [
+        '-nostdin',
+        '-v',
+        'error',
+        ...inputs,
+        ...selectPairFormat(videoTrack(), [audioTrack()]).args().output,
+        output,
+      ]);
+      return readFile(output);
+    });
+  });
+
+  const patch = (chunks: Iterable<Buffer>, seconds = 8) =>
+    buffer(Readable.from(chunks).pipe(createHeaderPatchStream((bytes) => patchHeaderDuration(bytes, seconds))));
+  function* split(bytes: Buffer, length: number) {
+    for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+  }
+
+  it('changes only the moov and keeps every offset', async () => {
+    const patched = await patch([file]);
+    const { start, end } = find(file, 'moov');
+    expect(patched.length).toBe(file.length);
+    expect(patched.subarray(0, start)).toEqual(file.subarray(0, start));
+    expect(patched.subarray(end).equals(file.subarray(end))).toBe(true);
+    expect(patched.subarray(start, end).equals(file.subarray(start, end))).toBe(false);
+    const probed = await inspect(patched, '.mp4');
+    expect(probed.durationSeconds).toBeCloseTo(8, 1);
+    expect(probed.complaints).toBe('');
+  });
+
+  it.each([1, 7, 100, 5000])('emits the same bytes in chunks of %d', async (length) => {
+    const head = file.subarray(0, 20_000);
+    expect((await patch(split(head, length))).equals(await patch([head]))).toBe(true);
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['a file without moov', Buffer.concat([box('ftyp', Buffer.alloc(8)), box('mdat', Buffer.alloc(5000))])],
+    ['half a header', moovOf(0).subarray(0, 100)],
+    ['no boxes at all', Buffer.from('WEBM'.repeat(500))],
+    ['two megabytes of nothing', Buffer.alloc(2_000_000)],
+    ['a box that claims terabytes', Buffer.from('0000000166747970ffffffffffffffff00', 'hex')],
+  ])('passes on %s', async (_name, bytes) => {
+    expect((await patch(split(bytes, 1000))).equals(bytes)).toBe(true);
+  });
+});
