@@ -92,7 +92,7 @@ describe('a table of segments', () => {
   });
 
   it('is refused for segments with neither times nor exact durations', () =>
-    expect(() => secondsOf(untimed(3, 1))).toThrow(UnsupportedMp4));
+    expect(() => createTable('mp4', untimed(3, 1), true)).toThrow(UnsupportedMp4));
 
   it('is the same when it has been stored, in some bytes a segment', () => {
     const times = Array.from({ length: 1000 }, (_, index) => 7 + index * 2 + (index % 3) / 25);

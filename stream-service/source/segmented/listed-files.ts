@@ -106,8 +106,8 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
     const { client, signal } = request;
     const permit = await makers.acquire(client, signal);
     try {
-      const { segments, fetch } = list;
-      const table = list.table ?? packTable(await readTable(segments, { fetch, limits, client, signal }));
+      const { segments, fetch, isRounded } = list;
+      const table = list.table ?? packTable(await readTable(segments, { fetch, isRounded, limits, client, signal }));
       const packed = await compress(Buffer.concat([Buffer.from(`${list.digest}\n`), table]));
       return packed.length > MAX_ATTACHMENT_BYTES ? Buffer.alloc(0) : packed;
     } catch (error) {
@@ -160,7 +160,7 @@ export function createListedFiles({ state: table, lists, probesPerHost }: Listed
   return { find, forget };
 }
 
-interface LoadedList extends Partial<Pick<FileTimeline, 'table'>> {
+interface LoadedList extends Partial<Pick<FileTimeline, 'table' | 'isRounded'>> {
   readonly segments: readonly Segment[];
   readonly digest: string;
   readonly fetch: SegmentFetch;
@@ -198,7 +198,7 @@ async function loadList(request: OpenRequest, lists: LiveLists, onChange: () => 
     [range?.first, range?.last, isGap, isDiscontinuity].join(),
   );
   const fetch = createSegmentFetch(request, { locator, isRounded });
-  return { segments, digest: digestOf([...identity, entity]), fetch, table };
+  return { segments, digest: digestOf([...identity, entity]), fetch, table, isRounded };
 }
 
 /** @returns undefined when it is the table of another list */

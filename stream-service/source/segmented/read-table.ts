@@ -13,7 +13,7 @@ import {
   segmentFormat,
   startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
-import { isSameSection, type Segment } from '@reelay/seekable-media/timeline';
+import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
 import { createCache, createSemaphore, type Semaphore } from '../../../core/concurrency/index.ts';
 import { INSPECT_SEGMENT, MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
@@ -58,7 +58,14 @@ export function createProbeLimits(perHost: number): ProbeLimits {
   };
 }
 
+/** Of a list that tells sizes and times, so many segments are requested, to see whether it tells the truth. */
+const MAX_SAMPLES = 6;
+/** By which times of the list may be wrong: half a picture. */
+const MAX_DEVIATION_SECONDS = 0.02;
+
 interface ProbeOptions {
+  /** Durations of the list are whole seconds. */
+  readonly isRounded?: boolean | undefined;
   readonly fetch: SegmentFetch;
   readonly limits: ProbeLimits;
   readonly client: string;
@@ -66,7 +73,8 @@ interface ProbeOptions {
 }
 
 /**
- * The table of a complete list: one small request for each segment, several at once.
+ * The table of a complete list: one small request for each segment, several at once. Of a list that tells sizes and times itself, some
+ * segments are requested.
  * @param segments with media, and with the gaps between them
  * @throws UnsupportedMp4 when they make no file
  */
@@ -74,12 +82,95 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
   const listed = segments.filter(({ isGap }) => !isGap);
   const [first] = listed;
   if (!first || listed.length > MAX_PROBED_SEGMENTS) throw new UnsupportedMp4('No segments, or too many');
-  const { format, ...inspected } = await inspectSegment(first, {}, options);
+  const inspected = await inspectSegment(first, {}, options);
+  const { format } = inspected;
+  const { isRounded } = options;
+  const gaps = gapsBefore(segments);
+  const create = (found: readonly Inspected[]) =>
+    createTable(
+      format,
+      found.map(({ facts, segmentBytes }, index): ListedSegment => {
+        const { seconds, isDiscontinuity = false } = listed[index] ?? first;
+        return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
+      }),
+      isRounded,
+    );
+  const table =
+    (!isRounded && tellsSizes(segments) && (await tableOfList(listed, { inspected, create }, options))) ||
+    create(await inspectAll(listed, inspected, options));
+  if (segmentFormat(format).needsTrial) await tryPlace(table, listed, options);
+  return table;
+}
+
+/** Whether a list tells the size of each segment, and of one encoding. */
+function tellsSizes(segments: readonly Segment[]): boolean {
+  return segments.every(({ content: { range }, isGap }) => range && !isGap) && !hasDiscontinuity(segments);
+}
+
+interface FirstInspected {
+  readonly inspected: Inspected;
+  readonly create: (found: readonly Inspected[]) => SegmentTable;
+}
+
+/** The table of a list that tells all. Undefined: some of its segments are other than it says. */
+async function tableOfList(
+  listed: readonly Segment[],
+  { inspected, create }: FirstInspected,
+  options: ProbeOptions,
+): Promise<SegmentTable | undefined> {
+  const { format, facts } = inspected;
+  const { encoding } = facts;
+  const { boundPlace } = segmentFormat(format);
+  if (!boundPlace || listed.length <= MAX_SAMPLES) return undefined;
+  const untimed = { ...facts, startTime: undefined, endTime: undefined, audioBytes: undefined };
+  const told = listed.map(({ content: { range } }): Inspected => {
+    const segmentBytes = range ? range.last + 1 - range.first : 0;
+    return { format, segmentBytes, facts: { ...untimed, placeBytes: boundPlace(segmentBytes, encoding) } };
+  });
+  // The first segment often lasts longer or shorter than its list says, by the delay of its pictures.
+  const indexes = Array.from({ length: MAX_SAMPLES - 1 }, (_, index) =>
+    Math.round(1 + (index * (listed.length - 2)) / (MAX_SAMPLES - 2)),
+  );
+  const samples = await Promise.all(
+    listed.map((segment, index) =>
+      indexes.includes(index) ? inspectSegment(segment, { format, encoding }, options) : undefined,
+    ),
+  );
+  const { clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
+  const lateness = indexes.map((index) => {
+    const late = mainSeconds(samples[index]?.facts) - durationOf(listed.slice(0, index));
+    return late - mainSeconds(samples[1]?.facts) + durationOf(listed.slice(0, 1));
+  });
+  const isAsTold = samples.every(
+    (sample) =>
+      !sample || (sample.facts.startsWithSync && sample.facts.placeBytes <= boundPlace(sample.segmentBytes, encoding)),
+  );
+  const isTimed = lateness.every(
+    // A clock may begin again.
+    (late) => Math.abs(late - (Math.round(late / clockSeconds) * clockSeconds || 0)) <= MAX_DEVIATION_SECONDS,
+  );
+  return isAsTold && isTimed
+    ? create(told.map((segment, index) => samples[index] ?? (index === 0 ? inspected : segment)))
+    : undefined;
+}
+
+/** When the main track of a segment begins. NaN: it does not tell. */
+function mainSeconds(facts: SegmentFacts | undefined): number {
+  const track = facts?.encoding.tracks.find(({ kind }) => kind === facts.mainKind);
+  return (facts?.startTime ?? Number.NaN) / (track?.timescale ?? 1);
+}
+
+async function inspectAll(
+  listed: readonly Segment[],
+  inspected: Inspected,
+  options: ProbeOptions,
+): Promise<readonly Inspected[]> {
+  const { format } = inspected;
   /** What the segments have in common since the last change that the list declares. */
   let encoding: Promise<Encoding> = Promise.resolve(inspected.facts.encoding);
   const probe = (segment: Segment, index: number, signal: AbortSignal): Promise<Inspected> => {
     const before = listed[index - 1];
-    if (!before) return Promise.resolve({ format, ...inspected });
+    if (!before) return Promise.resolve(inspected);
     const probing = { ...options, signal };
     if (!segment.isDiscontinuity && isSameSection(segment.init, before.init))
       return encoding.then((known) => inspectSegment(segment, { format, encoding: known }, probing));
@@ -89,20 +180,12 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
     encoding.catch(() => undefined);
     return changed;
   };
-  const found = await Readable.from(listed.entries())
+  return Readable.from(listed.entries())
     .map(([index, segment]: [number, Segment], { signal = options.signal } = {}) => probe(segment, index, signal), {
       concurrency: PARALLEL_PROBES,
       signal: options.signal,
     })
     .toArray();
-  const gaps = gapsBefore(segments);
-  const entries = found.map(({ facts, segmentBytes }: Inspected, index): ListedSegment => {
-    const { seconds, isDiscontinuity = false } = listed[index] ?? first;
-    return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
-  });
-  const table = createTable(format, entries);
-  if (segmentFormat(format).needsTrial) await tryPlace(table, listed, options);
-  return table;
 }
 
 /**

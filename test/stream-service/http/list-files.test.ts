@@ -50,6 +50,7 @@ beforeAll(async () => {
   folder = await madeBy([
     hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
     hls('video', 4, ...PICTURE, ...H264),
+    hls('many', 1, ...PICTURE, ...TONE, ...H264, '-g', '25', ...AAC),
     hls('audio', 7, ...TONE, ...AAC),
     hls('wide', 4, ...WIDE, ...TONE, '-t', '6', ...H264, ...AAC),
     [
@@ -352,20 +353,24 @@ describe('a list with', () => {
       expect(await packetsOf(body, side)).toEqual(await packetsOf(made('both.m3u8'), side));
   });
 
-  it('byte ranges of one file is read by them', async () => {
-    const parts = [0, 1, 2, 3, 4].map((index) => readFileSync(made(`both${index}.m4s`)));
-    texts.set('all.m4s', Buffer.concat(parts));
-    let at = 0;
-    const list = lines('both').flatMap((line) => {
-      const index = Number(/^both(\d)/.exec(line)?.[1] ?? Number.NaN);
-      if (Number.isNaN(index)) return [line];
-      const { length = 0 } = parts[index] ?? {};
-      at += length;
-      return [`#EXT-X-BYTERANGE:${length}@${at - length}`, 'all.m4s'];
+  it('byte ranges of one file is known by some of them', async () => {
+    const parts: Buffer[] = [];
+    const list = lines('many').flatMap((line) => {
+      if (!/^many\d/.test(line)) return [line];
+      const part = readFileSync(made(line));
+      const range = `#EXT-X-BYTERANGE:${part.length}@${Buffer.concat(parts).length}`;
+      parts.push(part);
+      return [range, 'all.m4s'];
     });
+    texts.set('all.m4s', Buffer.concat(parts));
     texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
-    const { body } = await sendRequest(await serveBoth('ranges'));
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
+    const url = await serveBoth('ranges');
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect(asked.filter((path) => path === 'all.m4s').length).toBe(6);
+    const { body } = await sendRequest(url);
+    expect(head.headers['content-length']).toBe(String(body.length));
+    for (const side of ['v', 'a'] as const)
+      expect(await packetsOf(body, side)).toEqual(await packetsOf(made('many.m3u8'), side));
   });
 
   it('another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {

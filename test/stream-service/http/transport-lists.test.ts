@@ -42,6 +42,7 @@ let upstream: Upstream;
 let service: Service | undefined;
 const texts = new Map<string, Buffer>();
 const handlers = new Map<string, Handler>();
+let asked: string[] = [];
 
 beforeAll(async () => {
   folder = await madeBy([
@@ -55,6 +56,7 @@ beforeAll(async () => {
     hls('layer3', ...TONE, ...SOUNDS.mp3),
     hls('layer2', ...PICTURE, ...TONE, ...H264, '-c:a', 'mp2'),
     hls('fields', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-flags', '+ilme+ildct'),
+    segments('many', 'mpegts', 'ts', '1', ...PICTURE, ...TONE, ...H264, '-g', '25', ...SOUNDS.aac),
     segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
     hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
     segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
@@ -73,6 +75,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   upstream.use((request, response) => {
     const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    asked.push(path);
     const handler = handlers.get(path) ?? createFaultHandler({ bytes: texts.get(path) ?? readFileSync(made(path)) });
     handlers.set(path, handler);
     handler(request, response);
@@ -82,6 +85,7 @@ afterEach(async () => {
   await service?.close();
   texts.clear();
   handlers.clear();
+  asked = [];
 });
 afterAll(() => upstream.close());
 
@@ -240,18 +244,41 @@ describe('a list of MPEG-TS', () => {
     await expectPackets(await expectFile(await serve('secret'), ['h264', 'aac']), 'aac');
   });
 
-  it('in byte ranges of one file is read by them', async () => {
-    const parts = SEGMENTS.map(segmentOf);
-    texts.set('all.ts', Buffer.concat(parts));
-    let at = 0;
-    const list = lines('aac').flatMap((line) => {
-      const part = parts[Number(/^aac(\d)/.exec(line)?.[1] ?? Number.NaN)];
-      if (!part) return [line];
-      at += part.length;
-      return [`#EXT-X-BYTERANGE:${part.length}@${at - part.length}`, 'all.ts'];
+  /** A list whose segments are ranges of one file. */
+  const listRanges = (name: string, secondsOf: (told: string, index: number) => string = (told) => told): void => {
+    const parts: Buffer[] = [];
+    const list = lines(name).flatMap((line) => {
+      const [, told = ''] = /^#EXTINF:([\d.]+)/.exec(line) ?? [];
+      if (told) return [`#EXTINF:${secondsOf(told, parts.length)},`];
+      if (!line.startsWith(name)) return [line];
+      const part = readFileSync(made(line));
+      const range = `#EXT-X-BYTERANGE:${part.length}@${Buffer.concat(parts).length}`;
+      parts.push(part);
+      return [range, 'all.ts'];
     });
+    texts.set('all.ts', Buffer.concat(parts));
     texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
-    await expectPackets(await expectFile(await serve('ranges'), ['h264', 'aac']), 'aac');
+  };
+
+  // Of the first segment, and of the one that is tried, more is read.
+  it.each([
+    ['aac', 'each of the few', undefined, 7],
+    ['many', 'some of many', undefined, 8],
+    [
+      'many',
+      'each where the list tells other times',
+      (told: string, index: number) => (index === 9 ? '1.5' : told),
+      27,
+    ],
+  ])('in byte ranges of one file is known by a request for %s: %s', async (name, _, secondsOf, requests) => {
+    listRanges(name, secondsOf);
+    const url = await serve('ranges');
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect([asked.filter((path) => path === 'all.ts').length, head.headers['accept-ranges']]).toEqual([
+      requests,
+      'bytes',
+    ]);
+    await expectPackets(await expectFile(url, ['h264', 'aac']), name);
   });
 
   it('with another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {

@@ -58,7 +58,6 @@ export function inspectStreams(
     return more;
   }
   const encoding = head.encoding ?? describe(picture && { ...picture, ...video }, frame && { ...audio, frame });
-  const placeBytes = head.size + FRAGMENT_BYTES;
   if (picture)
     return {
       encoding,
@@ -67,21 +66,29 @@ export function inspectStreams(
       earliestTime:
         picture.decodeTicks + Math.min(0, ticksBetween(picture.decodeTicks, startTicks ?? picture.decodeTicks)),
       startsWithSync: video.codec.isSync(picture.units),
-      placeBytes,
+      placeBytes: head.size + FRAGMENT_BYTES,
     };
   if (!frame || startTicks === undefined) throw new UnsupportedMp4('Audio without a time');
   const startTime = Math.round((startTicks * frame.rate) / CLOCK_HZ);
-  // MP4 has the header of these frames, and the size as well.
-  const sizes = frame.headerBytes > 0 ? 0 : Math.ceil(head.size / MIN_FRAME_BYTES) * SIZE_BYTES;
   return {
     encoding,
     mainKind: 'soun',
     startTime,
     earliestTime: startTime,
     startsWithSync: true,
-    placeBytes: placeBytes + sizes,
+    placeBytes: boundAudio(head.size, audio?.codec),
   };
 }
+
+/** `SegmentFormat.boundPlace` of elementary streams. */
+export function boundStreams(segmentBytes: number, { state }: Encoding): number {
+  const { video, audio }: State = JSON.parse(state.toString());
+  return video ? segmentBytes + FRAGMENT_BYTES : boundAudio(segmentBytes, audio?.codec);
+}
+
+/** Of frames with a header of their own, MP4 leaves it out; of others, it has the size besides. */
+const boundAudio = (segmentBytes: number, codec: EsCodec | undefined): number =>
+  segmentBytes + FRAGMENT_BYTES + (codec === 'aac' ? 0 : Math.ceil(segmentBytes / MIN_FRAME_BYTES) * SIZE_BYTES);
 
 /** The first picture as far as its first slice; undefined where that is not there yet. */
 function firstPicture(codec: VideoCodec, stream: EsStream, isWhole: boolean) {

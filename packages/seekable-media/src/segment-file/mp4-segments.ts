@@ -60,9 +60,11 @@ export const mp4Segments: SegmentFormat = {
             placeBytes: measurePlace(runs.map(toPlaceRun)),
             audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
           }
-        : { placeBytes: head.size + MERGED_BYTES + Math.ceil(head.size * MERGED_SHARE) }),
+        : { placeBytes: boundPlace(head.size) }),
     };
   },
+
+  boundPlace,
 
   read(segment, encoding) {
     const moofs = findMoofs(segment);
@@ -74,6 +76,10 @@ export const mp4Segments: SegmentFormat = {
 
   weigh: (segment) => findMoofs(segment).reduce((sum, { start, end }) => sum + end - start, 0),
 };
+
+function boundPlace(segmentBytes: number): number {
+  return segmentBytes + MERGED_BYTES + Math.ceil(segmentBytes * MERGED_SHARE);
+}
 
 interface FirstMoof extends Box {
   /** Undefined: there is no `mdat` behind it, or its header is not there. */

@@ -3,7 +3,7 @@ import { readMpegAudio } from '../frames/index.ts';
 import { id3TagBytes } from '../id3/index.ts';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, CLOCK_PERIOD, type EsStream } from '../mpegts/index.ts';
-import { inspectStreams, readStreams } from './es-segments.ts';
+import { boundStreams, inspectStreams, readStreams } from './es-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
 
 /** The owner of the `PRIV` frame with the time of the first sample (RFC 8216 §3.4). */
@@ -23,6 +23,8 @@ export const packedSegments: SegmentFormat = {
     const facts = inspectStreams([streamOf(head.bytes.subarray(at), ticks)], head);
     return ticks === undefined ? { ...facts, startTime: undefined } : facts;
   },
+
+  boundPlace: boundStreams,
 
   read(segment, encoding) {
     const { at, ticks } = readTags(segment);

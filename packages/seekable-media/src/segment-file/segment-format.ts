@@ -85,6 +85,8 @@ export interface SegmentFormat {
   readonly hasFileTimes?: true;
   /** @throws UnsupportedMp4 */
   inspect(head: SegmentHead): SegmentFacts | MoreBytes;
+  /** `placeBytes` of any segment of an encoding, by its size alone. Absent: it tells too little. */
+  boundPlace?(segmentBytes: number, encoding: Encoding): number;
   /**
    * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
    * @throws UnsupportedMp4

@@ -53,13 +53,19 @@ const MAX_FORWARDS_SECONDS = 10;
 /** Fields that a place of a further encoding has besides: the sample description of each track. */
 const DESCRIPTION_BYTES = 8;
 
-/** @throws UnsupportedMp4 when the segments make no file */
-export function createTable(format: SegmentFormatName, segments: readonly ListedSegment[]): SegmentTable {
+/**
+ * @param isRounded the list tells durations in whole seconds
+ * @throws UnsupportedMp4 when the segments make no file
+ */
+export function createTable(
+  format: SegmentFormatName,
+  segments: readonly ListedSegment[],
+  isRounded = false,
+): SegmentTable {
   if (segments.length === 0 || segments.length > MAX_PLACES) throw new UnsupportedMp4('No segments, or too many');
   const encodings = new Map(segments.map(({ facts: { encoding } }) => [describe(encoding), encoding]));
   if (encodings.size > MAX_ENCODINGS) throw new UnsupportedMp4('Too many encodings');
-  const isRounded = segments.length > 1 && segments.every(({ seconds }) => Number.isInteger(seconds));
-  if (isRounded && segments.some(({ facts }) => facts.startTime === undefined))
+  if (isRounded && segments.length > 1 && segments.some(({ facts }) => facts.startTime === undefined))
     throw new UnsupportedMp4('Segments without times, whose durations are rounded');
   const names = [...encodings.keys()];
   const timescale = commonTimescale([...encodings.values()]);

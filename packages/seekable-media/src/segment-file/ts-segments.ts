@@ -1,5 +1,5 @@
 import { CLOCK_HZ, CLOCK_PERIOD, demux } from '../mpegts/index.ts';
-import { inspectStreams, readStreams } from './es-segments.ts';
+import { boundStreams, inspectStreams, readStreams } from './es-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
 
 /** MPEG-TS: a programme of at most one video and one audio, with its tables in each segment. */
@@ -7,6 +7,7 @@ export const tsSegments: SegmentFormat = {
   clockSeconds: CLOCK_PERIOD / CLOCK_HZ,
   needsTrial: true,
   inspect: (head) => inspectStreams(demux(head.bytes), head),
+  boundPlace: boundStreams,
   read: (segment, encoding) => readStreams(demux(segment), encoding),
   // Most of it is copied.
   weigh: ({ length }) => length / 2,
