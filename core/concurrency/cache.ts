@@ -125,32 +125,22 @@ interface Flight<T> {
 export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Flight<T>>();
 
-  const forget = (key: string, flight: Flight<T>) => {
-    if (flights.get(key) === flight) flights.delete(key);
-  };
-
-  const start = (key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> => {
-    const controller = new AbortController();
-    const flight: Flight<T> = { result: work(controller.signal), controller, waiting: 0 };
-    flights.set(key, flight);
-    // A rejection handler as well: once every caller has left, nothing else handles a failure.
-    flight.result.then(
-      () => forget(key, flight),
-      () => forget(key, flight),
-    );
-    return flight;
-  };
-
   return (key, work, signal) => {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const flight = flights.get(key) ?? start(key, work);
+    const known = flights.get(key);
+    const controller = known?.controller ?? new AbortController();
+    const forget = () => {
+      if (flights.get(key)?.controller === controller) flights.delete(key);
+    };
+    const flight = known ?? { controller, waiting: 0, result: work(controller.signal).finally(forget) };
+    flights.set(key, flight);
     flight.waiting += 1;
     return new Promise<T>((resolve, reject) => {
       const leave = () => {
         flight.waiting -= 1;
         if (flight.waiting === 0) {
-          forget(key, flight);
-          flight.controller.abort(signal?.reason);
+          forget();
+          controller.abort(signal?.reason);
         }
         reject(signal?.reason);
       };

@@ -1,18 +1,13 @@
-import { memoryShares } from '../config/index.ts';
 import { describeError } from '../log/index.ts';
 import type { YtDlp } from '../tools/index.ts';
 import type { ResolverOptions } from './create-resolver.ts';
-import { createAddressedExtractor } from './link/index.ts';
-import { createExtractor } from './yt-dlp/index.ts';
+import { createExtract } from './link/index.ts';
+import { createForks, type ForksOptions } from './yt-dlp/index.ts';
 
 export interface CheckLinksOptions
-  extends Pick<
-    ResolverOptions,
-    'cookiesDir' | 'cookiesFile' | 'extraCaFile' | 'impersonate' | 'ytDlpExtractorArgs' | 'ytDlpPlugins'
-  > {
+  extends Omit<ForksOptions, 'concurrency' | 'egress' | 'playlistLimit' | 'queueLimit' | 'tools'> {
   readonly links: readonly string[];
   readonly egress: ResolverOptions['egress'];
-  readonly log: NonNullable<ResolverOptions['log']>;
   readonly signal: AbortSignal;
 }
 
@@ -24,23 +19,16 @@ const TIMEOUT_MS = 60_000;
  * @throws Error in one line that names the site of the first link that fails
  */
 export async function checkLinks(ytDlp: YtDlp, options: CheckLinksOptions): Promise<void> {
-  const { links, egress, log, signal, ytDlpPlugins, ytDlpExtractorArgs, ...settings } = options;
+  const { links, egress, log, signal } = options;
   if (links.length === 0) return;
-  const { forkBytes } = memoryShares();
-  const extractor = createExtractor({
-    ...settings,
+  const forks = createForks({
+    ...options,
     tools: { ytDlp: () => ytDlp },
-    egress,
-    log,
-    memoryBytes: forkBytes,
-    maxBytes: 2 ** 26,
-    pluginDirs: ytDlpPlugins === undefined ? [] : [ytDlpPlugins],
-    extractorArgs: ytDlpExtractorArgs,
     concurrency: 1,
     queueLimit: links.length,
     playlistLimit: 1,
   });
-  const extract = createAddressedExtractor(extractor, egress);
+  const extract = createExtract(forks, egress);
   try {
     for (const url of links)
       await extract({ url, deadline: Date.now() + TIMEOUT_MS, signal }).catch((error) => {
@@ -50,6 +38,6 @@ export async function checkLinks(ytDlp: YtDlp, options: CheckLinksOptions): Prom
         throw new Error(`a canary link of ${host} does not resolve`, { cause: error });
       });
   } finally {
-    await extractor.close();
+    await forks.close();
   }
 }

@@ -1,27 +1,25 @@
 import { memoryShares, type Settings } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { UpstreamError } from '../errors/index.ts';
-import { createClientNames } from '../http/index.ts';
-import { type Log, silentLog } from '../log/index.ts';
+import { silentLog } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
 import type { Resource, Track } from '../state/index.ts';
-import type { InstalledYtDlp, startYtDlp, YtDlpMode } from '../tools/index.ts';
 import {
-  createAddressedExtractor,
   createCachedState,
+  createExtract,
   createLinkResolver,
   createRefresher,
   createResolveLimits,
   type EntryRequest,
+  type LinkResolverOptions,
   type OutgoingAddresses,
   REFRESH_TIMEOUT_MS,
-  type ResolveDeadline,
   type Resolved,
-  type ResolveEntry,
+  type ResolveOptions,
   type ResourceState,
 } from './link/index.ts';
 import { createSubtitleReader, type ReadSubtitle } from './read-subtitle.ts';
-import { createExtractor, text } from './yt-dlp/index.ts';
+import { createForks, type ForksOptions, text } from './yt-dlp/index.ts';
 
 /** Link → Resource. */
 export interface Resolver {
@@ -69,51 +67,20 @@ export interface Resolver {
   close(): Promise<void>;
 }
 
-/** How long a caller waits, and for which client. */
-export type ResolveOptions = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
-
-/** The settings of the service that a resolver knows, by their names. */
-type ResolverSettings = Pick<
-  Settings,
-  | 'cookiesDir'
-  | 'cookiesFile'
-  | 'cookiesWriteBack'
-  | 'extraCaFile'
-  | 'impersonate'
-  | 'maxResolvesPerClient'
-  | 'playlistLimit'
-  | 'probedHosts'
-  | 'search'
-  | 'ytDlpExtractorArgs'
-  | 'ytDlpPlugins'
->;
-
-export interface ResolverOptions extends Partial<ResolverSettings> {
-  readonly tools: InstalledYtDlp;
+export interface ResolverOptions
+  extends Omit<ForksOptions, 'concurrency' | 'egress' | 'log' | 'playlistLimit' | 'queueLimit'>,
+    Pick<LinkResolverOptions, 'resolveEntry'>,
+    Partial<Pick<LinkResolverOptions, 'entriesAtOnce' | 'log'>>,
+    Partial<Pick<Settings, 'maxResolvesPerClient' | 'playlistLimit' | 'probedHosts' | 'search'>> {
   readonly egress: Pick<Egress, 'openProxySession' | 'request'> & OutgoingAddresses;
   readonly state: ResourceState;
-  /** Further plugin folders: only tests load any. */
-  readonly pluginDirs?: readonly string[];
   /**
    * Forks of yt-dlp at once, one of which is never granted to a client that holds all others. @default 5, fewer in
    * little memory
    */
   readonly concurrency?: number;
-  /** Entries of one playlist resolved at once. @default 4, fewer in little memory */
-  readonly entriesAtOnce?: number;
-  /** Bytes of address space that one resolve may take. @default 1 GiB, less in little memory */
-  readonly memoryBytes?: number;
-  /** Bytes that one resolve may download. @default 64 MiB */
-  readonly maxBytes?: number;
   /** Links that may wait for a fork, and links that may wait for others of their client. @default 256 */
   readonly queueLimit?: number;
-  /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
-  readonly resolveEntry?: ResolveEntry;
-  /** How yt-dlp is started in each mode. @default startYtDlp */
-  readonly start?: typeof startYtDlp;
-  /** Called with each change of the mode of yt-dlp, and at its start. */
-  readonly onYtDlpMode?: (mode: YtDlpMode) => void;
-  readonly log?: Log;
 }
 
 /** Links of one client that may wait, per link that runs; further ones fail. */
@@ -123,23 +90,12 @@ const AS_BROWSER = '#reelay-subtitle';
 
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
-  const shares = memoryShares();
   const { egress, search = false, playlistLimit = 200, probedHosts = [], queueLimit = 256, log = silentLog } = options;
-  const { concurrency = shares.forks, maxResolvesPerClient = 8, ytDlpPlugins, pluginDirs = [] } = options;
+  const { concurrency = memoryShares().forks, maxResolvesPerClient = 8 } = options;
   const cache = createCachedState(options.state);
-  const extractor = createExtractor({
-    ...options,
-    memoryBytes: options.memoryBytes ?? shares.forkBytes,
-    maxBytes: options.maxBytes ?? 2 ** 26,
-    pluginDirs: ytDlpPlugins === undefined ? pluginDirs : [...pluginDirs, ytDlpPlugins],
-    extractorArgs: options.ytDlpExtractorArgs,
-    concurrency,
-    queueLimit,
-    playlistLimit,
-    log,
-  });
-  const extract = createAddressedExtractor(extractor, egress);
-  const links = createLinkResolver({
+  const forks = createForks({ ...options, concurrency, queueLimit, playlistLimit, log });
+  const extract = createExtract(forks, egress);
+  const { resolve, resolveEntry } = createLinkResolver({
     cache,
     extract,
     egress,
@@ -158,33 +114,23 @@ export function createResolver(options: ResolverOptions): Resolver {
   const { refresh, latest } = createRefresher({ cache, extract, egress });
   const readAsBrowser: Resolver['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const { info } = await extractor.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
+    const { info } = await forks.ask({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
     const file = text(info.reelay_file);
     if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
     return Buffer.from(file, 'base64');
   };
-  const names = createClientNames();
 
   return {
+    resolve,
+    resolveEntry,
     refresh,
     latest,
-    resolve(url, options) {
-      const held = options.client === undefined ? undefined : names.hold(options.client);
-      const deadline = { ...withSignal(options), client: held?.name };
-      return links.resolveLink(url, deadline).finally(held?.release);
-    },
-    resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
     readAsBrowser,
     readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),
-    warm: extractor.warm,
-    renewCookies: extractor.renew,
+    warm: forks.warm,
+    renewCookies: forks.renew,
     async close() {
-      await Promise.all([extractor.close(), closeParsing()]);
+      await Promise.all([forks.close(), closeParsing()]);
     },
   };
 }
-
-const withSignal = (options: ResolveOptions): ResolveDeadline => ({
-  ...options,
-  signal: options.signal ?? new AbortController().signal,
-});

@@ -1,7 +1,7 @@
 export { toArchivedList, toChapterList } from './archived-list.ts';
 export { checkLinks } from './check-links.ts';
-export { createResolver, type ResolveOptions, type Resolver, type ResolverOptions } from './create-resolver.ts';
-export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './link/index.ts';
+export { createResolver, type Resolver, type ResolverOptions } from './create-resolver.ts';
+export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry, ResolveOptions } from './link/index.ts';
 export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';
 export { findSound, listSounds, type Sound, selectQuality } from './renditions/index.ts';
 export { isFinal, normalizeLink, renderFormatReference } from './yt-dlp/index.ts';

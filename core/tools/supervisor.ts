@@ -9,6 +9,8 @@ import {
   WorkerKilled,
   type WorkerOptions,
   type WorkerProcess,
+  type WorkerRequest,
+  type WorkerResponse,
 } from './worker/index.ts';
 import { readYtDlpVersion } from './yt-dlp/index.ts';
 
@@ -45,10 +47,11 @@ export interface Supervisor {
   /** Waits until yt-dlp takes requests. @throws as `start`; UpstreamError when it fails to start twice */
   ready(): Promise<void>;
   /**
-   * Runs `task` once yt-dlp takes requests. What answers them is not replaced before the task has settled.
+   * Sends a request once yt-dlp takes it. What answers it is not replaced before it has.
+   * @param signal as that of `WorkerProcess.request`
    * @throws as `ready`; the signal's reason when it is aborted before that
    */
-  use<T>(task: (request: WorkerProcess['request']) => Promise<T>, signal: AbortSignal): Promise<T>;
+  request(request: Omit<WorkerRequest, 'id'>, signal: AbortSignal): Promise<WorkerResponse>;
   close(): Promise<void>;
 }
 
@@ -59,7 +62,8 @@ interface Build {
   started: Promise<void>;
   /** What answers requests. Undefined until `started`. */
   process?: WorkerProcess;
-  tasks: number;
+  /** Those that are open. */
+  requests: number;
   isReplaced: boolean;
 }
 
@@ -117,7 +121,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const launch = (ytDlp: YtDlp): Build => {
     if (Date.now() < nextStartAt)
       throw new UpstreamError('yt-dlp does not start: waiting before the next attempt', { reason: 'service-failed' });
-    const build: Build = { ytDlp, started: Promise.resolve(), tasks: 0, isReplaced: false };
+    const build: Build = { ytDlp, started: Promise.resolve(), requests: 0, isReplaced: false };
     running.add(build);
     current = build;
     build.started = startFirst(build).catch((cause) => {
@@ -165,7 +169,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   const replace = (build: Build) => {
     build.isReplaced = true;
-    if (build.tasks === 0) void end(build);
+    endIfReplaced(build);
   };
 
   const end = async (build: Build) => {
@@ -176,16 +180,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   const endIfReplaced = (build: Build) => {
-    if (build.isReplaced && build.tasks === 0) void end(build);
-  };
-
-  const request = async (build: Build, ...args: Parameters<WorkerProcess['request']>) => {
-    const process = build.process as WorkerProcess;
-    const response = await process.request(...args);
-    if (response.ok || response.error.kind !== 'crash') failures = 0;
-    // So that the next task does not get the same worker.
-    else if (process.hasEnded()) await process.ended;
-    return response;
+    if (build.isReplaced && build.requests === 0) void end(build);
   };
 
   const begin = async () => {
@@ -208,15 +203,20 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       replace(previous);
     },
     ready,
-    async use(task, signal) {
+    async request(request, signal) {
       await abortable(ready(), signal);
       const build = getCurrent();
-      build.tasks += 1;
+      build.requests += 1;
       try {
         await abortable(build.started, signal);
-        return await task((...args) => request(build, ...args));
+        const process = build.process as WorkerProcess;
+        const response = await process.request(request, signal);
+        if (response.ok || response.error.kind !== 'crash') failures = 0;
+        // So that the next request does not get the same worker.
+        else if (process.hasEnded()) await process.ended;
+        return response;
       } finally {
-        build.tasks -= 1;
+        build.requests -= 1;
         endIfReplaced(build);
       }
     },

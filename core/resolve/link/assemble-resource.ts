@@ -7,6 +7,7 @@ import { type Resource, type ResourceOrigin, resourceId, type Track } from '../.
 import { inspectTracks } from '../probe/index.ts';
 import { promiseConversions, type RenditionSelection } from '../renditions/index.ts';
 import {
+  type Extraction,
   type Info,
   infoList,
   readAlbum,
@@ -17,7 +18,6 @@ import {
 } from '../yt-dlp/index.ts';
 import type { CachedState } from './cached-state.ts';
 import { mergeResource } from './merge-resource.ts';
-import type { AddressedExtraction } from './outgoing-addresses.ts';
 
 const FRESH_SECONDS = 3600;
 /** For live media, and for what is incomplete: a busy machine must not resolve the same link with every request. */
@@ -109,7 +109,7 @@ export interface SaveOptions {
  * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable
  */
 export async function saveItem(
-  { info, identity, ...extraction }: AddressedExtraction,
+  { info, identity, ...extraction }: Extraction,
   origin: ResourceOrigin,
   { cache, egress, log, probedHosts, deadline }: SaveOptions & { readonly deadline: Deadline },
 ): Promise<Resource> {

@@ -11,6 +11,9 @@ export interface ResolveDeadline extends Deadline {
   readonly entriesDeadline?: number;
 }
 
+/** How long a caller waits, and for which client. */
+export type ResolveOptions = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
+
 /** One entry of a playlist to resolve. Serializable as JSON: it may be resolved in another process. */
 export interface EntryRequest {
   readonly url: string;

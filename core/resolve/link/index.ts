@@ -1,6 +1,6 @@
 export { createCachedState, type ResourceState } from './cached-state.ts';
-export type { EntryRequest, ResolveDeadline, ResolveEntry } from './entry-bounds.ts';
-export { createAddressedExtractor, type OutgoingAddresses } from './outgoing-addresses.ts';
+export type { EntryRequest, ResolveDeadline, ResolveEntry, ResolveOptions } from './entry-bounds.ts';
+export { createExtract, type OutgoingAddresses } from './extract.ts';
 export { createRefresher, REFRESH_TIMEOUT_MS } from './refresh-resource.ts';
 export { createResolveLimits } from './resolve-limits.ts';
-export { createLinkResolver, type Resolved } from './resolve-link.ts';
+export { createLinkResolver, type LinkResolver, type LinkResolverOptions, type Resolved } from './resolve-link.ts';

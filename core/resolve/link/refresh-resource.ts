@@ -5,14 +5,14 @@ import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
 import { readEntries } from '../playlists/index.ts';
-import { type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
+import { type Extraction, type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
 import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './assemble-resource.ts';
 import { type CachedState, MAX_CACHED_BYTES, memoryOf } from './cached-state.ts';
-import type { AddressedExtraction, createAddressedExtractor } from './outgoing-addresses.ts';
+import type { Extract } from './extract.ts';
 
 export interface RefresherOptions {
   readonly cache: CachedState;
-  readonly extract: ReturnType<typeof createAddressedExtractor>;
+  readonly extract: Extract;
   readonly egress: Pick<Egress, 'otherIdentity'>;
 }
 
@@ -107,7 +107,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
  * @param extraction the item's, with the outgoing identity to which the new URLs may be bound
  * @param now epoch seconds
  */
-function withNewUrls(resource: Resource, { info, isIncomplete, identity }: AddressedExtraction, now: number): Resource {
+function withNewUrls(resource: Resource, { info, isIncomplete, identity }: Extraction, now: number): Resource {
   const all = [...readTracks(info, now), ...readSubtitleTracks(info, now)];
   const found = new Map(all.map(({ track }) => [track.formatId, track]));
   const tracks = resource.tracks.flatMap((known): Track[] => {

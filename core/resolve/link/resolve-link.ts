@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { abortable, createSingleFlight, type Deadline } from '../../concurrency/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
+import { createClientNames } from '../../http/index.ts';
 import { describeError } from '../../log/index.ts';
 import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../../state/index.ts';
 import {
@@ -18,7 +19,7 @@ import {
   toUnresolved,
   withGaps,
 } from '../playlists/index.ts';
-import { type Info, identify, isFinal, isList, normalizeLink } from '../yt-dlp/index.ts';
+import { type Extraction, type Info, identify, isFinal, isList, normalizeLink } from '../yt-dlp/index.ts';
 import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './assemble-resource.ts';
 import {
   boundEntries,
@@ -26,31 +27,32 @@ import {
   type EntryRequest,
   type ResolveDeadline,
   type ResolveEntry,
+  type ResolveOptions,
 } from './entry-bounds.ts';
-import type { AddressedExtraction, createAddressedExtractor } from './outgoing-addresses.ts';
-import type { ResolveLimits } from './resolve-limits.ts';
+import type { Extract } from './extract.ts';
+import type { Release, ResolveLimits } from './resolve-limits.ts';
 import { addStall, isStall, requireNotStalled, stallFailure } from './stalled-links.ts';
 
 /** What a link leads to: an item or a list. */
 export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
 
 export interface LinkResolverOptions extends SaveOptions {
-  readonly extract: ReturnType<typeof createAddressedExtractor>;
+  readonly extract: Extract;
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
   readonly search: boolean;
-  /** Entries of one playlist at most, and of them at once. */
+  /** Entries of one playlist at most. */
   readonly playlistLimit: number;
+  /** Entries of one playlist resolved at once. @default 4, fewer in little memory */
   readonly entriesAtOnce: number;
-  /** Resolves entries of playlists elsewhere. @default in this process */
+  /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
   readonly resolveEntry?: ResolveEntry;
 }
 
+/** As the methods of `Resolver`. */
 export interface LinkResolver {
-  /** @param link any absolute http or https URL */
-  resolveLink(link: string, deadline: ResolveDeadline): Promise<Resolved>;
-  /** Resolves an entry in this process. */
-  readonly resolveEntry: ResolveEntry;
+  resolve(url: string, options: ResolveOptions): Promise<Resolved>;
+  resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
 }
 
 /** A link to resolve; for an entry of a list, with the list's metadata of it. */
@@ -67,7 +69,7 @@ interface LinkContext {
 
 /** A list, with what its page has said of its entries unless it was read from the table. */
 interface ListContext extends LinkContext {
-  readonly extraction?: AddressedExtraction;
+  readonly extraction?: Extraction;
 }
 
 /** Nested lists are followed to this depth (a channel has tabs, a tab has videos). */
@@ -80,6 +82,7 @@ const TABLE_READS_AT_ONCE = 16;
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   const { cache, extract, limits, search, playlistLimit, entriesAtOnce, log } = options;
+  const names = createClientNames();
   const flights = createSingleFlight<Resolved>();
 
   const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
@@ -91,7 +94,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
         const bounds = { ...deadline, signal: shared };
         const stored = await findFresh(context.cacheKey);
         const known = stored?.type === 'PlayList' ? completeList(stored, context, bounds) : findMedia(stored);
-        return (await known) ?? fromSourceUnlessStalled(stored, context, bounds);
+        return (await known) ?? fromSource(stored, context, bounds);
       },
       deadline.signal,
     );
@@ -109,8 +112,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     return { type: 'Media', resource };
   };
 
-  /** A link that stalls costs a client its deadline once. A later success replaces what is stored of that. */
-  const fromSourceUnlessStalled = async (
+  const fromSource = async (
     stored: Link | undefined,
     context: LinkContext,
     deadline: ResolveDeadline,
@@ -118,36 +120,38 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     const { client } = deadline;
     if (client !== undefined && stored?.type === 'Stalled') requireNotStalled(stored, client);
     const startedAt = Date.now();
-    return fromSource(context, deadline).catch(async (error: unknown) => {
-      const link = linkBase(context);
-      if (client === undefined || deadline.signal.aborted || !isStall(error, startedAt)) throw error;
-      const failure = stallFailure(error);
-      try {
-        // Another process may have resolved it meanwhile, or failed for another client.
-        const latest = await findFresh(context.cacheKey);
-        if (latest === undefined || latest.type === 'Stalled') await cache.putLink(addStall(latest, link, client));
-      } catch (cause) {
-        log?.warn('Failed to store that a link stalls', { error: describeError(cause) });
+    try {
+      const { link, entry, list } = context;
+      const extraction = await extract({ url: link, entry, ...deadline });
+      const { info, isIncomplete } = extraction;
+      if (isList(info)) {
+        if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not supported.');
+        const { head, places } = readList(info, link, playlistLimit);
+        const found = await resolvePlaces(places, { ...context, extraction }, deadline);
+        const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
+        return await storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
       }
-      throw failure;
-    });
+      const resource = await saveItem(extraction, { url: link, ...identify(info), list }, { ...options, deadline });
+      const { id: resourceId, freshUntil } = resource;
+      await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
+      return { type: 'Media', resource };
+    } catch (error) {
+      if (client === undefined || deadline.signal.aborted || !isStall(error, startedAt)) throw error;
+      await storeStall(context, client);
+      throw stallFailure(error);
+    }
   };
 
-  const fromSource = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
-    const { link, entry, list } = context;
-    const extraction = await extract({ url: link, entry, ...deadline });
-    const { info, isIncomplete } = extraction;
-    if (isList(info)) {
-      if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not supported.');
-      const { head, places } = readList(info, link, playlistLimit);
-      const found = await resolvePlaces(places, { ...context, extraction }, deadline);
-      const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
-      return storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
+  /** A link that stalls costs a client its deadline once. A later success replaces what is stored of that. */
+  const storeStall = async (context: LinkContext, client: string): Promise<void> => {
+    try {
+      // Another process may have resolved it meanwhile, or failed for another client.
+      const latest = await findFresh(context.cacheKey);
+      if (latest === undefined || latest.type === 'Stalled')
+        await cache.putLink(addStall(latest, linkBase(context), client));
+    } catch (cause) {
+      log.warn('Failed to store that a link stalls', { error: describeError(cause) });
     }
-    const resource = await saveItem(extraction, { url: link, ...identify(info), list }, { ...options, deadline });
-    const { id: resourceId, freshUntil } = resource;
-    await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
-    return { type: 'Media', resource };
   };
 
   /**
@@ -159,8 +163,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     context: LinkContext,
     deadline: ResolveDeadline,
   ): Promise<ResolvedPlaylist | undefined> => {
-    const limit = pLimit(TABLE_READS_AT_ONCE);
-    const entries = await Promise.all(stored.entries.map((entry) => limit(() => readStoredEntry(entry))));
+    const entries = await pLimit(TABLE_READS_AT_ONCE).map(stored.entries, readStoredEntry);
     const missing = entries.filter(isUnresolved);
     if (missing.some(({ entry }) => entry.url === stored.url)) return undefined;
     const playlist = toPlaylist(stored, await resolvePlaces(withGaps(entries, stored.unavailable), context, deadline));
@@ -196,10 +199,10 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     list: ListContext,
     deadline: ResolveDeadline,
   ): Promise<readonly Place[]> => {
-    const limit = pLimit(entriesAtOnce);
     const bounds = boundEntries(deadline);
+    const limit = pLimit(entriesAtOnce);
     const found = await Promise.all(
-      places.map((place) => (isUnresolved(place) ? limit(() => resolvePlace(place, list, bounds)) : [place])),
+      places.map((place) => (isUnresolved(place) ? limit(resolvePlace, place, list, bounds) : [place])),
     );
     deadline.signal.throwIfAborted();
     return found.flat().slice(0, playlistLimit);
@@ -225,38 +228,44 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   ): Promise<readonly Resource[]> => {
     if (isResolved && extraction)
       return [await saveItem({ ...extraction, info }, { url: link, ...identity }, { ...options, deadline })];
-    const resolve = options.resolveEntry ?? resolveEntry;
-    return resolve({ url: entry.url, entry: info, ancestors: [...ancestors, link] }, deadline);
+    const request = { url: entry.url, entry: info, ancestors: [...ancestors, link] };
+    return options.resolveEntry ? options.resolveEntry(request, deadline) : resolveEntry(request, deadline);
   };
 
-  const resolveEntry: ResolveEntry = async (request, deadline) => {
-    const resolved = await resolve(entryContext(request), deadline);
+  const resolveEntry: LinkResolver['resolveEntry'] = async (request, options) => {
+    const resolved = await resolve(entryContext(request), withSignal(options));
     return resolved.type === 'Media' ? [resolved.resource] : resolved.items.flatMap(({ resource }) => resource ?? []);
   };
 
   return {
-    /** The limits apply to the caller rather than to the shared work: another client that joins it must not wait for them. */
-    async resolveLink(url, deadline) {
+    async resolve(url, options) {
       const link = normalizeLink(url);
-      const context = { link, cacheKey: link, ancestors: [] };
-      const { client } = deadline;
-      if (client === undefined) return resolve(context, deadline);
-      let release = limits.tryAcquire(client);
-      if (!release) {
-        // A stored resource needs no slot: no resolve runs for it.
-        const stored = await findMedia(await findFresh(link));
-        if (stored) return stored;
-        release = await limits.acquire(client, deadline);
-      }
+      const held = options.client === undefined ? undefined : names.hold(options.client);
+      const deadline = { ...withSignal(options), client: held?.name };
+      let release: Release | undefined;
       try {
-        return await resolve(context, deadline);
+        // The limits apply to the caller rather than to the shared work: another client that joins it must not wait for them.
+        if (held) {
+          release = limits.tryAcquire(held.name);
+          // A stored resource needs no slot: no resolve runs for it.
+          const stored = release ? undefined : await findMedia(await findFresh(link));
+          if (stored) return stored;
+          release ??= await limits.acquire(held.name, deadline);
+        }
+        return await resolve({ link, cacheKey: link, ancestors: [] }, deadline);
       } finally {
-        release(deadline.signal.aborted);
+        release?.(deadline.signal.aborted);
+        held?.release();
       }
     },
     resolveEntry,
   };
 }
+
+const withSignal = ({ signal = new AbortController().signal, ...options }: ResolveOptions): ResolveDeadline => ({
+  ...options,
+  signal,
+});
 
 const linkBase = ({ cacheKey, link: url }: LinkContext) => ({
   id: linkId(cacheKey),

@@ -81,7 +81,7 @@ function createFixture({ ytDlp = ytDlpOf(WORKS), workers, ...options }: FixtureO
   });
   open.push(supervisor);
   const request = (more: Partial<typeof REQUEST> = {}) =>
-    supervisor.use((send) => send({ ...REQUEST, ...more }), new AbortController().signal);
+    supervisor.request({ ...REQUEST, ...more }, new AbortController().signal);
   return { supervisor, modes, request, starts: () => starts };
 }
 const startWith = (fake: ReturnType<typeof fakeWarm>) => createFixture({ workers: [async () => fake.worker] });
@@ -131,18 +131,24 @@ describe('createSupervisor', () => {
 
   it('starts another worker once it is renewed, and ends the former one after its open requests', async () => {
     const [former, next] = [fakeWarm(['ok']), fakeWarm(['ok'])];
-    const fixture = createFixture({ workers: [async () => former.worker, async () => next.worker] });
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: WorkerProcess = {
+      ...former.worker,
+      async request(...args) {
+        asked.resolve();
+        await answered.promise;
+        return former.worker.request(...args);
+      },
+    };
+    const fixture = createFixture({ workers: [async () => slow, async () => next.worker] });
     fixture.supervisor.renew();
     expect(fixture.starts()).toBe(0);
-    const { promise: answered, resolve } = Promise.withResolvers<void>();
-    const running = fixture.supervisor.use(async (send) => {
-      fixture.supervisor.renew();
-      await fixture.request();
-      expect(former.state.hasEnded).toBe(false);
-      resolve();
-      return send(REQUEST);
-    }, new AbortController().signal);
-    await answered;
+    const running = fixture.request();
+    await asked.promise;
+    fixture.supervisor.renew();
+    await fixture.request();
+    expect(former.state.hasEnded).toBe(false);
+    answered.resolve();
     expect(await running).toMatchObject(VIA_WORKER);
     await former.worker.ended;
     expect([former.state.requests, next.state.requests, fixture.starts()]).toEqual([1, 1, 2]);

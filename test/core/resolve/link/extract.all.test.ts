@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../../core/egress/create-egress.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../../../core/errors/errors.ts';
 import { createResolver } from '../../../../core/resolve/create-resolver.ts';
-import { createAddressedExtractor } from '../../../../core/resolve/link/outgoing-addresses.ts';
+import { createExtract } from '../../../../core/resolve/link/extract.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../../stream-service/source/open-source.ts';
 import { startOrigin } from '../../../origin/server.ts';
@@ -28,12 +28,12 @@ function extractWith(outcomes: readonly (() => Error | undefined)[], options: Pa
   const sourceAddresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index + 1}`);
   const egress = closeAfterwards(createEgress({ allow: [], sourceAddresses, ...options }));
   const tried: string[] = [];
-  const extract = createAddressedExtractor(
+  const extract = createExtract(
     {
-      async extract({ identity }) {
+      async ask({ identity }) {
         const error = outcomes[Math.min(tried.push(identity), outcomes.length) - 1]?.();
         if (error) throw error;
-        return { info: {}, isIncomplete: false };
+        return { info: {}, isIncomplete: false, identity };
       },
     },
     egress,

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { InMaintenance } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
-import { createExtractor, type ExtractorOptions } from '../../../../core/resolve/yt-dlp/extractor.ts';
+import { createForks, type ForksOptions } from '../../../../core/resolve/yt-dlp/forks.ts';
 import type { YtDlp } from '../../../../core/tools/tools.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { fakeWorkers, fakeYtDlp } from '../fake-workers.ts';
 
-function createFixture(options: Partial<ExtractorOptions> = {}) {
+function createFixture(options: Partial<ForksOptions> = {}) {
   const { workers, start } = fakeWorkers();
   const sessions = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: fakeYtDlp('1') };
-  const extractor = createExtractor({
+  const forks = createForks({
     tools: { ytDlp: () => inPlace.ytDlp },
     start,
     egress: {
@@ -34,8 +34,8 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
     log: silentLog,
     ...options,
   });
-  const extract = async (more: { url?: string; client?: string; signal?: AbortSignal; deadline?: number } = {}) => {
-    const { info } = await extractor.extract({
+  const ask = async (more: { url?: string; client?: string; signal?: AbortSignal; deadline?: number } = {}) => {
+    const { info } = await forks.ask({
       url: 'https://media.example/',
       identity: 'direct',
       deadline: Date.now() + 10_000,
@@ -44,17 +44,17 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
     });
     return info;
   };
-  return { extract, extractor, inPlace, sessions, workers };
+  return { ask, forks, inPlace, sessions, workers };
 }
 
 const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
-describe('createExtractor', () => {
+describe('createForks', () => {
   it('sends each request to one warm worker, through its own proxy session', async () => {
-    const { extract, sessions, workers, extractor } = createFixture();
-    await extractor.warm();
-    const first = extract();
+    const { ask, sessions, workers, forks } = createFixture();
+    await forks.warm();
+    const first = ask();
     await until(() => workers[0]?.pending.length === 1);
     expect(workers[0]?.pending[0]?.request).toMatchObject({
       url: 'https://media.example/',
@@ -72,18 +72,18 @@ describe('createExtractor', () => {
   it('fails with 503 while yt-dlp is fetched, and with 502 where it is not installed', async () => {
     const missing = { ytDlp: () => undefined };
     const fetching = { ...missing, inPlace: () => Promise.reject(new InMaintenance('Fetching yt-dlp')) };
-    await expect(asProblem(createFixture({ tools: fetching }).extract())).rejects.toMatchObject(status(503));
-    await expect(asProblem(createFixture({ tools: missing }).extract())).rejects.toMatchObject(status(502));
+    await expect(asProblem(createFixture({ tools: fetching }).ask())).rejects.toMatchObject(status(503));
+    await expect(asProblem(createFixture({ tools: missing }).ask())).rejects.toMatchObject(status(502));
   });
 
   it('fails with 502 when the worker crashes, and restarts it', async () => {
-    const { extract, sessions, workers } = createFixture();
-    const lost = extract();
+    const { ask, sessions, workers } = createFixture();
+    const lost = ask();
     await until(() => workers[0]?.pending.length === 1);
     workers[0]?.crash();
     await expect(asProblem(lost)).rejects.toMatchObject(status(502));
     await until(() => workers.length === 2);
-    const next = extract();
+    const next = ask();
     await until(() => workers[1]?.pending.length === 1);
     workers[1]?.pending.shift()?.answer({ id: 'b' });
     expect(await next).toEqual({ id: 'b' });
@@ -92,27 +92,27 @@ describe('createExtractor', () => {
 
   it('backs off after a second worker that fails to start', async () => {
     let starts = 0;
-    const { extract } = createFixture({
+    const { ask } = createFixture({
       start: async () => {
         starts += 1;
         throw new Error('not executable');
       },
     });
-    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
-    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
     expect(starts).toBe(2);
   });
 
   it('backs off after a worker that exits repeatedly without an answer', async () => {
-    const { extractor, workers } = createFixture();
-    await extractor.warm();
+    const { forks, workers } = createFixture();
+    await forks.warm();
     workers[0]?.crash();
     await until(() => workers.length === 2);
-    await extractor.warm();
+    await forks.warm();
     workers[1]?.crash();
     await expect
       .poll(() =>
-        extractor.warm().then(
+        forks.warm().then(
           () => 'warm',
           () => 'backing off',
         ),
@@ -122,11 +122,11 @@ describe('createExtractor', () => {
   });
 
   it('switches to a newer yt-dlp while the old worker answers its open requests', async () => {
-    const { extract, inPlace, workers } = createFixture({ concurrency: 2 });
-    const old = extract();
+    const { ask, inPlace, workers } = createFixture({ concurrency: 2 });
+    const old = ask();
     await until(() => workers[0]?.pending.length === 1);
     inPlace.ytDlp = fakeYtDlp('2');
-    const fresh = extract({ client: 'b' });
+    const fresh = ask({ client: 'b' });
     await until(() => workers[1]?.pending.length === 1);
     expect(workers.map(({ options }) => options.ytDlp.version)).toEqual(['1', '2']);
     expect(workers[0]?.closed).toBe(false);
@@ -138,9 +138,9 @@ describe('createExtractor', () => {
   });
 
   it('fails with 503 when the queue is full', async () => {
-    const { extract, workers } = createFixture();
-    const results = [extract(), extract()];
-    await expect(asProblem(extract())).rejects.toMatchObject(status(503));
+    const { ask, workers } = createFixture();
+    const results = [ask(), ask()];
+    await expect(asProblem(ask())).rejects.toMatchObject(status(503));
     for (const one of results) {
       await until(() => workers[0]?.pending.length === 1);
       workers[0]?.pending.shift()?.answer({});
@@ -149,9 +149,9 @@ describe('createExtractor', () => {
   });
 
   it('cancels the request when its caller leaves', async () => {
-    const { extract, sessions, workers } = createFixture();
+    const { ask, sessions, workers } = createFixture();
     const leaving = new AbortController();
-    const left = extract({ signal: leaving.signal });
+    const left = ask({ signal: leaving.signal });
     await until(() => workers[0]?.pending.length === 1);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
@@ -160,28 +160,28 @@ describe('createExtractor', () => {
   });
 
   it('fails with 502 at the deadline when the worker does not start', async () => {
-    const { extract } = createFixture({ start: () => new Promise(() => undefined) });
-    await expect(asProblem(extract({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
+    const { ask } = createFixture({ start: () => new Promise(() => undefined) });
+    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
   });
 
   it('fails with 502 at the deadline when no fork is free', async () => {
-    const { extract, workers } = createFixture();
+    const { ask, workers } = createFixture();
     const leaving = new AbortController();
-    const slow = extract({ signal: leaving.signal });
-    await expect(asProblem(extract({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
+    const slow = ask({ signal: leaving.signal });
+    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
     leaving.abort();
     await expect(slow).rejects.toThrow();
     expect(workers[0]?.pending).toHaveLength(1);
   });
 
   it('interrupts and requeues a request of a client that holds most forks when another client waits for its share', async () => {
-    const { extract, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
-    const slow = [1, 2, 3, 4].map((page) => extract({ url: `https://slow.example/${page}`, client: 'a' }));
+    const { ask, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
+    const slow = [1, 2, 3, 4].map((page) => ask({ url: `https://slow.example/${page}`, client: 'a' }));
     await until(() => workers[0]?.pending.length === 3);
     // Its first request is served at once, by the fork that no client can hold in addition to all others.
-    const first = extract({ url: 'https://other.example/first', client: 'b' });
+    const first = ask({ url: 'https://other.example/first', client: 'b' });
     await until(() => workers[0]?.pending.length === 4);
-    const other = extract({ url: 'https://other.example/', client: 'b' });
+    const other = ask({ url: 'https://other.example/', client: 'b' });
     await until(() => workers[0]?.pending.length === 5);
     const pending = workers[0]?.pending ?? [];
     const of = (path: string) => pending.filter(({ request }) => request.url.endsWith(path));
@@ -204,8 +204,8 @@ describe('createExtractor', () => {
   });
 
   it('fails with 502 when the worker ignores the deadline', async () => {
-    const { extract } = createFixture();
-    await expect(asProblem(extract({ deadline: Date.now() - 1 }))).rejects.toMatchObject(status(502));
+    const { ask } = createFixture();
+    await expect(asProblem(ask({ deadline: Date.now() - 1 }))).rejects.toMatchObject(status(502));
   });
 
   it.each([
@@ -213,20 +213,20 @@ describe('createExtractor', () => {
     ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
     ['too many bytes are a 415', { bytes: 1000 }, 'unsupported' as const, 415],
   ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
-    const { extract, sessions, workers } = createFixture();
+    const { ask, sessions, workers } = createFixture();
     Object.assign(sessions, session);
-    const result = extract();
+    const result = ask();
     await until(() => workers[0]?.pending.length === 1);
     workers[0]?.pending[0]?.fail({ kind });
     await expect(asProblem(result)).rejects.toMatchObject(status(expected));
   });
 
   it('closes the worker, then fails with 502', async () => {
-    const { extract, extractor, workers } = createFixture();
-    await extractor.warm();
-    await extractor.close();
+    const { ask, forks, workers } = createFixture();
+    await forks.warm();
+    await forks.close();
     expect(workers[0]?.closed).toBe(true);
-    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
     expect(workers).toHaveLength(1);
   });
 });

@@ -1,20 +1,18 @@
 import type { Egress } from '../../egress/index.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
-import type { Extraction, Extractor, ExtractRequest } from '../yt-dlp/index.ts';
+import type { AskRequest, Extraction, Forks } from '../yt-dlp/index.ts';
 
 /** The part of the egress that chooses outgoing addresses. */
 export type OutgoingAddresses = Pick<Egress, 'nextIdentity' | 'otherIdentity' | 'reportBlocked' | 'reportServed'>;
 
 /** One link for yt-dlp, by whichever outgoing address its site serves. */
-export interface AddressedRequest extends Omit<ExtractRequest, 'identity'> {
+export interface ExtractRequest extends Omit<AskRequest, 'identity'> {
   /** The outgoing identity to begin with. @default the next in turn */
   readonly preferred?: string;
 }
 
-/** What yt-dlp has extracted, and the outgoing identity of its requests: URLs may be bound to that address. */
-export interface AddressedExtraction extends Extraction {
-  readonly identity: string;
-}
+/** Extracts the metadata and formats of a link. */
+export type Extract = (request: ExtractRequest) => Promise<Extraction>;
 
 /** What a failure says of the outgoing address, the least telling first. */
 const BLOCKS = ['refused', 'region', 'rate-limited', 'bot-check'] as const;
@@ -32,9 +30,9 @@ const MIN_ATTEMPT_MS = 1_000;
  * Extracts links by one outgoing address after the other while the site blocks them, within the deadline of the request.
  * What several addresses failed with becomes one failure: what the site says of the link itself, else the most telling block.
  */
-export const createAddressedExtractor =
-  (extractor: Pick<Extractor, 'extract'>, egress: OutgoingAddresses) =>
-  async ({ preferred, ...request }: AddressedRequest): Promise<AddressedExtraction> => {
+export const createExtract =
+  (forks: Pick<Forks, 'ask'>, egress: OutgoingAddresses): Extract =>
+  async ({ preferred, ...request }) => {
     const { url, deadline, signal } = request;
     const tried = new Set<string>();
     const refused: string[] = [];
@@ -45,11 +43,11 @@ export const createAddressedExtractor =
       const identity = next;
       tried.add(identity);
       try {
-        const extraction = await extractor.extract({ ...request, identity });
+        const extraction = await forks.ask({ ...request, identity });
         egress.reportServed(url, identity);
         // The link is served: the refusals were of the addresses.
         for (const other of refused) egress.reportBlocked(url, other);
-        return { ...extraction, identity };
+        return extraction;
       } catch (error) {
         const block = blockOf(error);
         const isOfLink = !block && (error instanceof NotFound || error instanceof NotDeliverable);

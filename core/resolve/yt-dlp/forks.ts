@@ -1,4 +1,5 @@
-import { abortable, createSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
+import { abortable, createSemaphore, type Deadline, deadlineSignal, type Permit } from '../../concurrency/index.ts';
+import { memoryShares, type Settings } from '../../config/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
 import {
@@ -14,7 +15,6 @@ import {
   createSupervisor,
   type SupervisorOptions,
   type WorkerFailure,
-  type WorkerProcess,
   type WorkerResponse,
 } from '../../tools/index.ts';
 import { toError } from './failures.ts';
@@ -22,7 +22,7 @@ import { createImpersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';
 
 /** One link for yt-dlp. */
-export interface ExtractRequest extends Deadline {
+export interface AskRequest extends Deadline {
   readonly url: string;
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
@@ -30,39 +30,43 @@ export interface ExtractRequest extends Deadline {
   readonly identity: string;
 }
 
-/** What yt-dlp has extracted from a link. */
+/** What yt-dlp says of a link. */
 export interface Extraction {
   readonly info: Info;
-  /** A request took too long, and what it would have returned is missing: another extraction may find more. */
+  /** A request took too long, and what it would have returned is missing: another attempt may find more. */
   readonly isIncomplete: boolean;
+  /** The outgoing identity of its requests: URLs may be bound to that address. */
+  readonly identity: string;
 }
 
-/** Extracts metadata and formats of links by a warm yt-dlp. */
-export interface Extractor {
+/** Forks of a warm yt-dlp, one per link. */
+export interface Forks {
   /**
+   * Asks a fork for the metadata and formats of a link. Forks are shared fairly between clients: one whose pages never end must
+   * not occupy all of them. A request whose process is killed is repeated once.
    * @throws what `toError` makes of yt-dlp's failure; InMaintenance while yt-dlp is not installed; CapacityExceeded
    *   when the queue is full; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
    */
-  extract(request: ExtractRequest): Promise<Extraction>;
-  /** Starts yt-dlp ahead of the first request. */
+  ask(request: AskRequest): Promise<Extraction>;
+  /** Starts yt-dlp ahead of the first request, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
-  /** Lets further links be extracted with the options and cookies as they are now. */
+  /** Gives further links the options and cookies as they are now. */
   renew(): void;
   close(): Promise<void>;
 }
 
-export interface ExtractorOptions extends SupervisorOptions {
+export interface ForksOptions
+  extends Omit<SupervisorOptions, 'extractorArgs' | 'memoryBytes'>,
+    Partial<Pick<Settings, 'cookiesWriteBack' | 'impersonate' | 'ytDlpExtractorArgs' | 'ytDlpPlugins'>> {
   readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
   readonly playlistLimit: number;
   /** Requests that may wait for a fork. */
   readonly queueLimit: number;
-  /** Bytes that one request may download in all. */
-  readonly maxBytes: number;
-  /** Whether cookies that a site replaces are written into the files of the operator. @default false */
-  readonly cookiesWriteBack?: boolean;
-  /** Browsers that yt-dlp imitates: `target` or `site=target`. @default none */
-  readonly impersonate?: readonly string[];
+  /** Bytes of address space that one request may take. @default 1 GiB, less in little memory */
+  readonly memoryBytes?: number;
+  /** Bytes that one request may download in all. @default 64 MiB */
+  readonly maxBytes?: number;
 }
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
@@ -86,40 +90,43 @@ class Interrupted extends Error {}
 /** Names the work that the service does for itself. */
 const NO_CLIENT = '';
 
-export function createExtractor(options: ExtractorOptions): Extractor {
-  const { egress, playlistLimit, queueLimit, maxBytes, concurrency } = options;
-  const { tools, log, impersonate: rules = [] } = options;
-  const supervisor = createSupervisor(options);
+export function createForks(options: ForksOptions): Forks {
+  const { tools, egress, log, concurrency, playlistLimit, queueLimit, impersonate: rules = [] } = options;
+  const { maxBytes = 2 ** 26, pluginDirs = [], ytDlpPlugins } = options;
+  const supervisor = createSupervisor({
+    ...options,
+    memoryBytes: options.memoryBytes ?? memoryShares().forkBytes,
+    extractorArgs: options.ytDlpExtractorArgs,
+    pluginDirs: ytDlpPlugins === undefined ? pluginDirs : [...pluginDirs, ytDlpPlugins],
+  });
   const impersonation = createImpersonation(rules, log);
   const cookies = options.cookiesWriteBack ? createOperatorCookies(options, log) : undefined;
-  const forks = createSemaphore({
+  const permits = createSemaphore({
     permits: concurrency,
     maxPerClient: Math.max(1, concurrency - 1),
     revokeAfterMs: REVOKE_AFTER_MS,
   });
   let pending = 0;
 
-  const extractBy = async (
-    askYtDlp: WorkerProcess['request'],
-    request: ExtractRequest & { readonly niceness: number },
-  ): Promise<Extraction> => {
-    const { url, entry, identity, deadline, signal, client, niceness } = request;
-    const bounded = deadlineSignal(request);
+  const askOnce = async (request: AskRequest, { rank, revoked }: Permit): Promise<Extraction> => {
+    const { url, entry, identity, deadline, client } = request;
+    const signal = AbortSignal.any([request.signal, revoked]);
+    const bounded = deadlineSignal({ deadline, signal });
+    await abortable(supervisor.ready(), bounded);
     const build = impersonation && tools.ytDlp();
     const impersonate = build && (await abortable(impersonation.targetFor(url, build), bounded));
     const replacedCookies = await cookies?.replaced();
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
-      const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
-      const answer = await askYtDlp(
+      const answer = await supervisor.request(
         {
           url,
           entry,
-          timeoutSeconds,
+          timeoutSeconds: Math.max(1, deadline - Date.now()) / 1000,
           proxy: session.proxyUrl,
           flat: true,
           playlistLimit,
-          niceness,
+          niceness: Math.min(MAX_NICENESS, NICENESS_PER_RANK * rank),
           impersonate,
           cookies: replacedCookies,
         },
@@ -129,7 +136,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         const { info, isIncomplete, cookies: reported = [] } = await readAnswer(answer, { client, signal: bounded });
         await cookies?.write(url, reported);
         signal.throwIfAborted();
-        return { info, isIncomplete };
+        return { info, isIncomplete, identity };
       }
       signal.throwIfAborted();
       const isTooLarge = session.bytesReceived() >= maxBytes;
@@ -140,45 +147,39 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     }
   };
 
-  /**
-   * One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. A request
-   * whose process is killed is repeated once.
-   */
-  const extractInTurn = async (request: ExtractRequest): Promise<Extraction> => {
-    const bounded = deadlineSignal(request);
-    for (let interruptions = 0; ; ) {
-      const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded).catch(() => {
-        request.signal.throwIfAborted();
-        // The request never reached the site.
-        throw new UpstreamError('No fork of yt-dlp was free in time', {
-          reason: 'service-failed',
-          retryAfterSeconds: RETRY_SECONDS,
-        });
+  const acquire = async (request: AskRequest): Promise<Permit> => {
+    try {
+      return await permits.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
+    } catch {
+      request.signal.throwIfAborted();
+      // The request never reached the site.
+      throw new UpstreamError('No fork of yt-dlp was free in time', {
+        reason: 'service-failed',
+        retryAfterSeconds: RETRY_SECONDS,
       });
-      try {
-        const signal = AbortSignal.any([request.signal, permit.revoked]);
-        const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
-        const ranked = { ...request, signal, niceness };
-        return await supervisor.use((ask) => extractBy(ask, ranked), deadlineSignal(ranked));
-      } catch (error) {
-        if (permit.revoked.aborted) continue;
-        if (!(error instanceof Interrupted)) throw error;
-        interruptions += 1;
-        if (interruptions > MAX_INTERRUPTIONS) throw error.cause;
-      } finally {
-        permit.release();
-      }
     }
   };
 
   return {
-    async extract(request) {
+    async ask(request) {
       if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
       pending += 1;
       try {
         // Before the request queues: the worker starts meanwhile, or the request fails at once.
         await supervisor.start();
-        return await extractInTurn(request);
+        for (let interruptions = 0; ; ) {
+          const permit = await acquire(request);
+          try {
+            return await askOnce(request, permit);
+          } catch (error) {
+            if (permit.revoked.aborted) continue;
+            if (!(error instanceof Interrupted)) throw error;
+            interruptions += 1;
+            if (interruptions > MAX_INTERRUPTIONS) throw error.cause;
+          } finally {
+            permit.release();
+          }
+        }
       } finally {
         pending -= 1;
       }
