@@ -41,15 +41,16 @@ export function createHandler(
   { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions & CorsOptions,
   answer: (event: Event, context: InvocationContext) => Promise<JsonAnswer>,
 ): Handler {
-  const handler = middy<Event, Result>()
-    .use([...middleware])
-    // Before CORS: a preflight is an answer too.
-    .use(originSecret ? [requireOriginSecret(originSecret)] : [])
-    .use(cors(options))
-    .use(jsonResponse(log, toProblem))
-    // jsonResponse turns what the handler returns into a Result.
-    .handler(answer as (event: Event, context: object) => Promise<Result>);
-  return (event, context) => handler(event, context ?? ({} as never));
+  return (
+    middy<Event, Result>()
+      .use([...middleware])
+      // Before CORS: a preflight is an answer too.
+      .use(originSecret ? [requireOriginSecret(originSecret)] : [])
+      .use(cors(options))
+      .use(jsonResponse(log, toProblem))
+      // jsonResponse turns what the handler returns into a Result.
+      .handler(answer as (event: Event, context: object) => Promise<Result>)
+  );
 }
 
 /**

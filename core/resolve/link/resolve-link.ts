@@ -85,8 +85,8 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   const names = createClientNames();
   const flights = createSingleFlight<Resolved>();
 
-  const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
-    flights(
+  const resolve = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
+    await flights(
       // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other. So is
       // whether entries may stay bare early: a caller that waits for them must not get the answer of one that does not.
       JSON.stringify([...context.ancestors, context.cacheKey, deadline.entriesDeadline !== undefined]),
@@ -94,7 +94,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
         const bounds = { ...deadline, signal: shared };
         const stored = await findFresh(context.cacheKey);
         const known = stored?.type === 'PlayList' ? completeList(stored, context, bounds) : findMedia(stored);
-        return (await known) ?? fromSource(stored, context, bounds);
+        return (await known) ?? (await fromSource(stored, context, bounds));
       },
       deadline.signal,
     );

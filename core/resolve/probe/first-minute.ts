@@ -1,14 +1,13 @@
-import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import { discardResponse } from '@reelay/guarded-fetch';
 import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
 import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import pLimit from 'p-limit';
 import { hostMatcher } from '../../config/index.ts';
-import { formatRange, requestHeaders } from '../../http/index.ts';
 import { availabilityDelayMs, capabilitiesOf, segmentUrl, type Track } from '../../state/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds } from './probe-manifest.ts';
 import type { TrackProbeOptions } from './probe-track.ts';
-import { collect, requestTwice } from './read-file.ts';
+import { collect, requestTrack } from './request-track.ts';
 
 export interface FirstMinuteOptions extends Pick<TrackProbeOptions, 'egress' | 'identity' | 'signal' | 'client'> {
   /** Hosts, with their subdomains, that are asked. @default none */
@@ -36,10 +35,9 @@ export async function markPartial(
   const uncertain = candidates.filter(isUncertain).slice(0, MAX_PROBED);
   if (uncertain.length === 0) return [...candidates];
   const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const limit = pLimit(CONCURRENCY);
-  const isPartial = ({ track }: Candidate) =>
-    limit(() => isRefusedLater(track, { ...options, isProbed, signal: until }).catch(() => false));
-  const refused = await Promise.all(uncertain.map(isPartial));
+  const refused = await pLimit(CONCURRENCY).map(uncertain, ({ track }) =>
+    isRefusedLater(track, { ...options, isProbed, signal: until }).catch(() => false),
+  );
   signal.throwIfAborted();
   const partial = new Set(uncertain.filter((_, index) => refused[index]));
   return candidates.map((candidate) => (partial.has(candidate) ? { ...candidate, stopsEarly: true } : candidate));
@@ -52,8 +50,8 @@ type Request = Omit<FirstMinuteOptions, 'probedHosts'> & { readonly isProbed: (u
 async function isRefusedLater(track: Track, request: Request): Promise<boolean> {
   const part = await partAfterFirstMinute(track, request);
   if (!part || !request.isProbed(part.url)) return false;
-  const range = formatRange({ first: part.offset, last: part.offset + LATER_BYTES - 1 });
-  const response = await send(track, part.url, request, { range });
+  const range = { first: part.offset, last: part.offset + LATER_BYTES - 1 };
+  const response = await requestTrack(track, { ...request, url: part.url, range });
   discardResponse(response);
   return REFUSED.includes(response.status);
 }
@@ -76,25 +74,9 @@ async function partAfterFirstMinute(track: Track, request: Request): Promise<Par
     const offset = offsetAfterFirstMinute(sizeBytes, durationSeconds);
     return offset === undefined ? undefined : { url, offset };
   }
-  const response = await send(track, url, request);
+  const response = await requestTrack(track, request);
   const kind = manifestKinds[track.delivery];
   const facts = await kind?.scan(await collect(response, kind.maxBytes), request);
   const later = webUrl(facts?.later?.uri, response.url);
   return later === undefined ? undefined : { url: segmentUrl(track, later), offset: facts?.later?.offset ?? 0 };
-}
-
-function send(
-  track: Track,
-  url: string,
-  { egress, identity, signal }: Request,
-  headers: { readonly range?: string } = {},
-): Promise<GuardedResponse> {
-  const headersFor = requestHeaders(track);
-  const options = {
-    headersFor: (to: URL) => ({ ...headersFor(to), ...headers }),
-    identity,
-    signal,
-    isDecoded: true,
-  };
-  return requestTwice(signal, () => egress.request(url, options));
 }

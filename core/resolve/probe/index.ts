@@ -1,2 +1,2 @@
 export { inspectTracks } from './inspect-tracks.ts';
-export { collect } from './read-file.ts';
+export { collect } from './request-track.ts';

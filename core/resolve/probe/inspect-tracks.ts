@@ -13,13 +13,15 @@ import { type RenditionSelection, selectRenditions } from '../renditions/index.t
 import { type Candidate, isFinal } from '../yt-dlp/index.ts';
 import { type FirstMinuteOptions, markPartial } from './first-minute.ts';
 import {
-  createTrackProbe,
+  checkHosts,
   DRM_PROTECTED,
+  probeTrack,
+  startProbe,
   TOTAL_TIMEOUT_MS,
-  type TrackProbe,
   type TrackProbeOptions,
 } from './probe-track.ts';
 import { hasCodec, isUndescribedPlaylist, type Probed, withoutDuration } from './read-file.ts';
+import type { Probe } from './request-track.ts';
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;
@@ -55,11 +57,10 @@ export async function inspectTracks(
   candidates: readonly Candidate[],
   options: InspectOptions,
 ): Promise<Probed<RenditionSelection>> {
-  const limit = pLimit(CONCURRENCY);
   const undescribed = candidates.filter(needsProbe);
   const incomplete = new Set(undescribed.slice(0, MAX_PROBED));
   await waitForTracks([...incomplete], options);
-  const { probeTrack, checkHosts } = createTrackProbe(options);
+  const probe = startProbe(options);
   const excess = new Set(undescribed.slice(MAX_PROBED).filter(({ isGeneric }) => isGeneric));
   const probed = candidates.filter((candidate) => !excess.has(candidate));
   const failures: unknown[] = [];
@@ -68,7 +69,7 @@ export async function inspectTracks(
     const { track, isBareLink, isGeneric } = candidate;
     try {
       if (incomplete.has(candidate)) await untilAvailable(track, { maxWaitMs: 0, signal: options.signal });
-      const { result, failure } = await (incomplete.has(candidate) ? probeTrack(track) : checkHosts(track));
+      const { result, failure } = await (incomplete.has(candidate) ? probeTrack : checkHosts)(track, probe);
       options.signal.throwIfAborted();
       return { result: [{ ...candidate, track: result }], failure };
     } catch (error) {
@@ -82,14 +83,14 @@ export async function inspectTracks(
       return { result: isOffered ? [candidate] : [], failure: error };
     }
   };
-  const inspected = await Promise.all(probed.map((one) => limit(() => inspectOne(one))));
+  const inspected = await pLimit(CONCURRENCY).map(probed, inspectOne);
   const usable = inspected
     .flatMap(({ result }) => result)
     .filter(({ track }) => !capabilitiesOf(track).isFile || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
   const described = new Set(candidates.filter((one) => !needsProbe(one)).map(({ track }) => track.formatId));
   const selection = selectRenditions(await markPartial(usable, options));
-  const exact = await withExactDuration(selection, described, probeTrack);
+  const exact = await withExactDuration(selection, described, probe);
   return { ...exact, failure: exact.failure ?? inspected.find(({ failure }) => failure !== undefined)?.failure };
 }
 
@@ -112,7 +113,7 @@ async function waitForTracks(
 async function withExactDuration(
   selection: RenditionSelection,
   described: ReadonlySet<string>,
-  probeTrack: TrackProbe['probeTrack'],
+  probe: Probe,
 ): Promise<Probed<RenditionSelection>> {
   const { renditions, tracks, conversionOf } = selection;
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
@@ -121,7 +122,7 @@ async function withExactDuration(
   if (!track || !described.has(track.formatId) || availabilityDelayMs(track, Date.now()) > 0)
     return { result: selection };
   // A failed probe only leaves the duration inexact: the format itself is described by its source.
-  const { result: exact, failure } = await probeTrack(track).catch((error) => ({
+  const { result: exact, failure } = await probeTrack(track, probe).catch((error) => ({
     result: undefined,
     failure: isFinal(error) ? undefined : error,
   }));

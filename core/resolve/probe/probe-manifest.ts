@@ -7,14 +7,7 @@ import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/ind
 import { type Delivery, initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
 import { isFinal, webUrl } from '../yt-dlp/index.ts';
 import { describeTraits, isUndescribedPlaylist, type Probed, readSegmentTraits, withoutDuration } from './read-file.ts';
-
-export interface ManifestProbeOptions extends ManifestKind {
-  /** Requests the first bytes of the URL of a track. */
-  readonly fetchHead: (track: Track, maxBytes: number) => Promise<{ readonly bytes: Buffer; readonly url: string }>;
-  /** @throws EgressRefused when one of the URLs is on a private host */
-  readonly requireAllowed: (urls: readonly (string | undefined)[]) => Promise<void>;
-  readonly parsing: ParsingOptions;
-}
+import { fetchHead, type Probe, requireAllowed } from './request-track.ts';
 
 /** As much as streaming reads of a playlist. */
 const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024;
@@ -25,7 +18,7 @@ const SEGMENT_HEAD_BYTES = 128 * 1024;
 const AES_KEY_BYTES = 16;
 const AES_BLOCK_BYTES = 16;
 
-interface ManifestKind {
+export interface ManifestKind {
   /** Bytes of it to read, at most. */
   readonly maxBytes: number;
   /** @returns undefined when the bytes are no manifest of this kind. @throws NotDeliverable */
@@ -52,12 +45,15 @@ interface SegmentCipher {
  * Completes the description of a track from its HLS playlist or DASH manifest, and where that does not describe it, from its
  * first segment.
  */
-export async function probeManifest(track: Track, options: ManifestProbeOptions): Promise<Probed<Track>> {
-  const { fetchHead, requireAllowed, parsing, maxBytes, scan } = options;
-  const { bytes, url } = await fetchHead(track, maxBytes);
+export async function probeManifest(
+  track: Track,
+  { maxBytes, scan }: ManifestKind,
+  probe: Probe,
+): Promise<Probed<Track>> {
+  const { bytes, url } = await fetchHead(track, maxBytes, probe);
   if (bytes.length > MAX_PLAYLIST_BYTES)
     throw new NotDeliverable('The playlist is too large.', { reason: 'too-large' });
-  const facts = await scan(bytes, parsing);
+  const facts = await scan(bytes, probe.parsing);
   if (!facts) throw new NotFound('The file is not a manifest', { reason: 'no-media' });
   const [initialization, segment] = [facts.initialization, facts.segment].map((uri) => {
     const written = webUrl(uri, url);
@@ -65,14 +61,14 @@ export async function probeManifest(track: Track, options: ManifestProbeOptions)
   });
   const statedKey = webUrl(facts.key, url);
   const key = statedKey && (knownKey(track) ?? keyUrl(track, statedKey));
-  await requireAllowed([segment, initialization, typeof key === 'string' ? key : undefined]);
+  await requireAllowed([segment, initialization, typeof key === 'string' ? key : undefined], probe);
 
   const first = initialization ?? segment;
   const cipher = key && facts.iv ? { key, iv: initializationVector(track, facts.iv) } : undefined;
   const isReadable = !key || (cipher !== undefined && !initialization);
   const { result: traits, failure } =
     first && isReadable && isUndescribedPlaylist(track)
-      ? await probeFirstSegment({ ...track, url: first }, cipher, options)
+      ? await probeFirstSegment({ ...track, url: first }, cipher, probe)
       : UNKNOWN_TRAITS;
   const { isRounded } = facts;
   const durationSeconds = isRounded ? undefined : (facts.durationSeconds ?? track.durationSeconds);
@@ -92,16 +88,16 @@ export async function probeManifest(track: Track, options: ManifestProbeOptions)
 async function probeFirstSegment(
   track: Track,
   cipher: SegmentCipher | undefined,
-  { fetchHead, parsing }: ManifestProbeOptions,
+  probe: Probe,
 ): Promise<Probed<SegmentTraits>> {
   const readKey = async (key: string | Buffer) =>
-    typeof key === 'string' ? (await fetchHead({ ...track, url: key }, AES_KEY_BYTES)).bytes : key;
+    typeof key === 'string' ? (await fetchHead({ ...track, url: key }, AES_KEY_BYTES, probe)).bytes : key;
   try {
-    const { bytes } = await fetchHead(track, SEGMENT_HEAD_BYTES);
+    const { bytes } = await fetchHead(track, SEGMENT_HEAD_BYTES, probe);
     const key = cipher && (await readKey(cipher.key));
     if (key && key.length < AES_KEY_BYTES) return UNKNOWN_TRAITS;
     const plain = cipher && key ? decryptHead(bytes, key, cipher.iv) : bytes;
-    return { result: await readSegmentTraits(plain, parsing) };
+    return { result: await readSegmentTraits(plain, probe.parsing) };
   } catch (error) {
     // The traits stay unknown; a stream will report the failure.
     return { result: undefined, failure: isFinal(error) ? undefined : error };

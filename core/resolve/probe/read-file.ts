@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { appendChunk, discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
 import { sniff } from '@reelay/seekable-media/sniff';
-import type { Egress } from '../../egress/index.ts';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
-import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
+import { parseContentRange } from '../../http/index.ts';
 import {
   type Block,
   type ContainerRequest,
@@ -15,6 +13,7 @@ import {
   READ_CONTAINER,
 } from '../../parsing/index.ts';
 import { capabilitiesOf, type Track } from '../../state/index.ts';
+import { collect, requestTrack, type TrackRequest } from './request-track.ts';
 
 /** Bytes of one read: they contain most headers, so that one round trip is enough. */
 const BLOCK_BYTES = 64 * 1024;
@@ -44,29 +43,12 @@ class OutOfReach extends Error {
   override readonly name = 'OutOfReach';
 }
 
-export interface OpenOptions {
-  readonly egress: Pick<Egress, 'request'>;
-  readonly identity: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Opens a file and reads its first bytes.
  * @throws EgressRefused, UpstreamError
  */
-export async function openFile(track: Track, { egress, identity, signal }: OpenOptions): Promise<RemoteFile> {
-  const headersFor = requestHeaders(track);
-  const request = (first: number, last: number) =>
-    requestTwice(signal, () =>
-      egress.request(track.url, {
-        headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
-        identity,
-        signal,
-        isDecoded: true,
-      }),
-    );
-
-  const first = await request(0, BLOCK_BYTES - 1);
+export async function openFile(track: Track, request: Omit<TrackRequest, 'range'>): Promise<RemoteFile> {
+  const first = await requestTrack(track, { ...request, range: { first: 0, last: BLOCK_BYTES - 1 } });
   if (first.status === 206 && !startsAt(first, 0)) {
     discardResponse(first);
     throw new UpstreamError('The source returned a different range');
@@ -83,7 +65,7 @@ export async function openFile(track: Track, { egress, identity, signal }: OpenO
     if (first.status !== 206 || first.wasDecoded) throw new OutOfReach('The source does not support ranges');
     if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES)
       throw new OutOfReach('Read limit exceeded');
-    const response = await request(start, last);
+    const response = await requestTrack(track, { ...request, range: { first: start, last } });
     if (response.status !== 206 || !startsAt(response, start)) {
       discardResponse(response);
       const isTransient = response.status === 429 || response.status >= 500;
@@ -105,37 +87,6 @@ const orNothing =
     if (wasDecoded) return Buffer.alloc(0);
     throw error;
   };
-
-/** Until a request is sent again. */
-const RETRY_DELAY_MS = 500;
-
-/** Sends a request once more when it has failed in a way that may pass: 429, 5xx, a connection that broke. */
-export async function requestTwice(
-  signal: AbortSignal,
-  send: () => Promise<GuardedResponse>,
-): Promise<GuardedResponse> {
-  const response = await send().catch((error) => {
-    if (!(error instanceof UpstreamError)) throw error;
-  });
-  if (response && response.status !== 429 && response.status < 500) return response;
-  if (response) discardResponse(response);
-  await sleep(RETRY_DELAY_MS, undefined, { signal });
-  return send();
-}
-
-/** At most `maxBytes` of a body; the rest is not read. */
-export async function collect({ body }: GuardedResponse, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Leaving the loop early destroys the body.
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    appendChunk(chunks, chunk);
-    length += chunk.length;
-    // Not at the limit itself: a body that ends there keeps its connection reusable.
-    if (length > maxBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes);
-}
 
 const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
   parseContentRange(headers['content-range'])?.first === offset;
@@ -176,14 +127,30 @@ const UNKNOWN_SIZE = 2 ** 40;
  * @throws what reading throws when the magic bytes say nothing either; the signal's reason
  */
 export async function readTraits(file: RemoteFile, options: ParsingOptions): Promise<Probed<FileTraits | undefined>> {
-  const [{ bytes: head }] = file.blocks;
+  const { size = UNKNOWN_SIZE, blocks } = file;
+  const [{ bytes: head }] = blocks;
   if (head.length === 0) return { result: undefined };
-  const { result: contents, failure } = await readBlocks(file, options).catch((error) => {
-    if (!sniffTraits(head)) throw error;
-    return { result: undefined, failure: error };
-  });
+  const sniffed = sniffTraits(head);
+  let answer: ContainerResponse;
+  let failure: unknown;
+  try {
+    // Again after each block that turns out to be missing.
+    do {
+      answer = await readContainer({ size, blocks, wantsDuration: true, isLast: failure !== undefined }, options);
+      // The last attempt uses the blocks that are there.
+      if (answer.missing)
+        await file.load(...answer.missing).catch((error) => {
+          failure = error;
+        });
+    } while (answer.missing);
+  } catch (error) {
+    if (!sniffed) throw error;
+    return { result: sniffed, failure: error };
+  }
+  if (failure instanceof OutOfReach) failure = undefined;
+  const { contents } = answer;
   // An unknown format, a damaged file, or one whose index is beyond the read limits: the magic bytes decide.
-  if (contents === undefined) return { result: sniffTraits(head), failure };
+  if (contents === undefined) return { result: sniffed, failure };
   const result = contents ? { ...contents, ...bitrateOf(file.size, contents.durationSeconds) } : undefined;
   return { result, failure };
 }
@@ -205,21 +172,6 @@ async function readContainer(request: ContainerRequest, options: ParsingOptions)
     if (error instanceof ParsingLimitExceeded) return {};
     throw error;
   });
-}
-
-/** Parses the container from the blocks read so far, and again after each block that turns out to be missing. */
-async function readBlocks(file: RemoteFile, options: ParsingOptions): Promise<Probed<Contents | null | undefined>> {
-  const { size = UNKNOWN_SIZE, blocks } = file;
-  let failure: unknown;
-  for (;;) {
-    const request: ContainerRequest = { size, blocks, wantsDuration: true, isLast: failure !== undefined };
-    const { contents, missing } = await readContainer(request, options);
-    if (!missing) return { result: contents, failure: failure instanceof OutOfReach ? undefined : failure };
-    // The last attempt uses the blocks that are there.
-    await file.load(...missing).catch((error) => {
-      failure = error;
-    });
-  }
 }
 
 function sniffTraits(head: Buffer): FileTraits | undefined {
