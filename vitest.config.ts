@@ -20,7 +20,7 @@ export const ISOLATED_TESTS = [
   // Measure turns of the event loop, which the garbage of other files would make longer.
   'test/attacks/{hostile-mp4,large-inputs,streams}.all.test.ts',
   // Change TMPDIR of their process, in which leftovers of earlier workers are removed once.
-  'test/core/tools/{worker,link-processes}.all.test.ts',
+  'test/yt-dlp-worker/{worker,link-processes}.all.test.ts',
 ];
 
 /** What `npm test` leaves to `npm run test:all`, and what this machine lacks a program for. */

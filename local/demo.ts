@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { createShutdownStack } from '../core/concurrency/index.ts';
+import { createShutdownStack } from '@reelay/concurrency';
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
 import type { MediaInformation, MediaRendition, ResourceInformation } from '../lambdas/api/index.ts';

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ShutdownStack, startWithShutdown } from '@reelay/concurrency';
 import type { Lookup } from '@reelay/guarded-fetch';
-import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
+import type { Activity } from '@reelay/yt-dlp-worker';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress } from '../core/egress/index.ts';
 import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
-import type { Activity } from '../core/tools/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 import {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ShutdownStack } from '../core/concurrency/index.ts';
+import type { ShutdownStack } from '@reelay/concurrency';
 import type { Settings } from '../core/config/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { createState, type State } from '../core/state/index.ts';

@@ -5,8 +5,8 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { assetFor, createReleases, unpackRelease } from '@reelay/yt-dlp-worker';
 import { createEgress } from '../core/egress/index.ts';
-import { assetFor, createReleases, unpackRelease } from '../core/tools/index.ts';
 import { prepareOneMachineContext } from '../infra/build/index.ts';
 
 /** Architectures by the names of container platforms (`TARGETARCH`), as yt-dlp and Node spell them. */

@@ -1,10 +1,10 @@
+import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { FastifyInstance } from 'fastify';
 import type { Egress } from '../core/egress/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
 import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
-import type { Ffmpeg } from '../core/tools/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
 import {

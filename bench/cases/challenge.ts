@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { startWorker } from '../../core/tools/worker/index.ts';
+import { startWorker } from '../../packages/yt-dlp-worker/src/worker/index.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';
 import { inTurn, seconds } from '../figures.ts';
 
 const RUNS = 20;
 const MAX_ADDED_MS = 50;
-const PLUGIN = resolve(import.meta.dirname, '../../test/core/tools/plugin');
+const PLUGIN = resolve(import.meta.dirname, '../../test/yt-dlp-worker/plugin');
 
 /** What the JavaScript challenge of a second video adds, with a player of 2.5 MB, and what it costs yt-dlp alone. */
 export const challenge: StandaloneCase = async function* () {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createCache, getRetryDelay } from '@reelay/concurrency';
 import { DIRECT } from '@reelay/guarded-fetch';
-import { createCache, getRetryDelay } from '../concurrency/index.ts';
 import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { expandAddresses, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';

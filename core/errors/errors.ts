@@ -1,6 +1,6 @@
-import { EgressRefused, UpstreamError, type UpstreamReason } from '@reelay/guarded-fetch/errors';
+import { EgressRefused, messageOf, UpstreamError, type UpstreamReason } from '@reelay/guarded-fetch/errors';
 
-export { EgressRefused, UpstreamError, type UpstreamReason };
+export { EgressRefused, messageOf, UpstreamError, type UpstreamReason };
 
 /**
  * Failures, thrown by the component in which they happen. They have no HTTP status: each host translates them once,
@@ -169,9 +169,6 @@ export class ClientLimitExceeded extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
-
-/** The message of what was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * Makes an error fit to be kept for long: until the text of its stack is made, V8 keeps the receivers of its frames in memory,

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createCache } from '../concurrency/index.ts';
+import { createCache } from '@reelay/concurrency';
 import { accessKeyId, networkOf } from './client.ts';
 
 /** Limits guesses of access keys, by client. Keys are given by their hash. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { abortable, createSemaphore } from '../concurrency/index.ts';
+import { abortable, createSemaphore } from '@reelay/concurrency';
 import { ParsingLimitExceeded } from '../errors/index.ts';
 import { createParsingProcess, type ParsingProcess, type ParsingProcessOptions } from './parsing-process.ts';
 import { inputBytes, type ParsingTask, readResponse } from './task.ts';

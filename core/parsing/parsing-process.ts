@@ -3,8 +3,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from '@reelay/yt-dlp-worker';
 import { ParsingLimitExceeded } from '../errors/index.ts';
-import { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from '../tools/index.ts';
 import { splitRequest, type TaskRequest, type TaskResponse } from './task.ts';
 
 export interface ParsingProcessOptions {

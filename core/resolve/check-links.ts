@@ -1,5 +1,5 @@
+import type { YtDlp } from '@reelay/yt-dlp-worker';
 import { describeError } from '../log/index.ts';
-import type { YtDlp } from '../tools/index.ts';
 import type { ResolverOptions } from './create-resolver.ts';
 import { createExtract } from './link/index.ts';
 import { createForks, type ForksOptions } from './yt-dlp/index.ts';

@@ -1,6 +1,6 @@
+import { createSemaphore } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
 import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
-import { createSemaphore } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
 import { requestHeaders } from '../http/index.ts';

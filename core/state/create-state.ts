@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
-import { ownTurn } from '../concurrency/index.ts';
+import { ownTurn } from '@reelay/concurrency';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { type GuardRecord, periodStart } from '../spending/index.ts';

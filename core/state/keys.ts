@@ -1,5 +1,5 @@
+import { createSingleFlight } from '@reelay/concurrency';
 import { fileType } from '@reelay/seekable-media/codecs';
-import { createSingleFlight } from '../concurrency/index.ts';
 import { NotFound } from '../errors/index.ts';
 import { digestOf } from '../http/index.ts';
 import type { Log } from '../log/index.ts';

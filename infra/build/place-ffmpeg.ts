@@ -1,6 +1,10 @@
 import { access, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ImageArchitecture, installPinnedFfmpeg, pinnedFfmpegId } from '../../core/tools/ffmpeg/index.ts';
+import {
+  type ImageArchitecture,
+  installPinnedFfmpeg,
+  pinnedFfmpegId,
+} from '../../packages/yt-dlp-worker/src/ffmpeg/index.ts';
 
 export interface PlaceFfmpegOptions {
   /** Receives the program as `ffmpeg`. */

@@ -1,6 +1,6 @@
+import type { Activity } from '@reelay/yt-dlp-worker';
 import { type AppInfo, getOperation } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
-import type { Activity } from '../../core/tools/index.ts';
 import { createHandler, type Handler, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
 export interface GetAppInfoOptions extends HandlerOptions {

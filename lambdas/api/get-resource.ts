@@ -1,5 +1,5 @@
+import { abortable } from '@reelay/concurrency';
 import { getOperation, type schema } from '../../core/api/index.ts';
-import { abortable } from '../../core/concurrency/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';

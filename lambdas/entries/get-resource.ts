@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
-import { waitAtMost } from '../../core/concurrency/index.ts';
+import { waitAtMost } from '@reelay/concurrency';
+import { locateLayeredYtDlp, readVersion, type YtDlp } from '@reelay/yt-dlp-worker';
 import { createSecretRenewal, optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { locateLayeredYtDlp, readVersion, type YtDlp } from '../../core/tools/index.ts';
 import {
   createFanOut,
   createGet,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getRetryDelay } from '@reelay/concurrency';
 import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse, Context } from 'aws-lambda';
 import { request } from 'undici';
-import { getRetryDelay } from '../../core/concurrency/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 
 /** A request of CloudFormation for one custom resource. */

@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
-import { waitAtMost } from '../../core/concurrency/index.ts';
+import { waitAtMost } from '@reelay/concurrency';
+import type { YtDlp } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../core/log/index.ts';
-import type { YtDlp } from '../../core/tools/index.ts';
 
 export interface LayeredToolsOptions {
   /**

@@ -1,5 +1,5 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { YtDlpMode } from '../../core/tools/index.ts';
+import type { YtDlpMode } from '@reelay/yt-dlp-worker';
 
 /** Metrics of the resolver. */
 export interface ResolveMetrics {

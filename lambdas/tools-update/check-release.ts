@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { YtDlp, YtDlpMode } from '@reelay/yt-dlp-worker';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { YtDlp, YtDlpMode } from '../../core/tools/index.ts';
 import type { CanaryVerdict } from './types.ts';
 
 export interface TryLayerOptions {

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import { createReleases, type Releases } from '@reelay/yt-dlp-worker';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { createReleases, type Releases } from '../../core/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 import { createArchive, createCanary, createFunctionLayers, createLayers, createLiveFunction } from './aws/index.ts';
 import type { ToolsEnvironment } from './tools-environment.ts';

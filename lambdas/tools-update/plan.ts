@@ -1,4 +1,4 @@
-import { compareVersions, isReleaseTag } from '../../core/tools/index.ts';
+import { compareVersions, isReleaseTag } from '@reelay/yt-dlp-worker';
 import type { LayerVersion, Pointer } from './types.ts';
 
 /** The release in use, and two for a rollback. */

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FetchedRelease } from '../../core/tools/index.ts';
+import type { FetchedRelease } from '@reelay/yt-dlp-worker';
 import { archiveKey, describeLayer, describeMismatch, listPublished } from './plan.ts';
 import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
 

@@ -1,3 +1,4 @@
+import { assetFor, isReleaseTag } from '@reelay/yt-dlp-worker';
 import {
   type Environment,
   oneOf,
@@ -9,7 +10,6 @@ import {
   type ValuesOf,
   wholeNumber,
 } from '../../core/config/index.ts';
-import { assetFor, isReleaseTag } from '../../core/tools/index.ts';
 
 const VARIABLES = {
   tableName: required('TABLE_NAME'),

@@ -1,6 +1,6 @@
+import type { FetchedRelease, Releases } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import type { FetchedRelease, Releases } from '../../core/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 
 /** One version of the tools layer. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createTools, smokeTestYtDlp, type YtDlp } from '@reelay/yt-dlp-worker';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
-import { createTools, smokeTestYtDlp, type YtDlp } from '../../core/tools/index.ts';
 import { toToolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createRateLimit, createSemaphore } from '@reelay/concurrency';
 import { problems } from '../../core/api/index.ts';
-import { createRateLimit, createSemaphore } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { clientOf, corsHeaders, networkOf } from '../../core/http/index.ts';
 import { answerProblem, clientOfRequest } from './exchange.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Tools, YtDlpMode } from '@reelay/yt-dlp-worker';
 import { type OperationId, operations } from '../../core/api/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { Tools, YtDlpMode } from '../../core/tools/index.ts';
 import { noopObserver, type StreamObserver } from '../../stream-service/sessions/index.ts';
 
 /** Metrics of the service on one machine, for Prometheus. Each part is attached where its events happen. */

@@ -1,4 +1,4 @@
-import type { ShutdownStack } from '../../core/concurrency/index.ts';
+import type { ShutdownStack } from '@reelay/concurrency';
 import type { Log } from '../../core/log/index.ts';
 
 /** What the optional parts of the service share. */

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import type { Activity } from '../../core/tools/index.ts';
+import type { Activity } from '@reelay/yt-dlp-worker';
 
 /** Output for the operator: lines, and below them one of what is being done. */
 export interface Terminal {

@@ -1,9 +1,3 @@
-import type { Settings } from '../../core/config/index.ts';
-import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
-import { InMaintenance } from '../../core/errors/index.ts';
-import { type Log, silentLog } from '../../core/log/index.ts';
-import { checkLinks } from '../../core/resolve/index.ts';
-import type { State } from '../../core/state/index.ts';
 import {
   type Activity,
   createTools,
@@ -12,7 +6,13 @@ import {
   type Tools,
   type ToolsOptions,
   type YtDlp,
-} from '../../core/tools/index.ts';
+} from '@reelay/yt-dlp-worker';
+import type { Settings } from '../../core/config/index.ts';
+import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
+import { type Log, silentLog } from '../../core/log/index.ts';
+import { checkLinks } from '../../core/resolve/index.ts';
+import type { State } from '../../core/state/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
 
 export interface LocalToolsOptions {

@@ -1,6 +1,6 @@
+import { type Activity, createTools, type ToolsOptions } from '@reelay/yt-dlp-worker';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
-import { type Activity, createTools, type ToolsOptions } from '../../core/tools/index.ts';
 import { toToolsOptions } from './local-tools.ts';
 
 export interface UpdateNowOptions {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { Readable, type Writable } from 'node:stream';
+import { type Ffmpeg, killWhenStopped } from '@reelay/yt-dlp-worker';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { type Ffmpeg, killWhenStopped } from '../../core/tools/index.ts';
 import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
 import { LIMIT_OPTIONS } from './process-limits.ts';
 import { checkSandbox, sandboxCommand } from './sandbox.ts';

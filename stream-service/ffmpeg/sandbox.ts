@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { ownTurn } from '../../core/concurrency/index.ts';
+import { ownTurn } from '@reelay/concurrency';
+import { missingFrom, type Sandbox, syscallFilter } from '@reelay/yt-dlp-worker';
 import { memoryShares } from '../../core/config/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { missingFrom, type Sandbox, syscallFilter } from '../../core/tools/index.ts';
 
 /** In the base system of Debian and Ubuntu. It starts in 1 ms, Python in 10. */
 const PERL = ['/usr/bin/perl', '/bin/perl'].find((path) => process.platform === 'linux' && existsSync(path));

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { createSemaphore } from '@reelay/concurrency';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM_HEADERS } from '../../core/api/index.ts';
-import { createSemaphore } from '../../core/concurrency/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 import { accessHeaderOf, clientOf, createClientNames, limitedBy } from '../../core/http/index.ts';
 import type { StalledClients } from './send-body.ts';

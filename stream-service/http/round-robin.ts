@@ -1,4 +1,4 @@
-import { createRateLimit } from '../../core/concurrency/index.ts';
+import { createRateLimit } from '@reelay/concurrency';
 
 export interface RoundRobinOptions {
   /** Bytes that all members together move in one turn of the event loop. */

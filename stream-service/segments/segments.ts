@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { markSegments, timeChapters } from '@reelay/seekable-media/chapters';
 import {
   type ClipTimes,
@@ -10,7 +11,6 @@ import {
   selectSegments,
 } from '@reelay/seekable-media/skipping';
 import type { Selection } from '../../core/api/index.ts';
-import { createCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';

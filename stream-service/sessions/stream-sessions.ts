@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createSemaphore, type Permit } from '../../core/concurrency/index.ts';
+import { createSemaphore, type Permit } from '@reelay/concurrency';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 import { clientOf, createClientNames, limitedBy } from '../../core/http/index.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getRetryDelay } from '@reelay/concurrency';
 import { appendChunk, discardResponse } from '@reelay/guarded-fetch';
-import { getRetryDelay } from '../../core/concurrency/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { untilAvailable } from '../../core/state/index.ts';
 import { classifyResponse, type RequestedRange, type ResponseOutcome } from './classify-response.ts';

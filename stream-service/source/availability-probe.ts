@@ -1,6 +1,6 @@
+import { createCache } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
 import { offsetAfterFirstMinute } from '@reelay/seekable-media/timeline';
-import { createCache } from '../../core/concurrency/index.ts';
 import { hostMatcher } from '../../core/config/index.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';

@@ -1,4 +1,4 @@
-import { createSingleFlight } from '../../core/concurrency/index.ts';
+import { createSingleFlight } from '@reelay/concurrency';
 import { NotFound, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import { Renewals } from './attempts.ts';

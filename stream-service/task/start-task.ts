@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
+import { startWithShutdown } from '@reelay/concurrency';
 import type { FastifyInstance } from 'fastify';
 import { problems } from '../../core/api/index.ts';
-import { startWithShutdown } from '../../core/concurrency/index.ts';
 import { createSecretRenewal, type Environment, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';

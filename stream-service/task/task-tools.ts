@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { getRetryDelay } from '../../core/concurrency/index.ts';
+import { getRetryDelay } from '@reelay/concurrency';
+import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '@reelay/yt-dlp-worker';
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '../../core/tools/index.ts';
 
 export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '@reelay/yt-dlp-worker';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '../../core/tools/index.ts';
 
 /** Written by the tools update as its last step, after the canary invocation has passed. */
 const Pointer = Type.Object({

@@ -24,9 +24,10 @@ it('test/attacks/README.md names tests that exist for each finding', () => {
     [...tests.matchAll(/`([\w-]+\/[\w/-]+)`/g)].map(([, name = '']) => name),
   );
   expect(named.length).toBeGreaterThan(50);
-  const fileOf = (name: string) =>
-    /^(?:guarded-fetch|seekable-media)\//.test(name) ? `packages/${name.replace('/', '/test/')}` : `test/${name}`;
+  // Packages have tests beside them.
   const isTest = (name: string) =>
-    globSync(`${join(ROOT, fileOf(name))}{/*,.*,-*}`).some((file) => file.endsWith('.test.ts'));
+    globSync([`test/${name}{/*,.*,-*}`, `packages/${name.replace('/', '/test/')}{/*,.*,-*}`], { cwd: ROOT }).some(
+      (file) => file.endsWith('.test.ts'),
+    );
   expect(named.filter((name) => !isTest(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { PLUGIN_DIR } from '@reelay/tools-layer';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PLUGIN_DIR } from '../../layers/tools/index.ts';
 import { startOrigin } from '../origin/server.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';

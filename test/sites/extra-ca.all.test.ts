@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
-import type { YtDlp } from '../../core/tools/tools.ts';
+import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { createMemoryState } from '../core/resolve/memory-state.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { html, sendFile } from '../origin/respond.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { YtDlp } from '../../core/tools/index.ts';
+import type { YtDlp } from '@reelay/yt-dlp-worker';
 import { installedTools } from '../support/installed-tools.ts';
 
 const run = promisify(execFile);

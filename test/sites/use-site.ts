@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { YtDlp } from '@reelay/yt-dlp-worker';
 import { afterAll, beforeAll } from 'vitest';
 import type { Settings } from '../../core/config/index.ts';
-import type { YtDlp } from '../../core/tools/index.ts';
 import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
 import { startOwnService } from '../contract/target.ts';
 import { type ReceivedResponse, sendRequest } from '../support/request.ts';

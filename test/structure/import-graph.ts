@@ -18,12 +18,20 @@ export const importsOf = (file: string): readonly string[] =>
     path.startsWith('@') ? inPackage(path) : normalize(join(dirname(file), path)),
   );
 
+/** The packages of the workspace by their names. */
+const PACKAGES = new Map(
+  globSync('{packages,layers}/*/package.json', { cwd: ROOT }).map((file) => {
+    const { name, exports } = JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
+    return [name, { folder: dirname(file), exports }];
+  }),
+);
+
 /** The file of a package that an import names: `@reelay/guarded-fetch/errors`. */
-function inPackage(name: string): string {
-  const [, folder = '', path = ''] = name.split('/');
-  const { exports } = JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8'));
-  const target: string = exports[path ? `./${path}` : '.'] ?? exports['./*'];
-  return join('packages', folder, target.replace('*', path));
+function inPackage(path: string): string {
+  const [scope, name, ...rest] = path.split('/');
+  const { folder = '', exports } = PACKAGES.get(`${scope}/${name}`) ?? {};
+  const entry = ['.', ...rest].join('/');
+  return join(folder, (exports[entry] ?? exports['./*']).replace('*', rest.join('/')));
 }
 
 /** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */

@@ -4,8 +4,8 @@ import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../core/tools/install/lock.ts';
-import type { Ffmpeg, YtDlp } from '../../core/tools/tools.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import type { Ffmpeg, YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { findOnPath } from './on-path.ts';
 
 const run = promisify(execFile);

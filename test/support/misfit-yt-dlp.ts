@@ -1,4 +1,4 @@
-import type { YtDlp } from '../../core/tools/tools.ts';
+import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 
 /** Replaces the plugin folder of the worker by one that does not exist, as far as the arguments name it. */
 const WITHOUT_WORKER = `

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { YtDlp } from '../../core/tools/tools.ts';
+import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 
 /** Raises what an extractor does when a page is not the one that it knows. */
 const WITH_PATCH = `

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createVersionStore } from '../../core/tools/install/version-store.ts';
-import type { YtDlp } from '../../core/tools/tools.ts';
+import { createVersionStore } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
+import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { installedTools } from './installed-tools.ts';
 
 /**

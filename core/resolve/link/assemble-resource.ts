@@ -1,4 +1,4 @@
-import { type Deadline, deadlineSignal, ownTurn } from '../../concurrency/index.ts';
+import { type Deadline, deadlineSignal, ownTurn } from '@reelay/concurrency';
 import { tagText } from '../../conversions/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';

@@ -1,5 +1,5 @@
+import { type Cache, createCache } from '@reelay/concurrency';
 import type { FragmentList } from '@reelay/seekable-media/dash';
-import { type Cache, createCache } from '../../concurrency/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
 

@@ -1,4 +1,4 @@
-import { type Deadline, deadlineSignal } from '../../concurrency/index.ts';
+import { type Deadline, deadlineSignal } from '@reelay/concurrency';
 import type { Resource } from '../../state/index.ts';
 import type { Info } from '../yt-dlp/index.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { withoutAbsent } from '@reelay/seekable-media/values';
-import { createCache, createSingleFlight } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';

@@ -1,4 +1,4 @@
-import { createSemaphore, type Deadline, deadlineSignal, type Permit } from '../../concurrency/index.ts';
+import { createSemaphore, type Deadline, deadlineSignal, type Permit } from '@reelay/concurrency';
 import { CapacityExceeded, ClientLimitExceeded } from '../../errors/index.ts';
 
 export interface ResolveLimitsOptions {

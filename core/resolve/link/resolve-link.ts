@@ -1,5 +1,5 @@
+import { abortable, createSingleFlight, type Deadline } from '@reelay/concurrency';
 import pLimit from 'p-limit';
-import { abortable, createSingleFlight, type Deadline } from '../../concurrency/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { createClientNames } from '../../http/index.ts';
 import { describeError } from '../../log/index.ts';

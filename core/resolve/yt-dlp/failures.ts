@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@reelay/guarded-fetch';
+import type { WorkerFailure, WorkerFailureKind } from '@reelay/yt-dlp-worker';
 import {
   type AbsenceReason,
   EgressRefused,
@@ -10,7 +11,6 @@ import {
   UpstreamError,
   type UpstreamReason,
 } from '../../errors/index.ts';
-import type { WorkerFailure, WorkerFailureKind } from '../../tools/index.ts';
 
 /** The sentence for the client. */
 const DETAILS: Readonly<Record<RefusalReason, string>> = {

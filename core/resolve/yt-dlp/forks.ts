@@ -1,4 +1,10 @@
-import { abortable, createSemaphore, type Deadline, deadlineSignal, type Permit } from '../../concurrency/index.ts';
+import { abortable, createSemaphore, type Deadline, deadlineSignal, type Permit } from '@reelay/concurrency';
+import {
+  createSupervisor,
+  type SupervisorOptions,
+  type WorkerFailure,
+  type WorkerResponse,
+} from '@reelay/yt-dlp-worker';
 import { memoryShares, type Settings } from '../../config/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
@@ -11,12 +17,6 @@ import {
   parse,
   readExtraction,
 } from '../../parsing/index.ts';
-import {
-  createSupervisor,
-  type SupervisorOptions,
-  type WorkerFailure,
-  type WorkerResponse,
-} from '../../tools/index.ts';
 import { toError } from './failures.ts';
 import { createImpersonation } from './impersonation.ts';
 import { createOperatorCookies } from './operator-cookies.ts';

@@ -1,6 +1,6 @@
+import { listImpersonateTargets, offersTarget, type YtDlp } from '@reelay/yt-dlp-worker';
 import { matchesSite, parseImpersonationRule } from '../../config/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
-import { listImpersonateTargets, offersTarget, type YtDlp } from '../../tools/index.ts';
 
 /** Which browser yt-dlp imitates. */
 export interface Impersonation {

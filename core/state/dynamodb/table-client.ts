@@ -1,5 +1,5 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { createSemaphore } from '../../concurrency/index.ts';
+import { createSemaphore } from '@reelay/concurrency';
 
 /** Bounds one attempt from the moment it is sent. */
 const ATTEMPT_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSlices } from '../../concurrency/index.ts';
+import { createSlices } from '@reelay/concurrency';
 import { StorageFull } from '../../errors/index.ts';
 import { type Log, silentLog } from '../../log/index.ts';
 import type { StateStorage, StoredItem } from '../storage.ts';

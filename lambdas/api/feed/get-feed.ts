@@ -1,5 +1,5 @@
+import { collectInSlices } from '@reelay/concurrency';
 import { getOperation, readSelection, type Selection } from '../../../core/api/index.ts';
-import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { keyOf } from '../../../core/state/index.ts';

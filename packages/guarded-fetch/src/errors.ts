@@ -40,3 +40,6 @@ export class UpstreamError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** The message of what was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

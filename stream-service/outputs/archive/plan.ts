@@ -1,6 +1,6 @@
+import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { zipBytes } from '@reelay/seekable-media/zip';
 import type { Selection } from '../../../core/api/index.ts';
-import { createCache, createSemaphore, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { digestOf, entityTag } from '../../../core/http/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';

@@ -1,3 +1,4 @@
+import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { audioFamily } from '@reelay/seekable-media/codecs';
 import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
@@ -17,7 +18,6 @@ import {
   type SourceIndex,
   unpackLayout,
 } from '@reelay/seekable-media/virtual-mp4';
-import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';

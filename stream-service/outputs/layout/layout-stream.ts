@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { createSlices } from '@reelay/concurrency';
 import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import { createSlices } from '../../../core/concurrency/index.ts';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import { ByteReader, type SizedFile } from './byte-reader.ts';
 import { createPlaceCache, type PlaceCache } from './muxed-places.ts';

@@ -1,6 +1,6 @@
+import { type Cache, createCache } from '@reelay/concurrency';
 import { type MovieFragment, parseBoxes, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { type Layout, type PlaceFragment, placeFragments, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import { type Cache, createCache } from '../../../core/concurrency/index.ts';
 import { memoryShares } from '../../../core/config/index.ts';
 import { ARRANGE_MUXED_PLACE, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import type { ByteReader } from './byte-reader.ts';

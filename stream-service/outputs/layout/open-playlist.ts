@@ -1,3 +1,4 @@
+import { deadlineSignal } from '@reelay/concurrency';
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type HlsLayout,
@@ -9,7 +10,6 @@ import {
 } from '@reelay/seekable-media/mp4-hls';
 import pLimit from 'p-limit';
 import { writeSelection } from '../../../core/api/index.ts';
-import { deadlineSignal } from '../../../core/concurrency/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { createSemaphore } from '@reelay/concurrency';
 import { indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { LAYOUT_VERSION, type Layout, type LayoutSource, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import { createSemaphore } from '../../../core/concurrency/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
 import { ByteReader, type SizedFile } from './byte-reader.ts';

@@ -1,8 +1,8 @@
 import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
 import { patchCreationTime, patchHeaderDuration } from '@reelay/seekable-media/isobmff';
 import { extendHeader, type LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
+import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../core/log/index.ts';
-import type { Ffmpeg } from '../../../core/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';

@@ -1,4 +1,4 @@
-import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
+import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Resource, State, Track } from '../../../core/state/index.ts';

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { type Cue, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
 import type { TimedText } from '@reelay/seekable-media/timed-text';
-import { createCache, createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
+import { createCache, createSemaphore, createSingleFlight, ownTurn } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type FileLayout,
@@ -9,7 +10,6 @@ import {
   unpackTable,
 } from '@reelay/seekable-media/segment-file';
 import { isSameMedia, type Segment, type Timeline } from '@reelay/seekable-media/timeline';
-import { createCache, createSemaphore, createSingleFlight, ownTurn } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { type AttachmentName, capabilitiesOf, MAX_ATTACHMENT_BYTES, type State } from '../../../core/state/index.ts';

@@ -1,3 +1,4 @@
+import { createCache } from '@reelay/concurrency';
 import {
   durationOf,
   type MediaSection,
@@ -7,7 +8,6 @@ import {
   windowSegments,
   withTimes,
 } from '@reelay/seekable-media/timeline';
-import { createCache } from '../../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound, UrlExpired } from '../../../core/errors/index.ts';
 import { capabilitiesOf, type Resource, type Track, type TrackWindow } from '../../../core/state/index.ts';
 import type { OpenOptions, OpenRequest } from '../source.ts';

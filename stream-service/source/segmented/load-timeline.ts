@@ -1,10 +1,10 @@
+import { collectInSlices } from '@reelay/concurrency';
 import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
 import { PlaylistError, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { unpackTable } from '@reelay/seekable-media/segment-file';
 import type { Timeline } from '@reelay/seekable-media/timeline';
 import type { WebmParts } from '@reelay/seekable-media/webm';
-import { collectInSlices } from '../../../core/concurrency/index.ts';
 import { ParsingLimitExceeded, UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
 import { parse, READ_HLS_PLAYLIST, READ_WEBM } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { createCache, createSemaphore, type Semaphore } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   createTable,
@@ -14,7 +15,6 @@ import {
   startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
 import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
-import { createCache, createSemaphore, type Semaphore } from '../../../core/concurrency/index.ts';
 import { INSPECT_SEGMENT, MAKE_PLACE, parse } from '../../../core/parsing/index.ts';
 import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
 

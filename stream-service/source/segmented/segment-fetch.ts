@@ -1,6 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
+import { createSingleFlight } from '@reelay/concurrency';
 import { type MediaSection, type Segment, segmentAt, type Timeline } from '@reelay/seekable-media/timeline';
-import { createSingleFlight } from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   capabilitiesOf,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortable, createCache, createSemaphore, createSingleFlight, type Permit } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   audioTable,
@@ -7,13 +8,6 @@ import {
   placeRequest,
   startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
-import {
-  abortable,
-  createCache,
-  createSemaphore,
-  createSingleFlight,
-  type Permit,
-} from '../../../core/concurrency/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
 import { MAKE_PLACE, parse } from '../../../core/parsing/index.ts';

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ownTurn } from '@reelay/concurrency';
 import { counterparts, indexContent, parseInitTracks } from '@reelay/seekable-media/isobmff';
 import {
   durationOf,
@@ -12,7 +13,6 @@ import {
   segmentAt,
   type Timeline,
 } from '@reelay/seekable-media/timeline';
-import { ownTurn } from '../../../core/concurrency/index.ts';
 import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import { capabilitiesOf, segmentUrl, type Track } from '../../../core/state/index.ts';
 import { fetchBuffer } from '../memory.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startWorker } from '../../../core/tools/worker/worker-process.ts';
+import { startWorker } from '../../../packages/yt-dlp-worker/src/worker/worker-process.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ALL, CONTRADICTION } from './cookies-content.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import type { WorkerFailure } from '../../../core/tools/worker/worker-protocol.ts';
+import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { createFixture, type Info, item, list, listed, origin, PAGE, status } from './fixture.ts';
 

@@ -1,6 +1,10 @@
-import type { YtDlp, YtDlpMode } from '../../../core/tools/tools.ts';
-import type { WorkerOptions, WorkerProcess } from '../../../core/tools/worker/worker-process.ts';
-import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../core/tools/worker/worker-protocol.ts';
+import type { YtDlp, YtDlpMode } from '../../../packages/yt-dlp-worker/src/tools.ts';
+import type { WorkerOptions, WorkerProcess } from '../../../packages/yt-dlp-worker/src/worker/worker-process.ts';
+import type {
+  WorkerFailure,
+  WorkerRequest,
+  WorkerResponse,
+} from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 
 export interface PendingRequest {
   readonly request: Omit<WorkerRequest, 'id'>;

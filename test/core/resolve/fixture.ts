@@ -2,7 +2,7 @@ import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { ResolveOptions } from '../../../core/resolve/index.ts';
-import type { WorkerFailure } from '../../../core/tools/worker/worker-protocol.ts';
+import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { keepOpen } from '../../support/leftovers.ts';

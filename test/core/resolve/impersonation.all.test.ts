@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
-import { listImpersonateTargets } from '../../../core/tools/yt-dlp/query-yt-dlp.ts';
+import { listImpersonateTargets } from '../../../packages/yt-dlp-worker/src/yt-dlp/query-yt-dlp.ts';
 import { resourceWith, trackAt } from '../../stream-service/source/upstream.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';

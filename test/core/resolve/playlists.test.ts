@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ItemTooLarge } from '../../../core/state/create-state.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
-import type { WorkerFailure } from '../../../core/tools/worker/worker-protocol.ts';
+import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { createFixture, type Info, item, list, listed, origin, PAGE } from './fixture.ts';
 
 describe('playlists', () => {

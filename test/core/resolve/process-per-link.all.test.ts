@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
-import type { YtDlpMode } from '../../../core/tools/tools.ts';
+import type { YtDlpMode } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { misfit } from '../../support/misfit-yt-dlp.ts';
 import { startResolver } from './start-resolver.ts';

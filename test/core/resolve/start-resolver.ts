@@ -1,6 +1,6 @@
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
-import type { YtDlp } from '../../../core/tools/tools.ts';
+import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { installedTools } from '../../support/installed-tools.ts';

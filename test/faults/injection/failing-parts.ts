@@ -1,13 +1,13 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
+import { startYtDlp } from '@reelay/yt-dlp-worker';
 import type { Egress } from '../../../core/egress/index.ts';
 import { createProxyPool } from '../../../core/egress/proxy-pool.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import type { ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { StateStorage } from '../../../core/state/index.ts';
-import { startYtDlp } from '../../../core/tools/index.ts';
 import { createAddressGuard } from '../../../packages/guarded-fetch/src/address-guard.ts';
 import { createDialer, type Dialer } from '../../../packages/guarded-fetch/src/dial.ts';
 import { createForwardProxy } from '../../../packages/guarded-fetch/src/forward-proxy.ts';

@@ -6,9 +6,9 @@ import { selectRenditions } from '../../../core/resolve/renditions/select-rendit
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
-import { hasTimedOut, readFailure } from '../../../core/tools/worker/failure-report.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
+import { hasTimedOut, readFailure } from '../../../packages/yt-dlp-worker/src/worker/failure-report.ts';
 import { check, type FuzzTargets, header, LINEAR, MB } from './target.ts';
 
 const NOW = 1_790_000_000;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
-import type { Releases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createArchive } from '../../../lambdas/tools-update/aws/archive.ts';
 import { createFunctionLayers } from '../../../lambdas/tools-update/aws/function-layers.ts';
 import { createCanary, createLiveFunction } from '../../../lambdas/tools-update/aws/functions.ts';
 import { createLayers } from '../../../lambdas/tools-update/aws/layers.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
+import type { Releases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { findResource, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import type { YtDlp } from '../../../core/tools/tools.ts';
 import { createCheckResolver } from '../../../lambdas/tools-update/check-release.ts';
+import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 
 const ytDlp = { version: '2026.11.20' } as YtDlp;
 

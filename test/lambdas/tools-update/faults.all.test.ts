@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { zip } from '../../core/tools/zip.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 

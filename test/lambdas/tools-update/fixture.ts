@@ -9,17 +9,17 @@ import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import type { State } from '../../../core/state/state.ts';
-import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { Pointer, Step, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 import { installMissingTools, type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { type ReleasePages, startReleasePages } from '../../core/tools/release-pages.ts';
+import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type ReleasePages, startReleasePages } from '../../yt-dlp-worker/release-pages.ts';
 import { createPatientState, createPatientTableClient } from './patient-state.ts';
 
 export const ASSET = 'yt-dlp_linux.zip';

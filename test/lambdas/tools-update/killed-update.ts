@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
-import { createReleases } from '../../../core/tools/yt-dlp/releases.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { createPatientState } from './patient-state.ts';
 
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
-import { zip } from '../../core/tools/zip.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { zip } from '../../core/tools/zip.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 const { moto, pages, root, createEmptyFixture } = await useReleases();

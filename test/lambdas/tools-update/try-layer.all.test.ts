@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { smokeTestYtDlp } from '../../../core/tools/smoke-test.ts';
-import type { YtDlp } from '../../../core/tools/tools.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/check-release.ts';
+import { smokeTestYtDlp } from '../../../packages/yt-dlp-worker/src/smoke-test.ts';
+import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
 import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { rollBack } from '../../../lambdas/tools-update/roll-back.ts';
-import { zip } from '../../core/tools/zip.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 /** Successful updates and untrusted releases against moto; failures of AWS are in faults.all.test.ts. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { YtDlp } from '../../../core/tools/tools.ts';
-import { zip } from '../../core/tools/zip.ts';
+import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import type { ObjectStore } from '../../support/s3.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 
 export const BUCKET = 'tools';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findOnPath } from '../../../core/tools/process/program.ts';
 import { bundle } from '../../../infra/build/bundle.ts';
+import { findOnPath } from '../../../packages/yt-dlp-worker/src/process/program.ts';
 import { Container, startContainer } from '../../images/container.ts';
 import type { Image } from '../../images/image.ts';
 import { containersUnavailable } from '../../images/programs.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createToolsPointer } from '../../../stream-service/task/tools-pointer.ts';
-import { zip } from '../../core/tools/zip.ts';
 import { startObjectStore } from '../../support/s3.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { zip } from '../../yt-dlp-worker/zip.ts';
 import { archiveOf, BUCKET, pointerTo, publish } from './releases.ts';
 
 const VERSION = '2026.11.20';

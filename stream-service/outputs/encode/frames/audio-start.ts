@@ -1,4 +1,4 @@
-import { createCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '@reelay/concurrency';
 import { runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Source } from '../../../source/index.ts';
 import type { EncoderOptions } from './frame-encoding.ts';

@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { createCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '@reelay/concurrency';
 import type { FileSource } from '../../../source/index.ts';
 
 /** Small enough that a seek wastes little. Adjacent blocks are read by one request. */

@@ -1,4 +1,4 @@
-import { createCache } from '../../../../core/concurrency/index.ts';
+import { createCache } from '@reelay/concurrency';
 import type { FrameEncoding } from './frame-encoding.ts';
 import { type FrameRange, type Layout, partAt } from './layout.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSemaphore } from '../../../../core/concurrency/index.ts';
+import { createSemaphore } from '@reelay/concurrency';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/index.ts';
 import type { Release } from '../../../sessions/index.ts';
 

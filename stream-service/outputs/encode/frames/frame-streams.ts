@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
+import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../../core/tools/index.ts';
 import type { FfmpegInputServer } from '../../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../../sessions/index.ts';
 import type { Source } from '../../../source/index.ts';

@@ -1,9 +1,9 @@
 import type { FileType } from '@reelay/seekable-media/codecs';
 import { isWhole, keptParts, type Span } from '@reelay/seekable-media/skipping';
+import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import { InvalidParameter } from '../../../../core/errors/index.ts';
 import { digestOf, entityTag } from '../../../../core/http/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../../core/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../../source/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
 import type { FrameEncoding } from './frame-encoding.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../../core/api/problem.ts';
 import type { ProblemName } from '../../../../core/api/problem-types.ts';
 import { isFinal, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
-import type { WorkerFailure } from '../../../../core/tools/worker/worker-protocol.ts';
+import type { WorkerFailure } from '../../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
 

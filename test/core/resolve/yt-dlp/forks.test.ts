@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InMaintenance } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import { createForks, type ForksOptions } from '../../../../core/resolve/yt-dlp/forks.ts';
-import type { YtDlp } from '../../../../core/tools/tools.ts';
+import type { YtDlp } from '../../../../packages/yt-dlp-worker/src/tools.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { fakeWorkers, fakeYtDlp } from '../fake-workers.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { parseImpersonationRule } from '../../../../core/config/index.ts';
 import { silentLog } from '../../../../core/log/index.ts';
 import { createImpersonation } from '../../../../core/resolve/yt-dlp/impersonation.ts';
-import type { YtDlp } from '../../../../core/tools/tools.ts';
-import { offersTarget, readImpersonateTargets } from '../../../../core/tools/yt-dlp/query-yt-dlp.ts';
+import type { YtDlp } from '../../../../packages/yt-dlp-worker/src/tools.ts';
+import { offersTarget, readImpersonateTargets } from '../../../../packages/yt-dlp-worker/src/yt-dlp/query-yt-dlp.ts';
 
 const build = (path: string): YtDlp => ({ version: '2026.08.19', command: [path], source: 'pypi' });
 const OFFERED = ['chrome-131:macos-14', 'safari-18.0:ios-18.0', 'edge'];

@@ -1,0 +1,167 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startLinkProcesses } from '../../packages/yt-dlp-worker/src/worker/link-processes.ts';
+import type { WorkerOptions, WorkerProcess } from '../../packages/yt-dlp-worker/src/worker/worker-process.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
+
+const fixture = await startYtDlpFixture({ kept: ['cookies.txt', 'site.txt'] });
+const { origin, egress, proxySession, temporary, requestOf } = fixture;
+const { ytDlp } = fixture.options;
+const cookiesFile = join(temporary, 'cookies.txt');
+const siteCookies = join(temporary, 'site.txt');
+const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
+
+const start = (options: Partial<WorkerOptions> = {}) => startLinkProcesses({ ...fixture.options, ...options });
+/** A program instead of yt-dlp, which says that it has limits. Its arguments are those of yt-dlp. */
+const program = (script: string, confined = 'echo "reelay: confined" >&2; ') =>
+  start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', `${confined}${script}`, 'sh'] } }).then(closeAfterwards);
+let processes: WorkerProcess;
+const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
+beforeAll(async () => {
+  await writeFile(cookiesFile, COOKIES);
+  await writeFile(siteCookies, COOKIES.replace('session\tfrom-file', 'site\tfrom-folder'));
+  processes = await start({ cookiesFile, cookiesDir: [siteCookies], extractorArgs });
+});
+afterAll(() => processes.close());
+
+describe('startLinkProcesses', () => {
+  it('resolves a direct file, with the cookies of the operator, and leaves their file as it is', async () => {
+    expect(await processes.request(requestOf('/files/clip.mp4?cookies'))).toMatchObject({
+      ok: true,
+      info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4?cookies') }] },
+    });
+    const [request] = origin.requestsTo('/files/clip.mp4?cookies');
+    expect(request?.headers.cookie?.split('; ').sort()).toEqual(['session=from-file', 'site=from-folder']);
+    expect(await readFile(cookiesFile, 'utf8')).toBe(COOKIES);
+  });
+
+  it('passes the arguments of the operator to extractors', async () =>
+    expect(await processes.request(requestOf('reelay-worker-test:arguments'))).toMatchObject({
+      ok: true,
+      info: { tags: ["it's", 'Two'] },
+    }));
+
+  it.concurrent.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
+    ['/pages/words', { kind: 'unsupported' }],
+    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
+    ['/site/login/1', { kind: 'login' }],
+    // Both mean that there is nothing yet.
+    ['/site/upcoming/1', { kind: expect.stringMatching(/^(upcoming|no_formats|expected)$/) }],
+    ['/site/not-live/1', { kind: 'not_live' }],
+    ['/site/no-formats/1', { kind: 'no_formats' }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/bug/1', { kind: 'bug' }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
+    ['/site/kill/1', { kind: 'crash', isInterrupted: true }],
+    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
+    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['--version', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ["x' --exec 'touch /tmp/x", { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
+  ])('classifies the failure of %s', async (url, error) =>
+    expect(await processes.request(requestOf(url))).toMatchObject({ ok: false, error }),
+  );
+
+  testExtraction(fixture, () => processes);
+
+  it('reports addresses that the egress refuses', async () => {
+    const session = await egress.openProxySession({});
+    await processes.request(requestOf('/inward/redirect?to=http://10.1.2.3/x.mp4', { proxy: session.proxyUrl }));
+    expect(session.refused()).toBe(true);
+    session.close();
+  });
+
+  it('gives yt-dlp an environment of fixed variables only', async () => {
+    const answer = await processes.request(requestOf('reelay-worker-test:environment'));
+    const { tags } = ('info' in answer ? answer.info : answer) as { tags: string[] };
+    const [directory, ...names] = tags.toReversed();
+    const own = ['HOME', 'LANG', 'PATH', 'TMPDIR'];
+    // Shells set these by themselves.
+    expect(names.filter((name) => !/^(LC_\w+|PWD|SHLVL|OLDPWD|_)$/.test(name)).sort()).toEqual(own);
+    expect(directory).toMatch(temporary);
+  });
+});
+
+describe('a process per link', () => {
+  it('ends at the deadline', async () =>
+    expect(await processes.request(requestOf('/trouble/drip', { timeoutSeconds: 1 }))).toMatchObject({
+      ok: false,
+      error: { kind: 'timeout' },
+    }));
+
+  it('ends with the request that is cancelled, and all that it has started', async () => {
+    const file = join(temporary, 'pids');
+    const sleeping = await program(`/bin/sleep 600 & echo "$$ $!" >${file}; wait`);
+    const leaving = new AbortController();
+    const response = sleeping.request(requestOf('/files/clip.mp4'), leaving.signal);
+    await until(async () => /\d \d/.test(await readFile(file, 'utf8').catch(() => '')));
+    const pids = (await readFile(file, 'utf8')).trim().split(' ').map(Number);
+    leaving.abort();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
+    await until(() => !pids.some(isAlive));
+    await rm(file);
+  });
+
+  it('waits for one of `concurrency` slots, until its deadline', async () => {
+    const sleeping = await program('/bin/sleep 600');
+    const leaving = new AbortController();
+    const busy = [1, 2].map(() => sleeping.request(requestOf('/files/clip.mp4'), leaving.signal));
+    const waiting = await sleeping.request(requestOf('/files/clip.mp4', { timeoutSeconds: 0.2 }));
+    expect(waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
+    leaving.abort();
+    await Promise.all(busy);
+  });
+
+  it('ends with close, and its request fails', async () => {
+    const sleeping = await program('/bin/sleep 600');
+    const response = sleeping.request(requestOf('/files/clip.mp4'));
+    await sleeping.close();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
+    expect(sleeping.hasEnded()).toBe(true);
+    await sleeping.ended;
+  });
+
+  it('has the limits of the operating system of a fork', async () =>
+    expect(await processes.request(requestOf('reelay-worker-test:limits', { timeoutSeconds: 27 }))).toMatchObject({
+      info: { tags: [2 ** 29, 2 ** 33, 256, 2 ** 26, 0, 29, 1280 * 2 ** 20] },
+    }));
+
+  it('fails where yt-dlp does not load the plugin that sets its limits', async () => {
+    const unlimited = await program(`echo '{"id":"1"}'`, '');
+    expect(await unlimited.request(requestOf('/files/clip.mp4'))).toMatchObject({
+      ok: false,
+      error: { kind: 'crash', message: 'yt-dlp ran without its limits' },
+    });
+  });
+
+  it('keeps the link and the credentials of its proxy off the command line', async () => {
+    const shown = await program('printf "%s\\n" "$@" >&2; echo "ERROR: $*"; exit 1');
+    const answer = await shown.request(requestOf('/files/clip.mp4?secret'));
+    expect(JSON.stringify(answer)).not.toMatch(/secret/);
+    expect(JSON.stringify(answer)).not.toContain(new URL(proxySession.proxyUrl).password);
+  });
+
+  it.each<[string, string, object]>([
+    ['no output', 'exit 0', { kind: 'crash' }],
+    ['output that is no JSON', 'echo "<html>"', { kind: 'crash' }],
+    ['a list', 'echo "[1]"', { kind: 'crash' }],
+    ['half of an object', 'echo \'{"id":\'', { kind: 'crash' }],
+    [
+      'an error beside an empty playlist',
+      `echo '{"_type":"playlist","entries":[null]}'; echo 'ERROR: [A] 1: gone' >&2`,
+      { kind: 'expected', message: 'gone' },
+    ],
+    ['endless output', '/usr/bin/yes', { kind: 'too_large' }],
+    ['endless errors', '/usr/bin/yes >&2', { kind: 'too_large' }],
+    ['a program that does not exist', 'exec /nonexistent', { kind: 'crash' }],
+    ['a program that something else kills', 'kill -KILL $$', { kind: 'crash', isInterrupted: true }],
+  ])('fails with %s', async (_, script, error) => {
+    const hostile = await program(script);
+    expect(await hostile.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: false, error });
+  });
+});

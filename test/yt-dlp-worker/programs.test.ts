@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Download } from '../../packages/yt-dlp-worker/src/download.ts';
+import { inspectFfmpeg } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-check.ts';
+import {
+  ffmpegAtPath,
+  ffmpegFromNpm,
+  ffmpegOfSystem,
+} from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
+import { findOnPath, run } from '../../packages/yt-dlp-worker/src/process/program.ts';
+import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';
+import { ToolRefused } from '../../packages/yt-dlp-worker/src/tools.ts';
+import { ytDlpAtPath, ytDlpOfSystem } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
+import { installedTools } from '../support/installed-tools.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const dir = await temporaryFolder();
+const { ffmpeg } = await installedTools();
+const { signal } = new AbortController();
+const options = { signal, onBytes: () => undefined };
+const script = async (name: string, text: string, mode = 0o755) => {
+  const path = join(dir, name);
+  await writeFile(path, text, { mode });
+  return path;
+};
+afterEach(() => vi.unstubAllEnvs());
+
+describe('run', () => {
+  it('returns the output of a program, which gets an empty environment', async () => {
+    const path = await script('env.sh', '#!/bin/sh\n/usr/bin/env');
+    vi.stubEnv('SECRET', 'secret');
+    expect((await run(path, [])).toString()).not.toContain('secret');
+  });
+  it.each<[string, string, RegExp]>([
+    ['writes its reason last', 'echo first >&2; echo last >&2; exit 3', /^last$/],
+    ['writes a line with ERROR', 'echo "ERROR: this" >&2; echo "NOTICE: that" >&2; exit 3', /^ERROR: this$/],
+    ['writes nothing', 'exit 3', /Command failed/],
+    ['never ends', 'exec sleep 100', /took too long/],
+    ['never stops printing', 'exec yes', /maxBuffer/],
+  ])('fails when a program %s', async (name, text, reason) => {
+    const path = await script(`${name}.sh`, `#!/bin/sh\n${text}\n`);
+    await expect(run(path, [], { timeoutMs: name === 'never ends' ? 50 : 30_000 })).rejects.toThrow(reason);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('run, of a program that something else interrupts', () => {
+  it.each(['KILL', 'STOP'])('starts it again after SIG%s', async (signal) => {
+    const mark = join(dir, `interrupted-${signal}`);
+    const path = await script(
+      `interrupted-${signal}.sh`,
+      `#!/bin/sh\nif [ -e ${mark} ]; then echo done; else : >${mark}; kill -${signal} $$; fi\n`,
+    );
+    expect((await run(path, [])).toString()).toBe('done\n');
+  });
+
+  it('gives up on one that is killed each time', async () => {
+    const path = await script('always.sh', '#!/bin/sh\nkill -KILL $$\n');
+    await expect(run(path, [])).rejects.toThrow(/Command failed/);
+  });
+});
+
+describe('findOnPath', () => {
+  it('follows links, and skips relative folders and files that are not executable', async () => {
+    const path = await script('real-program', '');
+    await script('not-a-program', '', 0o644);
+    await symlink(path, join(dir, 'linked'));
+    expect(await findOnPath('linked', `relative:/nonexistent:${dir}`)).toBe(path);
+    expect(await findOnPath('not-a-program', dir)).toBeUndefined();
+    expect(await findOnPath('linked', '')).toBeUndefined();
+  });
+});
+
+describe('findPython', () => {
+  it.each<[string, string, RegExp]>([
+    ['is old', 'echo /usr/bin/python3; echo 3.9.2; echo True', /3\.9\.2 is too old/],
+    ['has no pip', 'echo /usr/bin/python3; echo 3.12.0; echo False', /has no pip/],
+    ['does not run', 'echo "no such version" >&2; exit 127', /does not run: no such version/],
+  ])('skips one that %s', async (name, text, reason) => {
+    await expect(findPython(await script(name, `#!/bin/sh\n${text}\n`))).rejects.toThrow(reason);
+  });
+
+  it('throws when there is none', async () => {
+    await expect(findPython(join(dir, 'no-python'))).rejects.toThrow(/^there is no Python$/);
+  });
+
+  it('passes pip the variables for its registry, and no secrets', async () => {
+    const text = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; else /usr/bin/env > ${dir}/pip-env; fi`;
+    const python = await findPython(await script('python-for-env', `#!/bin/sh\n${text}\n`), {
+      ...{
+        PATH: '/usr/bin:/bin',
+        PIP_INDEX_URL: 'https://registry.example/simple',
+        https_proxy: 'http://proxy.example',
+      },
+      ...{ AWS_SECRET_ACCESS_KEY: 'secret', PYTHONPATH: '/elsewhere', NODE_OPTIONS: '--x' },
+    });
+    await python.install('anything', dir);
+    const given = await readFile(join(dir, 'pip-env'), 'utf8');
+    expect(given).toMatch(/^PIP_INDEX_URL=.*registry\.example/m);
+    expect(given).toMatch(/^https_proxy=/m);
+    expect(given).not.toMatch(/secret|PYTHONPATH|NODE_OPTIONS/);
+  });
+});
+
+describe('an install by pip', () => {
+  // Ends once the file `enough` is there.
+  const pip = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; exit; fi
+case "$*" in *compileall*) exit;; esac
+mkdir "$TMPDIR/pip-unpack-1" "$TMPDIR/pip-target-1"
+echo "Downloading package.whl (2.0 kB)"
+head -c 1500 /dev/zero > "$TMPDIR/pip-unpack-1/package.whl"
+head -c 9000 /dev/zero > "$TMPDIR/pip-target-1/unpacked"
+until [ -e "${dir}/enough" ]; do sleep 0.05; done
+echo "Installing collected packages: package"`;
+
+  it.each([
+    [true, 2000],
+    [false, undefined],
+  ])('reports the bytes of downloads, and the total of a single one (%s)', async (hasNoDependencies, total) => {
+    const python = await findPython(await script('python-for-bytes', `#!/bin/sh\n${pip}\n`));
+    const target = await temporaryFolder();
+    const { promise, resolve } = Promise.withResolvers<unknown[]>();
+    const onInstall = vi.fn();
+    const onBytes = (...bytes: unknown[]) => resolve(bytes);
+    const installed = python.install('package', target, { hasNoDependencies, onBytes, onInstall });
+    expect(await promise).toEqual([1500, total]);
+    expect(onInstall).not.toHaveBeenCalled();
+    await script('enough', '');
+    await installed;
+    expect(onInstall).toHaveBeenCalledOnce();
+    expect(await readdir(target)).toEqual([]);
+    await rm(join(dir, 'enough'));
+  });
+});
+
+describe('yt-dlp of the system', () => {
+  const flags = 'echo "--js-runtimes --plugin-dirs"';
+  const answering = (version: string, help = flags) =>
+    `#!/bin/sh\nfor last; do :; done\nif [ "$last" = --version ]; then echo ${version}; else ${help}; fi\n`;
+
+  it('is used as installed', async () => {
+    const path = await script('yt-dlp', answering('2026.08.19'));
+    expect((await ytDlpAtPath(path).fetch('', options))('')).toEqual({
+      ...{ version: '2026.08.19', command: [path], source: 'path' },
+    });
+    vi.stubEnv('PATH', `${dir}:/usr/bin:/bin`);
+    expect((await ytDlpOfSystem().fetch('', options))('')).toMatchObject({ command: [path], source: 'system' });
+  });
+
+  it('runs with the interpreter that PATH has', async () => {
+    const path = await script('by-env', '#!/usr/bin/env python3\nprint("2026.08.19 --js-runtimes --plugin-dirs")\n');
+    const { command } = (await ytDlpAtPath(path).fetch('', options))('');
+    expect(command).toEqual([expect.stringMatching(/^\/.*python/), path]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['is too old', answering('2023.03.04', 'echo "--plugin-dirs"'), /2023\.03\.04 is too old: it lacks --js-runtimes/],
+    ['does not run', '#!/bin/sh\nexit 1\n', /Command failed/],
+    ['has no interpreter', '#!/usr/bin/env no-such-python\n', /no-such-python is not on PATH/],
+  ])('is skipped when it %s', async (name, text, reason) => {
+    await expect(ytDlpAtPath(await script(name, text)).fetch('', options)).rejects.toThrow(reason);
+  });
+
+  it('is skipped when there is none', async () => {
+    vi.stubEnv('PATH', '/nonexistent');
+    await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
+  });
+});
+
+describe('FFmpeg of ffmpeg-static', () => {
+  const archive = gzipSync(`#!/bin/sh\nexec ${ffmpeg.path} "$@"\n`);
+  const build = `${process.platform}-${process.arch}`;
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const urls: string[] = [];
+  const download: Download = async (url) => {
+    urls.push(url);
+    return { status: 200, headers: {}, url, body: Readable.from([archive]) };
+  };
+
+  it('is unpacked when its archive has the pinned checksum', async () => {
+    const folder = await temporaryFolder();
+    const locate = await ffmpegFromNpm({ download, builds: { [build]: sha256 } }).fetch(folder, options);
+    expect(locate('/place')).toMatchObject({ version: ffmpeg.version, source: 'npm', path: '/place/ffmpeg' });
+    expect(await readdir(folder)).toEqual(['ffmpeg']);
+    expect(urls).toEqual([`https://github.com/eugeneware/ffmpeg-static/releases/download/b6.1.1/ffmpeg-${build}.gz`]);
+  });
+
+  it('is refused when its archive has another checksum', async () => {
+    const { fetch } = ffmpegFromNpm({ download, builds: { [build]: 'ab' } });
+    await expect(fetch(await temporaryFolder(), options)).rejects.toThrow(ToolRefused);
+  });
+
+  it('is not requested where it has no build that works', async () => {
+    const count = urls.length;
+    await expect(ffmpegFromNpm({ download, builds: {} }).fetch('', options)).rejects.toThrow(/no build/);
+    expect(urls).toHaveLength(count);
+  });
+});
+
+describe('FFmpeg of the system', () => {
+  it('is used when it encodes and muxes', async () => {
+    const found = (await ffmpegAtPath(ffmpeg.path).fetch('', options))('');
+    expect(found).toEqual({
+      ...{
+        path: ffmpeg.path,
+        version: ffmpeg.version,
+        source: 'path',
+        buildId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      },
+    });
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['is no FFmpeg', 'echo something', /it is not FFmpeg/],
+    [
+      'has no LAME',
+      `case "$*" in *libmp3lame*) echo "Unknown encoder 'libmp3lame'" >&2; exit 1;; esac; exec ${ffmpeg.path} "$@"`,
+      /Unknown encoder/,
+    ],
+    ['encodes nothing', `case "$*" in *libmp3lame*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /its MP3 has 0 bytes/],
+    ['muxes nothing', `case "$*" in *empty_moov*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /no fragments/],
+  ])('is skipped when it %s', async (name, text, reason) => {
+    const path = await script(`ffmpeg ${name}`, `#!/bin/sh\n${text}\n`);
+    await expect(inspectFfmpeg(path, 'system', signal)).rejects.toThrow(reason);
+  });
+
+  it('is skipped when there is none', async () => {
+    vi.stubEnv('PATH', '/nonexistent');
+    await expect(ffmpegOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
+  });
+});

@@ -1,0 +1,365 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
+import {
+  startWorker,
+  type WorkerOptions,
+  type WorkerProcess,
+} from '../../packages/yt-dlp-worker/src/worker/worker-process.ts';
+import { processes } from '../support/processes.ts';
+import { QUICK_YT_DLP } from '../support/quick-yt-dlp.ts';
+import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
+
+const fixture = await startYtDlpFixture();
+const { origin, temporary, requestOf } = fixture;
+const { ytDlp, pluginDirs } = fixture.options;
+
+const start = (options: Partial<WorkerOptions> = {}) => startWorker({ ...fixture.options, ...options });
+/** yt-dlp that writes its process id to `file` first. */
+const writingPid = (file: string): YtDlp => ({
+  ...ytDlp,
+  command: ['/bin/sh', '-c', 'echo $$ >"$0"; exec "$@"', file, ...ytDlp.command],
+});
+const readPid = async (file: string) => Number(await readFile(file, 'utf8'));
+/** Ids of the child processes. */
+const childrenOf = async (parent: number) =>
+  (await processes()).flatMap((row) => (row.parent === parent ? [row.pid] : []));
+let worker: WorkerProcess;
+const stderr: string[] = [];
+beforeAll(async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-operator-test-'));
+  const write = async (name: string, value: string) => {
+    const file = join(dir, name);
+    await writeFile(file, `# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\t${value}`);
+    return file;
+  };
+  const cookiesFile = await write('all.txt', 'a\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tb\tkept');
+  const cookiesDir = [await write('site.txt', 'a\tnew'), await write('other.txt', 'c\tthird')];
+  const extractorArgs = ["reelayworkertest:tokens=it's,Two;more=1"];
+  worker = await start({ onStderr: (line) => stderr.push(line), cookiesFile, cookiesDir, extractorArgs });
+  await rm(dir, { recursive: true });
+});
+afterAll(() => worker.close());
+
+describe('the options of the operator', () => {
+  it('are the cookies of sites, arguments for extractors, and plugins', async () => {
+    await worker.request(requestOf('/files/clip.mp4?operator'));
+    const [request] = origin.requestsTo('/files/clip.mp4?operator');
+    expect(request?.headers.cookie?.split('; ').sort()).toEqual(['a=new', 'b=kept', 'c=third']);
+    const answer = await worker.request(requestOf('reelay-worker-test:arguments'));
+    expect(answer).toMatchObject({ ok: true, info: { tags: ["it's", 'Two'] } });
+    // Other users of the machine see the command line.
+    const commands = (await processes()).map(({ command }) => command).join('\n');
+    expect(commands).toContain('reelay-worker:concurrency');
+    expect(commands).not.toContain("tokens=it's");
+  });
+
+  it('fail the start, and leave no folder, when the cookies are gone', async () => {
+    const before = await readdir(temporary);
+    await expect(start({ cookiesDir: [join(temporary, 'missing.txt')] })).rejects.toThrow('ENOENT');
+    expect(await readdir(temporary)).toEqual(before);
+  });
+});
+
+/** proc_pid_stat(5). */
+async function groupAndSession(pid: number): Promise<number[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')')).split(' ').slice(3, 5).map(Number);
+}
+
+describe('startWorker', () => {
+  it('resolves a direct file', async () =>
+    expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({
+      ok: true,
+      info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4') }] },
+    }));
+
+  it.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
+    ['/trouble/403', { kind: 'http', httpStatus: 403 }],
+    ['/pages/words', { kind: 'unsupported' }],
+    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
+    ['/redirects/loop', { kind: 'http' }],
+    ['/inward/redirect?to=http://10.1.2.3/x.mp4', { kind: 'egress_refused' }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
+    ['/site/all-drm/1', { kind: 'drm' }],
+    ['/site/login/1', { kind: 'login' }],
+    ['/site/geo/1', { kind: 'geo' }],
+    ['/site/upcoming/1', { kind: 'upcoming' }],
+    ['/site/not-live/1', { kind: 'not_live' }],
+    ['/site/no-formats/1', { kind: 'no_formats' }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/bug/1', { kind: 'bug' }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
+    ['/site/kill/1', { kind: 'crash' }],
+    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
+    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['file:///etc/passwd', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['not a link', { kind: 'expected' }],
+    ['reelay-worker:concurrency=1&memory=1', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['reelay-worker-test:worker', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    // By the proxy of the request: a header that names another is ignored.
+    ['reelay-worker-test:other-proxy', { kind: 'egress_refused' }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
+  ])('classifies the failure of %s', async (url, error) =>
+    expect(await worker.request(requestOf(url))).toMatchObject({ ok: false, error }),
+  );
+
+  testExtraction(fixture, () => worker);
+
+  it('fails at the deadline', async () =>
+    expect(await worker.request(requestOf('/trouble/drip', { timeoutSeconds: 0.5 }))).toMatchObject({
+      ok: false,
+      error: { kind: 'timeout' },
+    }));
+
+  it('fails a request whose deadline passes before a fork is free', async () => {
+    const leaving = new AbortController();
+    const busy = [1, 2].map((n) => worker.request(requestOf(`/site/sleep/${n}`), leaving.signal));
+    const waiting = worker.request(requestOf('/files/clip.mp4', { timeoutSeconds: 0.2 }));
+    expect(await waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
+    leaving.abort();
+    await Promise.all(busy);
+  });
+
+  it('reports a cancelled request once its process has exited', async () => {
+    const leaving = new AbortController();
+    const file = join(temporary, 'pid-cancelled');
+    const own = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    // At a low priority the exit may take longer than a busy worker is waited for.
+    const response = own.request({ ...requestOf('/site/sleep/cancelled'), niceness: 1 }, leaving.signal);
+    await until(async () => (await childrenOf(pid)).length === 2);
+    leaving.abort();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
+    expect((await childrenOf(pid)).length).toBeLessThan(2);
+    await own.close();
+    await rm(file);
+  });
+
+  it('keeps the fork ahead for a request of normal priority', async () => {
+    const file = join(temporary, 'pid-kept');
+    const own = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [ahead] = await childrenOf(pid);
+    expect(await own.request({ ...requestOf('/files/clip.mp4'), niceness: 5 })).toMatchObject({ ok: true });
+    expect(await childrenOf(pid)).toContain(ahead);
+    expect(await own.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true });
+    await until(async () => !(await childrenOf(pid)).includes(ahead ?? 0));
+    await own.close();
+    await rm(file);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'has a process group of its own within this session, whose processes share a processor by niceness',
+    async () => {
+      const file = join(temporary, 'pid-group');
+      const own = await start({ ytDlp: writingPid(file) });
+      const pid = await readPid(file);
+      expect(await groupAndSession(pid)).toEqual([pid, (await groupAndSession(process.pid))[1]]);
+      await own.close();
+      await rm(file);
+    },
+  );
+
+  it('drops cancelled requests', async () => {
+    const leaving = new AbortController();
+    const response = worker.request(requestOf('/trouble/drip?cancelled'), leaving.signal);
+    const request = () => origin.requestsTo('/trouble/drip?cancelled')[0]?.state;
+    await until(() => request() === 'open');
+    leaving.abort();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
+    await until(() => request() === 'left');
+  });
+
+  it('answers concurrent requests', async () => {
+    const names = ['clip.mp4', 'clip.webm', 'tone.mp3', 'clip.mkv', 'tone.ogg', 'silent.mp4'];
+    const answers = await Promise.all(names.map((name) => worker.request(requestOf(`/files/${name}`))));
+    expect(answers.map((answer) => 'info' in answer && answer.info.webpage_url)).toEqual(
+      names.map((name) => origin.url(`/files/${name}`)),
+    );
+  });
+
+  it('ignores response lines that a site prints', async () => {
+    expect(await worker.request(requestOf('/site/noise/1'))).toMatchObject({ ok: false, error: { message: 'noise' } });
+    await until(() => stderr.includes('{"id":"forged","ok":true}'));
+  });
+
+  it('shares no state between requests', async () => {
+    for (const _ of [1, 2])
+      expect(await worker.request(requestOf('reelay-worker-test:remember'))).toMatchObject({ info: { view_count: 0 } });
+  });
+});
+
+describe('a fork of the worker', () => {
+  const extract = async (what: string) => {
+    const answer = await worker.request(requestOf(`reelay-worker-test:${what}`));
+    return 'info' in answer ? answer.info : answer;
+  };
+
+  it('has the patterns of all extractors compiled', async () => {
+    const answer = await worker.request(requestOf('reelay-worker-test:patterns'));
+    expect(answer).toMatchObject({ ok: true, info: { tags: [] } });
+    expect(answer.ok && 'info' in answer && answer.info.view_count).toBeGreaterThan(1_000);
+  });
+
+  it('runs at the niceness of its request', async () => {
+    const resolve = (niceness?: number) => worker.request(requestOf('reelay-worker-test:niceness', { niceness }));
+    // This process may have one of its own.
+    const own = getPriority();
+    expect(await resolve()).toMatchObject({ info: { view_count: own } });
+    expect(await resolve(7)).toMatchObject({ info: { view_count: Math.min(19, own + 7) } });
+    for (const malformed of [-1, 20, 0.5])
+      expect(await resolve(malformed)).toMatchObject({ ok: false, error: { kind: 'bug' } });
+  });
+
+  it('has an environment of fixed variables only', async () => {
+    const { tags } = (await extract('environment')) as { tags: string[] };
+    const [directory, ...names] = tags.toReversed();
+    expect(names.filter((name) => !name.startsWith('LC_')).sort()).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR']);
+    expect(directory).toMatch(temporary);
+  });
+
+  it.runIf(process.platform === 'linux')('has no descriptor of the channel to the service', async () => {
+    const { tags } = (await extract('descriptors')) as { tags: string[] };
+    // Node passes sockets as standard streams: only standard error is left.
+    expect(new Set(tags.filter((tag) => tag.startsWith('socket:'))).size).toBe(1);
+  });
+});
+
+describe('the end of a worker process', () => {
+  it('follows close, for the fork of a request and the one forked ahead, without which it answers too', async () => {
+    const file = join(temporary, 'pid-ahead');
+    const ahead = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    const resolveClip = () => ahead.request(requestOf('/files/clip.mp4'));
+    const infoOf = async () => {
+      const response = await resolveClip();
+      return 'info' in response && { ...response.info, epoch: 0 };
+    };
+    const expected = { id: 'clip', url: origin.url('/files/clip.mp4') };
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [spare] = await childrenOf(pid);
+    expect(await infoOf()).toMatchObject(expected);
+    await until(() => !isAlive(spare ?? 0));
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [next] = await childrenOf(pid);
+    process.kill(next ?? 0, 'SIGKILL');
+    await until(async () => (await childrenOf(pid)).length === 0);
+    const withoutRehearsal = await infoOf();
+    expect(withoutRehearsal).toMatchObject(expected);
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    expect(await infoOf()).toEqual(withoutRehearsal);
+
+    // As the alarm of its rehearsal does, on a machine so busy that its request is there by then.
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [rehearsing] = await childrenOf(pid);
+    const late = ahead.request(requestOf('/site/sleep/late'));
+    await until(async () => (await childrenOf(pid)).length === 2);
+    process.kill(rehearsing ?? 0, 'SIGALRM');
+    expect(await late).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const waiting = ahead.request(requestOf('/site/sleep/ahead'));
+    await until(async () => (await childrenOf(pid)).length === 2);
+    const forks = await childrenOf(pid);
+    await ahead.close();
+    expect(await waiting).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    expect([pid, ...forks].some(isAlive)).toBe(false);
+    await ahead.close();
+    await rm(file);
+  });
+
+  it('fails pending requests with crash and ends its forks', async () => {
+    const file = join(temporary, 'pid');
+    const killed = await start({ ytDlp: writingPid(file) });
+    const response = killed.request(requestOf('/site/sleep/killed'));
+    const pid = await readPid(file);
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const forks = await childrenOf(pid);
+    process.kill(pid, 'SIGKILL');
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    await killed.ended;
+    expect(await killed.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    await until(() => !forks.some(isAlive));
+    await rm(file);
+  });
+
+  it('follows the abort of its signal', async () => {
+    const stopping = new AbortController();
+    const stopped = await start({ ytDlp: { ...ytDlp, command: QUICK_YT_DLP }, signal: stopping.signal });
+    stopping.abort();
+    await stopped.ended;
+  });
+
+  it('follows the end of its parent process', async () => {
+    // A killed process does not remove its files.
+    const own = await mkdtemp(join(temporary, 'killed-'));
+    const file = join(own, 'pid');
+    const program = `
+      const { startWorker } = await import(${JSON.stringify(new URL('../../packages/yt-dlp-worker/src/worker/worker-process.ts', import.meta.url).href)});
+      const worker = await startWorker(${JSON.stringify({ ytDlp: writingPid(file), pluginDirs, concurrency: 1, memoryBytes: 2 ** 29 })});
+      worker.request(${JSON.stringify(requestOf('/site/spin/orphan'))});
+      console.log('response');`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: own },
+    });
+    await once(createInterface(parent.stdout), 'line');
+    const pid = await readPid(file);
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const forks = await childrenOf(pid);
+    parent.kill('SIGKILL');
+    await until(() => ![pid, ...forks].some(isAlive));
+    await rm(own, { recursive: true });
+  });
+});
+
+describe('startWorker rejects', () => {
+  it.each<[string, [string, ...string[]], RegExp]>([
+    ['does not exist', ['/nonexistent/yt-dlp'], /ENOENT/],
+    ['exits at once', ['/bin/sh', '-c', 'echo "no such option" >&2; exit 2'], /no such option/],
+    ['writes nothing', ['/bin/sh', '-c', ':'], /no output/],
+    ['writes something else', ['/bin/sh', '-c', 'echo "{}"; echo hello; echo null'], /Not an answer/],
+  ])(
+    'a program that %s',
+    async (_, command, message) => await expect(start({ ytDlp: { ...ytDlp, command } })).rejects.toThrow(message),
+  );
+
+  it('when the signal aborts', async () => {
+    const stopping = new AbortController();
+    const starting = start({
+      ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', 'exec sleep 600'] },
+      signal: stopping.signal,
+    });
+    stopping.abort(new Error('stopped'));
+    await expect(starting).rejects.toThrow('stopped');
+    await expect(start({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+  });
+});
+
+describe('a worker that does not answer pings', () => {
+  it('is killed before the deadline of its requests, which fail, unlike an idle one', async () => {
+    const file = join(temporary, 'stuck');
+    const stuck = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    process.kill(pid, 'SIGSTOP');
+    const answer = await stuck.request(requestOf('/files/clip.mp4', { timeoutSeconds: 600 }));
+    expect(answer).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    await stuck.ended;
+    expect(isAlive(pid)).toBe(false);
+    await rm(file);
+    // It has been sent as many pings meanwhile.
+    expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true });
+  });
+});
