@@ -10,13 +10,15 @@ import {
   writeFragmentedMovie,
 } from '../src/isobmff/index.ts';
 import { createTable, layOutFile, presentationOf } from '../src/segment-file/index.ts';
+import { moveRun } from '../src/virtual-mp4/decode-times.ts';
 import { planPlaces } from '../src/virtual-mp4/place-plan.ts';
 import { type PlaceSource, readPlaceSource } from '../src/virtual-mp4/place-source.ts';
 
 const PICTURE_SECONDS = 1 / 25;
-/** `starts_with_SAP` with `SAP_type` 1 and 2. */
+/** `starts_with_SAP` with `SAP_type` 1, 2 and none, as FFmpeg writes. */
 const CLOSED = 0x9000_0000;
 const OPEN = 0xa000_0000;
+const UNKNOWN = 0x8000_0000;
 
 /** The header of a fragmented file with one track of video. */
 function headerOf(timescale: number, edits: TrackHeader['edits'] = []): Buffer {
@@ -36,21 +38,21 @@ function headerOf(timescale: number, edits: TrackHeader['edits'] = []): Buffer {
 }
 
 /** Two fragments of two seconds. */
-function sourceOf(source: number, timescale: number, accessPoint: number): PlaceSource {
+function sourceOf(source: number, timescale: number, leadSeconds = 0): PlaceSource {
   const fragments = [0, 2].map((seconds) => ({
     offset: seconds * 1000,
     bytes: 2000,
     time: seconds * timescale,
     duration: 2 * timescale,
-    accessPoint,
+    accessPoint: CLOSED,
     placeBytes: 2000,
   }));
   const header = parseTrackHeader(indexContent(headerOf(timescale), 'moov'), 'vide');
-  return { source, header, hiddenSeconds: 0, sampleSeconds: PICTURE_SECONDS, fragments };
+  return { source, header, hiddenSeconds: 0, leadSeconds, fragments };
 }
 
 it('places begin at the decode times of the video', () => {
-  const { timescale, places } = planPlaces([sourceOf(0, 12_800, CLOSED), sourceOf(1, 48_000, CLOSED)]);
+  const { timescale, places } = planPlaces([sourceOf(0, 12_800), sourceOf(1, 48_000)]);
   expect(timescale).toBe(192_000);
   expect(places.map(({ time, duration }) => [time, duration])).toEqual([
     [0, 384_000],
@@ -58,19 +60,78 @@ it('places begin at the decode times of the video', () => {
   ]);
 });
 
-it('places of open groups are announced three pictures earlier', () => {
-  const { timescale, places, tracks } = planPlaces([sourceOf(0, 12_800, OPEN), sourceOf(1, 48_000, CLOSED)]);
-  const earlier = 3 * PICTURE_SECONDS * timescale;
+it('places that may begin with an open group begin earlier, except for the first one', () => {
+  const { timescale, places, tracks } = planPlaces([sourceOf(0, 12_800, PICTURE_SECONDS), sourceOf(1, 48_000)]);
+  const earlier = PICTURE_SECONDS * timescale;
   expect(places.map(({ time, duration }) => [time, duration])).toEqual([
     [0, 384_000 - earlier],
-    [384_000 - earlier, 384_000],
+    [384_000 - earlier, 384_000 + earlier],
   ]);
-  // The audio is cut where the second place is announced.
-  expect(tracks[1]?.pieces[0]?.[0]?.until).toBe((2 - 3 * PICTURE_SECONDS) * 48_000);
+  // The audio is cut where the second place begins.
+  expect(tracks[1]?.pieces[0]?.[0]?.until).toBe((2 - PICTURE_SECONDS) * 48_000);
+});
+
+/** Composition offsets of four pictures in decode order, and how many of them more than the first one needs one is decoded before it is shown. */
+const ORDERS = [
+  ['pictures in order', UNKNOWN, [0, 0, 0, 0], 0],
+  ['two pictures before a later one', UNKNOWN, [1, 3, 0, 0], 1],
+  ['the same pictures in groups that the index says are open', OPEN, [1, 3, 0, 0], 1],
+  ['the same pictures in groups that the index says are closed', CLOSED, [1, 3, 0, 0], 0],
+] as const;
+
+it.each(ORDERS)(
+  'other fragments than the first one begin as much earlier as it needs: %s',
+  (_, accessPoint, offsets, pictures) => {
+    const duration = 512;
+    const samples = offsets.flatMap((offset) => [duration, 100, offset * duration]);
+    const moof = writeFragment({
+      ...{ trackId: 1, startTime: 0, sampleDescription: 1, samples },
+      ...{ hasFlags: false, hasCompositionOffsets: true },
+    });
+    const entry = { offset: 0, bytes: moof.length + 408, duration: 4 * duration, accessPoint };
+    const { leadSeconds, fragments } = readPlaceSource(
+      {
+        movie: indexContent(headerOf(12_800), 'moov'),
+        fileBytes: 10_000,
+        fragments: { timescale: 12_800, startTime: 0, entries: [entry], firstMoof: { bytes: moof, offset: 0 } },
+      },
+      0,
+      'vide',
+    );
+    // Two decode times that are moved differ by one unit.
+    expect(leadSeconds).toBe(pictures === 0 ? 0 : (pictures * duration + 1) / 12_800);
+    expect(fragments.map(({ placeBytes }) => placeBytes - entry.bytes)).toEqual([pictures === 0 ? 0 : 4 * 4]);
+  },
+);
+
+it('a run that is moved shows its samples when they were shown', () => {
+  const samples = [5, 4, 0, 1].map((pictures) => ({
+    ...{ duration: 100, compositionOffset: pictures * 100, size: 10, isSync: false },
+  }));
+  const run = { decodeTime: 1000, samples };
+  const shown = (each: typeof run) => {
+    let time = each.decodeTime;
+    return each.samples.map(({ duration, compositionOffset }) => {
+      time += duration;
+      return time - duration + compositionOffset;
+    });
+  };
+  expect(moveRun(run, { start: 1000, end: 1400, step: 1 })).toBe(run);
+  for (const [start, end, decodeTime] of [
+    [900, 1300, 900],
+    [1150, 1450, 1150],
+    // The third picture is shown at 1200.
+    [1300, 1500, 1198],
+  ] as const) {
+    const moved = moveRun(run, { start, end, step: 1 });
+    expect([moved.decodeTime, shown(moved)]).toEqual([decodeTime, shown(run)]);
+    expect(moved.samples.every((each) => each.duration > 0 && each.compositionOffset >= 0)).toBe(true);
+    expect(moved.samples.reduce((time, { duration }) => time + duration, moved.decodeTime)).toBe(end);
+  }
 });
 
 it('tracks without a common time scale are refused', () => {
-  const sources = [sourceOf(0, 10_000_019, CLOSED), sourceOf(1, 48_000, CLOSED)] as const;
+  const sources = [sourceOf(0, 10_000_019), sourceOf(1, 48_000)] as const;
   expect(() => planPlaces(sources)).toThrow('No common time scale');
 });
 

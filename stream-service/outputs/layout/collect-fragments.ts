@@ -37,8 +37,8 @@ const TAIL_BYTES = 32 * 1024;
 
 /** `SAP_type` 0 (§8.16.3.3). */
 const UNKNOWN_ACCESS_POINT = 0;
-/** `starts_with_SAP` with `SAP_type` 1. */
-const ACCESS_POINT = 0x9000_0000;
+/** `starts_with_SAP`: an `mfra` does not say of which type. */
+const ACCESS_POINT = 0x8000_0000;
 
 /** The `moov` of a file. */
 interface MovieBox {

@@ -1,6 +1,12 @@
 import { type Cache, createCache } from '@reelay/concurrency';
 import { type MovieFragment, parseBoxes, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { type Layout, type PlaceFragment, placeFragments, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import {
+  type Layout,
+  type PlaceFragment,
+  placeFragments,
+  placeTimes,
+  type SourceIndex,
+} from '@reelay/seekable-media/virtual-mp4';
 import { memoryShares } from '../../../core/config/index.ts';
 import { ARRANGE_MUXED_PLACE, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -155,15 +161,16 @@ export class CachedPlace {
       }),
     );
     const read = new Map(sources);
-    const tracks = wanted.map(({ track: { source, sourceId, defaults, factor, shift }, fragments }) => ({
-      source,
-      sourceId,
-      defaults,
-      factor,
-      shift,
+    const tracks = wanted.map(({ track, fragments }) => ({
+      source: track.source,
+      sourceId: track.sourceId,
+      defaults: track.defaults,
+      factor: track.factor,
+      shift: track.shift,
+      times: placeTimes(track, number),
       fragments: fragments.map((fragment) => ({
         ...fragment,
-        moofs: this.#ownMoof(fragment) ?? read.get(source)?.get(fragment.index)?.moofs ?? [],
+        moofs: this.#ownMoof(fragment) ?? read.get(track.source)?.get(fragment.index)?.moofs ?? [],
       })),
     }));
     const { head, tail, spans } = await parse(ARRANGE_MUXED_PLACE, { bytes, sequence: number + 1, tracks }, options);

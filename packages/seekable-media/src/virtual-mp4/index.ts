@@ -37,7 +37,7 @@ export {
   type ReadFragment,
   weighMuxedPlace,
 } from './place-frame.ts';
-export { type PackedPlaceTrack, type PlaceFragment, placeFragments, placesSpan } from './place-table.ts';
+export { type PackedPlaceTrack, type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
 export {
   addMedia,
   bytesOf,

@@ -3,12 +3,14 @@ import {
   framePlace,
   indexBox,
   type MovieFragment,
+  measurePlace,
   type PlaceRun,
   parseFragmentSamples,
   type Sample,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import type { Piece, PlaceTrackFacts } from './place-table.ts';
+import { moveRun } from './decode-times.ts';
+import type { Piece, PlaceTimes, PlaceTrackFacts } from './place-table.ts';
 
 /** What the media of a place is made of. */
 export interface MuxedPlaceRequest {
@@ -21,6 +23,8 @@ export interface MuxedPlaceRequest {
 export interface PlaceTrackRequest extends PlaceTrackFacts {
   /** The fragments whose samples the place has, in order. */
   readonly fragments: readonly ReadFragment[];
+  /** Of the video. */
+  readonly times?: PlaceTimes | undefined;
 }
 
 /** A fragment with its `moof` boxes. */
@@ -40,9 +44,11 @@ export interface FramedPlace {
   readonly spans: readonly (readonly ByteSpan[])[];
 }
 
+type Run = Omit<PlaceRun, 'data'>;
+
 /** The samples of a track that a place has. */
 interface Selection {
-  readonly run: Omit<PlaceRun, 'data'>;
+  readonly run: Run;
   readonly spans: readonly ByteSpan[];
 }
 
@@ -66,12 +72,19 @@ function countDeclaredSamples(moof: Buffer): number {
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
   for (const group of Map.groupBy(tracks, ({ source }) => source).values()) requireOwnTracks(group);
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
-  const { head, tail } = framePlace(
-    bytes,
-    sequence,
-    selected.map(({ run }) => run),
-  );
+  const runs = selected.map(({ run }) => run);
+  const { head, tail } = framePlace(bytes, sequence, moveToTimes(runs, tracks, bytes));
   return { head, tail, spans: selected.map(({ spans }) => spans) };
+}
+
+/** The runs at the times of their place, by which players look for either track, if they still fit it. */
+function moveToTimes(runs: readonly Run[], tracks: readonly PlaceTrackRequest[], bytes: number): readonly Run[] {
+  const moved = runs.map((run, index) => {
+    const { times, factor = 1 } = tracks[index] ?? {};
+    return times && run.samples.length > 0 ? moveRun(run, { ...times, step: factor }) : run;
+  });
+  const isSame = moved.every((run, index) => run === runs[index]);
+  return isSame || measurePlace(moved) > bytes ? runs : moved;
 }
 
 /** Fragments of other tracks than those of the output would be left out. @param tracks of one source */

@@ -31,6 +31,8 @@ export interface PlaceTrack extends PlaceTrackFacts {
   readonly pieces: readonly (readonly Piece[])[];
   /** The pieces of each place; those of one fragment follow each other. */
   readonly places: readonly (readonly PieceIndex[])[];
+  /** Of the video: `time` of each place. */
+  readonly times: readonly number[];
 }
 
 export interface PieceIndex {
@@ -45,8 +47,6 @@ const PLACE_TRACK_BYTES = 84;
 const MARGIN = 0.1;
 /** Fields of one sample, and a box header. */
 const ROW_BYTES = 24;
-/** Pictures that may be decoded before the one that an open group of pictures begins with. */
-const LEADING_PICTURES = 3;
 /** What players can seek to, as a whole. */
 const MAX_PLACE_BYTES = 32 * 1024 * 1024;
 const MAX_UINT32 = 0xffff_ffff;
@@ -61,8 +61,9 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): P
   const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
   const delaySeconds = Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
   const shiftOf = ({ hiddenSeconds }: PlaceSource) => delaySeconds - hiddenSeconds;
-  const leadSeconds = hasOpenGroups(video) ? LEADING_PICTURES * video.sampleSeconds : 0;
-  const starts = video.fragments.map(({ time }) => time / video.header.timescale + shiftOf(video) - leadSeconds);
+  const starts = video.fragments.map(
+    ({ time }, index) => time / video.header.timescale + shiftOf(video) - (index === 0 ? 0 : video.leadSeconds),
+  );
   const bytes = video.fragments.map(({ placeBytes }) => PLACE_BYTES + PLACE_TRACK_BYTES * sources.length + placeBytes);
   const whole = (source: PlaceSource) => ({
     pieces: source.fragments.map(({ placeBytes }) => [{ until: Number.POSITIVE_INFINITY, budget: placeBytes }]),
@@ -80,7 +81,7 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): P
     ),
   ];
   if (bytes.some((each) => each > MAX_PLACE_BYTES)) throw new UnsupportedMp4('Fragment too large');
-  const units = [...starts, lastEnd(video) + shiftOf(video) - leadSeconds].map((seconds) =>
+  const units = [...starts, lastEnd(video) + shiftOf(video)].map((seconds) =>
     Math.max(0, Math.round(seconds * timescale)),
   );
   return {
@@ -100,6 +101,7 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): P
       fragments: source.fragments,
       pieces: cut[index]?.pieces ?? [],
       places: cut[index]?.places ?? [],
+      times: index === 0 ? units.slice(0, -1) : [],
     })),
   };
 }
@@ -153,10 +155,6 @@ function largestSampleBytes({ sampleDescriptions }: TrackHeader): number {
   return entry === 'fLaC' || entry === 'alac' ? 64 * 1024 : 4096;
 }
 
-/** `SAP_type` 2 or 3 (§8.16.3): pictures that are decoded after the first one are shown before it. */
-const hasOpenGroups = ({ fragments }: PlaceSource): boolean =>
-  fragments.some(({ accessPoint }) => [2, 3].includes((accessPoint >>> 28) & 7));
-
 /**
  * One unit of time for all tracks. Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which
  * it does not convert: with other units it reads on at another place, and seconds of both are missing.
@@ -170,7 +168,7 @@ function commonTimescale(timescales: readonly number[]): number {
 
 /** @param addOwn adds bytes to the layout's own ones, and returns their offset there */
 export function packPlaceTrack(track: PlaceTrack, addOwn: (bytes: Buffer) => number): PackedPlaceTrack {
-  const { source, sourceId, defaults, factor, shift, fragments, pieces, places } = track;
+  const { source, sourceId, defaults, factor, shift, fragments, pieces, places, times } = track;
   const countBefore = (lists: readonly (readonly unknown[])[]) => {
     const counts = new Uint32Array(lists.length + 1);
     for (const [index, list] of lists.entries()) counts[index + 1] = (counts[index] ?? 0) + list.length;
@@ -192,5 +190,6 @@ export function packPlaceTrack(track: PlaceTrack, addOwn: (bytes: Buffer) => num
     firstPieces: countBefore(pieces),
     pieces: Float64Array.from(pieces.flat().flatMap(({ until, budget }) => [until, budget])),
     places: countBefore(places),
+    times: Float64Array.from(times),
   };
 }

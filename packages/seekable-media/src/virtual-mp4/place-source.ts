@@ -7,6 +7,7 @@ import {
   UnsupportedMp4,
   writeFileFragment,
 } from '../isobmff/index.ts';
+import { longestDelay } from './decode-times.ts';
 import { cutSource } from './fragmented-track.ts';
 import { type FragmentIndex, type LayoutSource, type SourceIndex, timeFragments } from './layout-source.ts';
 
@@ -16,8 +17,11 @@ export interface PlaceSource {
   readonly header: TrackHeader;
   /** What the edit list hides at the beginning, in seconds; less than 0: the media begins so much later. */
   readonly hiddenSeconds: number;
-  /** Duration of the first sample; 0: unknown. */
-  readonly sampleSeconds: number;
+  /**
+   * How much earlier than its index says a fragment is decoded, for the case that it begins an open group of pictures: those that follow
+   * its first one may be shown before it. The index has the time of either.
+   */
+  readonly leadSeconds: number;
   readonly fragments: readonly SourceFragment[];
 }
 
@@ -37,6 +41,8 @@ export interface SourceFragment {
   readonly placeBytes: number;
 }
 
+/** `SAP_type` (§8.16.3) of a sync sample before which nothing is shown that follows it. Many writers state none. */
+const CLOSED_ACCESS_POINT = 1;
 /** Fragments that are larger are not held in memory. */
 const MAX_FRAGMENT_BYTES = 32 * 1024 * 1024;
 
@@ -61,8 +67,12 @@ function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex,
   const end = first ? first.offset + first.bytes : 0;
   const isInside = ranges.every((span) => span.first >= firstMoof.offset && span.first + span.bytes <= end);
   if (ranges.length === 0 || !isInside) throw new UnsupportedMp4('The first fragment has no samples of the track');
-  const [sample] = parseFragmentSamples(firstMoof, header.id, fragmentDefaults);
+  const isClosed = timed.every(({ accessPoint }) => (accessPoint >>> 28) % 8 === CLOSED_ACCESS_POINT);
+  const samples = isClosed ? [] : [...parseFragmentSamples(firstMoof, header.id, fragmentDefaults)];
+  const lead = Math.max(0, longestDelay(samples) - (samples[0]?.compositionOffset ?? 0));
   const scale = header.timescale / index.timescale;
+  // Samples that are decoded at other times each have a duration.
+  const fieldBytes = (units: number) => (lead > 0 ? 4 * Math.ceil(units / (samples[0]?.duration || 1)) : 0);
   const fragments = timed.map(
     ({ offset, bytes, time, duration, accessPoint }): SourceFragment => ({
       offset,
@@ -70,10 +80,10 @@ function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex,
       time: startTime + (time - (first?.time ?? 0)) * scale,
       duration: duration * scale,
       accessPoint,
-      placeBytes: bytes,
+      placeBytes: bytes + fieldBytes(duration * scale),
     }),
   );
-  return { header, fragments, sampleSeconds: (sample?.duration ?? 0) / header.timescale };
+  return { header, fragments, leadSeconds: lead / header.timescale };
 }
 
 /** Of a file with sample tables. */
@@ -95,7 +105,7 @@ function cutTable(layoutSource: LayoutSource, kind: 'vide' | 'soun') {
     const placeBytes = moof.length + runs.reduce((sum, run) => sum + run.bytes, 0);
     return { offset, bytes, moof, time, duration, accessPoint, placeBytes };
   });
-  return { header, fragments, sampleSeconds: 0 };
+  return { header, fragments, leadSeconds: 0 };
 }
 
 /** @throws UnsupportedMp4 for an edit list that presents more than one part */

@@ -29,14 +29,28 @@ export interface PackedPlaceTrack extends PlaceTrackFacts {
   readonly pieces: Float64Array;
   /** By place: the index of its first piece; one more for the end. */
   readonly places: Uint32Array;
+  /** By place, of the track by whose fragments places begin: when its first sample is decoded, in units of the output. */
+  readonly times: Float64Array;
 }
 
 const FRAGMENT_FIELDS = 4;
 const PIECE_FIELDS = 2;
 
+/** When a place begins, and the next one; infinite: there is none. In units of the output. */
+export interface PlaceTimes {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Undefined for a track that is not the one by which places begin. */
+export function placeTimes({ times }: PackedPlaceTrack, place: number): PlaceTimes | undefined {
+  const start = times[place];
+  return start === undefined ? undefined : { start, end: times[place + 1] ?? Number.POSITIVE_INFINITY };
+}
+
 /** Bytes of memory. */
-export const placeTrackBytes = ({ fragments, firstPieces, pieces, places }: PackedPlaceTrack): number =>
-  fragments.byteLength + firstPieces.byteLength + pieces.byteLength + places.byteLength;
+export const placeTrackBytes = ({ fragments, firstPieces, pieces, places, times }: PackedPlaceTrack): number =>
+  fragments.byteLength + firstPieces.byteLength + pieces.byteLength + places.byteLength + times.byteLength;
 
 /** A fragment of which a place has samples. */
 export interface PlaceFragment {

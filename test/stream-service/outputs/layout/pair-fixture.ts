@@ -29,6 +29,11 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-i', 'long-audio.m4a', '-ar', '44100', '-c:a', 'aac', '-frag_duration', '5000000'],
     ...['-movflags', 'empty_moov+dash+global_sidx'],
   ],
+  // The index of FFmpeg does not say that each group after the first one is open.
+  'open.mp4': [
+    ...['-i', 'long-video.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0', '-g', '48'],
+    ...['-x264-params', 'open-gop=1:scenecut=0', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
+  ],
   'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
   'short-indexed.m4a': [
     ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000'],

@@ -22,13 +22,14 @@ upstream.use((request, response) => {
   handler(request, response);
 });
 
-/** Fragments of one second and five, of five and ten, a file with sample tables beside one of fragments, and clusters of WebM. */
+/** Fragments of one second and five, of five and ten, of open groups of pictures, a file with sample tables beside one of fragments, and clusters of WebM. */
 const PAIRS = [
   ['indexed.mp4', 'indexed.m4a'],
   ['coarse.mp4', 'coarse.m4a'],
   ['coarse.mp4', 'long-audio.m4a'],
   ['long-video.mp4', 'coarse.m4a'],
   ['indexed.mp4', 'cd.m4a'],
+  ['open.mp4', 'coarse.m4a'],
   ['long-video.webm', 'long-audio.webm'],
   ['long-video.webm', 'coarse.m4a'],
 ] as const;
@@ -57,7 +58,7 @@ interface Packet {
  */
 async function packetsFrom(program: string, input: string, seconds: number): Promise<readonly (readonly Packet[])[]> {
   const read = ['-nostdin', '-v', 'error', '-ss', String(seconds), '-i', input];
-  const output = ['-map', '0', '-t', String(READ_SECONDS), '-c', 'copy', '-f', 'framecrc', '-'];
+  const output = ['-map', '0', '-t', String(READ_SECONDS + 0.25), '-c', 'copy', '-f', 'framecrc', '-'];
   const { stdout } = await run(program, [...read, ...output], { maxBuffer: 1 << 26 });
   const units = [...stdout.matchAll(/#tb \d+: (\d+)\/(\d+)/g)].map(([, num, den]) => Number(num) / Number(den));
   const streams = units.map((unit, stream) =>
@@ -68,7 +69,7 @@ async function packetsFrom(program: string, input: string, seconds: number): Pro
       .map(([, , time, , , checksum]) => ({ time: Number(time) * unit, checksum })),
   );
   const start = streams[0]?.[0]?.time ?? Number.NaN;
-  // Those at both ends of what was asked for may be one more or less.
+  // Those at both ends of what was asked for may be some more or less.
   return streams.map((packets) =>
     packets
       .filter(({ time }) => time - start > -0.01 && time - start < READ_SECONDS - 0.25)

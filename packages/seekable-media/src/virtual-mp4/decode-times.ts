@@ -1,0 +1,52 @@
+import type { PlaceRun, PlaceSample } from '../isobmff/index.ts';
+
+type Run = Pick<PlaceRun, 'decodeTime' | 'samples'>;
+type Timed = Pick<PlaceSample, 'duration' | 'compositionOffset'>;
+
+/** When samples are decoded, when they are shown, and the latest times to decode them: each before it and all that follow it are shown. */
+function timesOf(decodeTime: number, samples: readonly Timed[], step: number) {
+  let end = decodeTime;
+  const decoded = samples.map(({ duration }) => {
+    end += duration;
+    return end - duration;
+  });
+  const shown = samples.map(({ compositionOffset }, index) => (decoded[index] ?? 0) + compositionOffset);
+  const latest = [...shown];
+  for (let index = latest.length - 2; index >= 0; index -= 1)
+    latest[index] = Math.min(latest[index] ?? 0, (latest[index + 1] ?? 0) - step);
+  return { decoded, shown, latest, end };
+}
+
+/** The longest time that one of some samples has to be decoded before it is shown. */
+export function longestDelay(samples: readonly Timed[]): number {
+  const { shown, latest } = timesOf(0, samples, 1);
+  return shown.reduce((most, time, index) => Math.max(most, time - (latest[index] ?? 0)), 0);
+}
+
+/**
+ * A run that begins and ends at other times: its samples are shown when they were, and decoded when they were where that is possible.
+ * It begins earlier where they would be decoded after they are shown.
+ * @param step the least time between two decode times that are changed
+ */
+export function moveRun<R extends Run>(
+  run: R,
+  { start, end, step }: { readonly start: number; readonly end: number; readonly step: number },
+): R {
+  const { samples } = run;
+  const { decoded, shown, latest, end: ownEnd } = timesOf(run.decodeTime, samples, step);
+  const isLast = end === Number.POSITIVE_INFINITY;
+  if (run.decodeTime === start && (isLast || ownEnd === end)) return run;
+  const times = samples.map((_, index) => {
+    const earliest = Math.min(start + index * step, latest[index] ?? 0);
+    const natural = Math.min(decoded[index] ?? 0, end - (samples.length - index) * step);
+    return index === 0 ? earliest : Math.max(earliest, natural);
+  });
+  const lastTime = times.at(-1) ?? 0;
+  times.push(isLast ? Math.max(ownEnd, lastTime + step) : Math.max(end, lastTime + step));
+  const moved = samples.map((sample, index) => {
+    const decodeTime = times[index] ?? 0;
+    const duration = (times[index + 1] ?? 0) - decodeTime;
+    return { ...sample, duration, compositionOffset: (shown[index] ?? 0) - decodeTime };
+  });
+  return { ...run, decodeTime: times[0] ?? start, samples: moved };
+}
