@@ -225,6 +225,8 @@ describe('page', () => {
     expect(await barColor()).toBe('#121312');
     await page.route('**/assets/shell-*.js', async (route) => {
       await theme.waitFor({ state: 'detached' });
+      // Transparent until the style sheet is applied.
+      await eventually(ground).not.toBe('rgba(0, 0, 0, 0)');
       expect(await ground()).toBe('rgb(18, 19, 18)');
       await route.continue();
     });
