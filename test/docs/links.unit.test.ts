@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -54,11 +54,22 @@ describe('documents', () => {
       .filter((path) => !existsSync(join(ROOT, path)));
     expect(missing).toEqual([]);
     const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split(/\/?\n/);
-    const folders = globSync(['*', 'core/*'], { cwd: ROOT, withFileTypes: true })
+    const parts = ['core', 'packages', 'stream-service', 'lambdas', 'infra', 'local', 'layers', 'clients'];
+    const depths = ['*', ...parts.map((part) => `${part}/*`), 'core/*/*', 'stream-service/outputs/*'];
+    const folders = globSync(depths, { cwd: ROOT, withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !ignored.includes(entry.name) && entry.name !== 'core')
       .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
-    expect(folders).toContain('core/http');
-    expect(folders.filter((path) => !text.includes(`\`${path}\``))).toEqual([]);
+    expect(folders).toEqual(expect.arrayContaining(['core/http', 'stream-service/outputs/layout', 'lambdas/api']));
+    const lines = text.split('\n');
+    // By its path, or by its name where its parent is the subject.
+    const isNamed = (path: string) =>
+      text.includes(`\`${path}\``) ||
+      lines.some(
+        (line) =>
+          line.includes(`\`${dirname(path)}`) &&
+          [`\`${basename(path)}/\``, `\`${basename(path)}\``].some((name) => line.includes(name)),
+      );
+    expect(folders.filter((path) => !isNamed(path))).toEqual([]);
   });
 
   it('CHANGELOG.md has each heading of a version once', () => {
