@@ -43,9 +43,9 @@ export interface StreamServiceOptions {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
-  /** What live streams hold. Absent: they are sent from the live edge only. */
-  readonly listSegments?: ListSegments;
-  readonly inspectWindow?: OpenWindow;
+  /** What live streams hold. */
+  readonly listSegments: ListSegments;
+  readonly inspectWindow: OpenWindow;
   /** Complete lists of segments as files. Absent: they are remuxed. */
   readonly findFile?: FindFile;
   /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */

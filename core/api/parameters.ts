@@ -24,6 +24,8 @@ export interface QueryParameter {
   readonly examples?: readonly string[];
   /** Given more than once it is refused; of others the first counts. */
   readonly isUnique?: boolean;
+  /** Parameters that it cannot be combined with. */
+  readonly excludes?: readonly string[];
   /** Absent: the operation reads it by itself. @throws Problem 400 for another text */
   readonly select?: (text: string, query: Texts) => Partial<Selection>;
   /** The text that selects the same. Absent: it is in no link. */
@@ -189,11 +191,9 @@ export const SKIP: QueryParameter = {
 export const MARK: QueryParameter = {
   description: 'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
   isUnique: true,
-  select(text, { chapter }) {
-    if (chapter !== undefined)
-      throw problems.badRequest('mark cannot be combined with chapter. Ask for the part by start and end.');
-    return { mark: parseCategories('mark', text), hasTags: true };
-  },
+  // The part can be asked for by start and end.
+  excludes: ['chapter'],
+  select: (text) => ({ mark: parseCategories('mark', text), hasTags: true }),
   write: ({ mark }) => mark?.join(),
 };
 
@@ -278,11 +278,10 @@ export const CHAPTER: QueryParameter = {
   description:
     'Number of a chapter, from 1, as GetDetails lists them: only that part, as with start and end, and named by its title',
   isUnique: true,
-  select(text, { segments, start, end }) {
-    if ((segments ?? start ?? end) !== undefined)
-      throw problems.badRequest('chapter cannot be combined with start, end and segments');
-    return { chapter: Number(requireForm('chapter', text, CHAPTER_NUMBER, 'the number of a chapter, from 1')) };
-  },
+  excludes: ['start', 'end', 'segments'],
+  select: (text) => ({
+    chapter: Number(requireForm('chapter', text, CHAPTER_NUMBER, 'the number of a chapter, from 1')),
+  }),
   write: ({ chapter }) => chapter,
 };
 
@@ -316,11 +315,8 @@ export const KEYFRAME_START: QueryParameter = {
   description:
     'Seconds, such as 12.5: from the keyframe at or before it on, where the rendition consists of MP4 files that can be sought in. X-Argon-Start is the time of that keyframe',
   isUnique: true,
-  select(text, { skip, mark }) {
-    const other = skip === undefined ? 'mark' : 'skip';
-    if ((skip ?? mark) !== undefined) throw problems.badRequest(`${other} cannot be combined with start`);
-    return { fromKeyframeSeconds: parseSeconds('start', text) || undefined };
-  },
+  excludes: ['skip', 'mark'],
+  select: (text) => ({ fromKeyframeSeconds: parseSeconds('start', text) || undefined }),
 };
 
 export const NAME: QueryParameter = {
@@ -333,11 +329,10 @@ export const SPLIT: QueryParameter = {
   description:
     'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
   values: ['chapters'],
-  select(text, { format, subtitles, mark, tags }) {
+  excludes: ['subtitles', 'mark'],
+  select(text, { format, tags }) {
     requireName('split', text, ['chapters']);
     if (format?.toLowerCase() !== ARCHIVE) throw problems.badRequest('split needs format=zip');
-    const other = subtitles === undefined ? 'mark' : 'subtitles';
-    if ((subtitles ?? mark) !== undefined) throw problems.badRequest(`${other} cannot be combined with split=chapters`);
     // Files of chapters are told apart by their tags.
     return tags === undefined ? { isSplit: true, hasTags: true } : { isSplit: true };
   },

@@ -20,10 +20,12 @@ export function readSelection(operationId: OperationId, query: Query | URLSearch
   const sent = new Map(rows.map(([name]) => [name, valuesOf(name).filter((text) => text.trim() !== '')]));
   const texts: Texts = Object.fromEntries([...sent].map(([name, [first]]) => [name, first]));
   let selection = defaults?.(texts) ?? {};
-  for (const [name, { isUnique, select }] of rows) {
+  for (const [name, { isUnique, excludes, select }] of rows) {
     const [text, ...more] = sent.get(name) ?? [];
     if (text === undefined) continue;
     if (isUnique && more.length > 0) throw problems.badRequest(`${name} is given more than once`);
+    const other = excludes?.find((each) => texts[each] !== undefined);
+    if (other !== undefined) throw problems.badRequest(`${name} cannot be combined with ${other}`);
     selection = { ...selection, ...select?.(text, texts) };
   }
   requireMp3(selection);

@@ -1,9 +1,10 @@
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
-import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { InvalidParameter } from '../../core/errors/index.ts';
 import { digestOf } from '../../core/http/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
+import { refusal, writers } from './writers.ts';
 
 /** A rendition with other audio than its own. */
 export interface ChosenAudio {
@@ -34,7 +35,7 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
   const held = mp4HoldsVideo(first.video.codec) ? chosen.filter(isHeld) : [];
   const [only] = chosen;
   if (chosen.length === 1 && only && isOwn(found, only)) return { found };
-  if (held.length === 0) throw new UnsupportedRendition('MP4 cannot hold this video and audio together.');
+  if (held.length === 0) throw refusal(writers.mp4, 'source');
   return withSounds(found, held, isAll ? ALL : (only?.name ?? ''));
 }
 
@@ -61,7 +62,6 @@ const isOwn = ({ tracks }: KeyedRendition, { track }: Sound): boolean =>
   tracks.find(({ audio }) => audio)?.formatId === track.formatId;
 
 function chooseAlone(found: KeyedRendition, wanted: string): ChosenAudio {
-  if (wanted.toLowerCase() === 'all') throw new InvalidParameter('audio=all is for video without format.');
   const tracks = found.tracks.filter(({ audio }) => audio).map((track) => ({ ...track, video: null }));
   const { rendition, track, name } = requireSound(listSounds({ ...found, tracks }), wanted);
   const { resource } = found;

@@ -9,12 +9,13 @@ import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
 import type { ClipTimes, Opening } from './representation.ts';
 import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from './text/index.ts';
+import type { AudioCopy, Writer } from './writers.ts';
 
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {
   readonly hasTags?: boolean;
   /** Ogg has title and artist without tags, too. @default MP4 */
-  readonly container?: 'ogg';
+  readonly container?: AudioCopy['container'];
   /** The list that it is sent as a part of, for the tags. */
   readonly listPlace?: ListPlace;
   /** The part that has the tags, for its chapters. Absent: the whole. */
@@ -24,26 +25,21 @@ export interface PlannedExtras {
   readonly sounds?: readonly SoundName[];
 }
 
-export interface WantedExtras extends Omit<PlannedExtras, 'subtitle'> {
+export interface WantedExtras extends Omit<PlannedExtras, 'subtitle' | 'container'> {
   /** Language of the subtitles to embed. */
   readonly subtitles?: string;
-  /** Whether the output is MP4, which has room for both. */
-  readonly isMp4: boolean;
 }
 
-/** @throws InvalidParameter without subtitles in the language, UnsupportedRendition where none can be embedded */
+/** @throws InvalidParameter without subtitles in the language */
 export function planExtras(
-  found: KeyedRendition,
-  { isMp4, hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
+  { resource }: KeyedRendition,
+  { hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
+  { holds, container }: Writer & Partial<AudioCopy>,
 ): PlannedExtras {
-  const { resource, tracks } = found;
-  const tags = hasTags && isMp4 ? { hasTags, listPlace, clip } : {};
-  const extras = sounds ? { ...tags, sounds } : tags;
-  if (subtitles === undefined) return extras;
-  if (resource.isLive) throw new UnsupportedRendition('Subtitles cannot be embedded in a live stream.');
-  if (!tracks.some(({ video }) => video)) throw new UnsupportedRendition('Subtitles can be embedded in video only.');
-  if (!isMp4) throw new UnsupportedRendition('Subtitles can be embedded in MP4 only.');
-  return { ...extras, subtitle: selectSubtitle(resource, subtitles) };
+  const named = container === 'ogg' && { container, listPlace };
+  const tags = hasTags && holds.includes('tags') && { hasTags, listPlace, clip };
+  const text = subtitles !== undefined && { subtitle: selectSubtitle(resource, subtitles) };
+  return { ...named, ...tags, ...text, ...(sounds && { sounds }) };
 }
 
 /** Tags and text of an MP4, or comments of Ogg, with a name that distinguishes them from others; empty: nothing. */

@@ -1,12 +1,10 @@
-import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+import { mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import { getOperation, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
-import { conversions, type ListPlace } from '../../core/conversions/index.ts';
-import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { type ConversionName, conversions, type ListPlace } from '../../core/conversions/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
 import { type ChosenAudio, chooseAllFiles, chooseAudio } from './choose-audio.ts';
-import { type CopiedFormat, type CopiedName, copiedFormats, otherCodec } from './copied-formats.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
 import { type PlannedExtras, planExtras } from './extras.ts';
@@ -24,8 +22,9 @@ import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, wit
 import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import { planRemux, type RemuxPlan } from './remux/index.ts';
-import { CANNOT_CLIP, type ClipTimes, cannotClip, type RepresentationHead } from './representation.ts';
+import type { ClipTimes, RepresentationHead } from './representation.ts';
 import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
+import { type AudioCopy, hasCodec, partOf, requireWritable, type Writer, writers } from './writers.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
@@ -59,18 +58,21 @@ export interface MediaQuery extends Selection {
 
 /** What was found: two tracks, segments, an MP4 file, or a file of another container. */
 type Shape = 'pair' | 'segments' | 'mp4' | 'file';
-type Decision = (found: KeyedRendition, query: MediaQuery) => RenditionPlan;
+type Decision = (found: KeyedRendition, written: Written) => RenditionPlan;
+
+/** What writes it, and what it has besides its tracks. */
+interface Written extends MediaQuery {
+  readonly writer: Writer;
+  readonly extras: PlannedExtras;
+}
 
 /** What is sent, by what is asked (rows) and what was found (columns). For a conversion that is the audio track alone. */
 const DECISIONS = {
   encoded: { pair: encode, segments: encode, mp4: encode, file: encode },
   copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
   clip: { pair: clip, segments: clip, mp4: clip, file: clip },
-  subtitles: { pair: layOutPair, segments: remux, mp4: extend, file: copy },
-  media: { pair: layOutPair, segments: remux, mp4: copy, file: copy },
-  combinedWithSubtitles: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
-  combinedFromKeyframe: { pair: fromKeyframe, segments: fromKeyframe, mp4: fromKeyframe, file: fromKeyframe },
-  combined: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
+  extended: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
+  media: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
 } satisfies Readonly<Record<string, Readonly<Record<Shape, Decision>>>>;
 
 /**
@@ -118,7 +120,10 @@ function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
   if (query.route === 'Hls') return planHls(found, query);
   const { audio, ...rest } = query;
   if (audio === undefined) return planStream(found, rest);
-  const chosen = chooseAudio(found, audio, rest.route === 'Media' && rest.format !== undefined);
+  const format = rest.route === 'Media' ? rest.format : undefined;
+  const alone = format ? writers[format] : found.tracks[0].video ? undefined : writers.audio;
+  if (alone && isEvery(audio)) requireWritable(alone, found, ['languages']);
+  const chosen = chooseAudio(found, audio, alone !== undefined);
   const plan = planStream(chosen.found, { ...rest, sounds: chosen.sounds });
   const rangedPath = plan.rangedPath && mediaPath(found, query);
   return { ...plan, rangedPath, version: chosen.version };
@@ -127,25 +132,28 @@ function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
 function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery, { route: 'Hls' }>): RenditionPlan {
   if (found.resource.isLive) {
-    if (audio !== undefined) throw new UnsupportedRendition('The audio of a live presentation cannot be chosen.');
+    requireWritable(writers.liveHls, found, ['source', audio !== undefined && 'languages']);
     return planLive(found, file.name);
   }
-  const isAll = audio === undefined ? found.tracks.length > 1 : audio.toLowerCase() === 'all';
+  const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
   const all = isAll ? chooseAllFiles(found, audio !== undefined, isMp4File) : undefined;
-  if (all) return planPresentation(all.found, { ...file, audio, sounds: all.sounds }, found);
-  const chosen = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
-  return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds });
+  const one: ChosenAudio = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
+  const chosen = all ?? one;
+  requireWritable(writers.hls, chosen.found, ['source', 'languages']);
+  return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds }, all && found);
 }
+
+const isEvery = (audio: string): boolean => audio.toLowerCase() === 'all';
 
 function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
   if (query.route === 'Combined') {
     const { fromKeyframeSeconds } = query;
     if (fromKeyframeSeconds !== undefined) {
       const clip = { startSeconds: fromKeyframeSeconds, endSeconds: Number.POSITIVE_INFINITY };
-      const plan = decide('combinedFromKeyframe', found, { ...query, clip });
+      const plan = decide(found, { ...query, clip });
       return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
     }
-    const plan = decide(rowOf(query, 'combined', 'combinedWithSubtitles'), found, query);
+    const plan = decide(found, query);
     const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query);
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
   }
@@ -156,10 +164,9 @@ function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
     return { ...planMedia(found, { ...query, ...part }), partTitle: title };
   }
   const audio = found.tracks.find((track) => track.audio);
-  if (!query.format || !audio) return decide(rowOf(query, 'media', 'subtitles'), found, query);
-  if (query.subtitles !== undefined) throw new InvalidParameter('subtitles cannot be combined with format.');
-  const row = isEncoded(query.format) ? 'encoded' : 'copied';
-  return { ...decide(row, { ...found, tracks: [audio] }, query), conversion: query.format };
+  const { format } = query;
+  if (!format || !audio) return decide(found, query);
+  return { ...decide({ ...found, tracks: [audio] }, query, format), conversion: format };
 }
 
 function planPart(
@@ -173,14 +180,34 @@ function planPart(
   return planWindow({ found, window, query }, planOutput(recording, rest).head);
 }
 
-const rowOf = <Row extends keyof typeof DECISIONS>(
-  { clip, subtitles, hasMarks }: Pick<MediaQuery, 'clip' | 'subtitles' | 'hasMarks'>,
-  plain: Row,
-  withSubtitles: Row,
-): Row | 'clip' => (clip ? 'clip' : subtitles === undefined && !hasMarks ? plain : withSubtitles);
+/** @throws InvalidParameter or UnsupportedRendition for what the writer lacks */
+function decide(found: KeyedRendition, query: MediaRequest, format?: ConversionName): RenditionPlan {
+  const { clip, subtitles, hasMarks } = query;
+  const writer = format ? writers[format] : writerOf(found, query.route);
+  const plain = subtitles !== undefined || hasMarks ? 'extended' : 'media';
+  const row = !format ? (clip ? 'clip' : plain) : isEncoded(format) ? 'encoded' : 'copied';
+  requireWritable(writer, found, [
+    found.resource.isLive && 'live',
+    'source',
+    subtitles !== undefined && 'text',
+    clip !== undefined && partOf(clip),
+    hasMarks === true && 'tags',
+  ]);
+  return DECISIONS[row][shapeOf(found)](found, { ...query, writer, extras: planExtras(found, query, writer) });
+}
 
-const decide = (row: keyof typeof DECISIONS, found: KeyedRendition, query: MediaQuery): RenditionPlan =>
-  DECISIONS[row][shapeOf(found)](found, query);
+/** What writes a rendition without another format. */
+function writerOf(found: KeyedRendition, route: MediaRequest['route']): Writer {
+  const shape = shapeOf(found);
+  const [track] = found.tracks;
+  // A file whose codecs MP4 cannot hold is sent as it is.
+  if (shape === 'file' && !(route === 'Combined' && isHeldByMp4(track))) return writers.copy;
+  if (shape === 'segments' && selectRemuxFormat(track).container === 'webm') return writers.webm;
+  return track.video ? writers.mp4 : writers.audio;
+}
+
+const isHeldByMp4 = ({ video, audio }: Track): boolean =>
+  (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
 
 function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
   if (second) return 'pair';
@@ -203,100 +230,58 @@ function mediaPath({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Se
   return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
 }
 
-/** @throws as `planExtras` for subtitles: a file that is sent as it is has no room for them */
-function copy(found: KeyedRendition, query: MediaQuery) {
-  if (found.tracks[0].file) return copyList(found, query);
-  const { subtitles, hasMarks } = query;
-  if (hasMarks) throw new UnsupportedRendition('Chapters can be written into MP4 and conversions only.');
-  if (subtitles !== undefined) planExtras(found, { subtitles, isMp4: false });
-  return planCopy(found);
+function copy(found: KeyedRendition, { extras }: Pick<Written, 'extras'>) {
+  // The header of a list is written here, and so has room for extras.
+  return found.tracks[0].file ? planCopy(found, undefined, extras) : planCopy(found);
 }
 
-/** Its header is written here, and so has room for extras. */
-const copyList = (found: KeyedRendition, query: MediaQuery) =>
-  planCopy(found, undefined, planExtras(found, { ...query, isMp4: true }));
-
-function remux(found: KeyedRendition, query: MediaQuery) {
-  const isMp4 = selectRemuxFormat(found.tracks[0]).container === 'mp4';
-  return planRemux(found, planExtras(found, { ...query, isMp4 }));
+function remux(found: KeyedRendition, { extras }: Written) {
+  return planRemux(found, extras);
 }
 
 /** With length and ranges where both are MP4 files. */
-function layOutPair(found: KeyedRendition, query: MediaQuery) {
-  const extras = planExtras(found, { ...query, isMp4: true });
+function layOutPair(found: KeyedRendition, { extras }: Written) {
   const muxed = planMux(found, extras);
   return found.resource.isLive || !found.tracks.every(isMp4File) ? muxed : planPair(found, extras, muxed);
 }
 
-function extend(found: KeyedRendition, query: MediaQuery) {
-  if (found.tracks[0].file) return copyList(found, query);
-  const extras = planExtras(found, { ...query, isMp4: true });
-  return planExtended(found, extras, planRemux(found, extras));
+function extend(found: KeyedRendition, { extras }: Written) {
+  return found.tracks[0].file
+    ? planCopy(found, undefined, extras)
+    : planExtended(found, extras, planRemux(found, extras));
 }
 
-function clip(found: KeyedRendition, query: MediaQuery) {
-  return planClip(found, planClipExtras(found, query), query.clip as ClipTimes);
+function clip(found: KeyedRendition, { extras, clip, fromKeyframeSeconds }: Written) {
+  return (fromKeyframeSeconds === undefined ? planClip : planFromKeyframe)(found, extras, clip as ClipTimes);
 }
 
-function fromKeyframe(found: KeyedRendition, query: MediaQuery) {
-  return planFromKeyframe(found, planClipExtras(found, query), query.clip as ClipTimes);
+function remuxOrCopy(found: KeyedRendition, written: Written) {
+  return (written.writer === writers.copy ? copy : remux)(found, written);
 }
 
-const planClipExtras = (found: KeyedRendition, query: MediaQuery): PlannedExtras =>
-  planExtras(found, { ...query, isMp4: ['pair', 'mp4'].includes(shapeOf(found)) });
-
-/** A file whose codecs MP4 cannot hold is sent as it is. */
-function remuxOrCopy(found: KeyedRendition, query: MediaQuery) {
-  const [{ video, audio }] = found.tracks;
-  const isHeld = (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
-  return isHeld ? remux(found, query) : copy(found, query);
+function encode(found: KeyedRendition, query: Written) {
+  return planEncode(found, query.format as EncodedName, query);
 }
-
-/** @throws UnsupportedRendition for chapters that the format has no room for */
-function encode(found: KeyedRendition, { format, ...query }: MediaQuery) {
-  if (query.hasMarks && format === 'wav') throw new UnsupportedRendition('WAV cannot hold chapters. Use MP3.');
-  return planEncode(found, format as EncodedName, query);
-}
-
-/** The format that copies audio, which the row of the table has made certain. */
-const formatOf = ({ format }: MediaQuery): CopiedFormat => copiedFormats[format as CopiedName];
-
-const hasCodec = ({ audio }: Track, { codec }: CopiedFormat): boolean =>
-  audio?.codec !== undefined && audioFamily(audio.codec) === codec;
 
 /** The audio of a file, with length and ranges. */
-function copyAudio(found: KeyedRendition, query: MediaQuery) {
+function copyAudio(found: KeyedRendition, { format, clip, writer, extras }: Written) {
   const [track] = found.tracks;
-  const audioAs = formatOf(query);
-  const extras = planAudioExtras(found, query);
-  const type = conversions[query.format as CopiedName];
+  const audioAs = writer as AudioCopy;
+  const type = conversions[format as ConversionName];
+  const isKnown = hasCodec(track, audioAs);
   // By its extension: an MP4 file without video may have further tracks.
-  const isCopy = track.video === null && hasCodec(track, audioAs) && audioAs.extensions.test(track.container);
-  if (isCopy && !query.clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
+  const isCopy = track.video === null && isKnown && audioAs.extensions.test(track.container);
+  if (isCopy && !clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
   // Every segment would be read before the first byte is sent. A window is short.
-  const isWholeList = track.file && !track.window && !query.clip;
-  const alone = isWholeList && hasCodec(track, audioAs) && audioAs.container === 'm4a' && audioOfList(track);
+  const isWholeList = track.file && !track.window && !clip;
+  const alone = isWholeList && isKnown && audioAs.container === 'm4a' && audioOfList(track);
   if (alone) return planCopy({ ...found, tracks: [alone] }, type, extras);
-  if (!isMp4File(track) || isWholeList) return remuxAudio(found, query);
-  const instead = query.clip ? undefined : remuxAudio(found, query);
-  return planAudioAlone(found, extras, { type, audioAs, clip: query.clip, instead });
+  const fromStart = remuxAudio(found, { extras });
+  if (!isMp4File(track) || isWholeList) return fromStart;
+  return planAudioAlone(found, extras, { type, audioAs, clip, instead: clip ? undefined : fromStart });
 }
 
-/** The audio from its beginning. @throws InvalidParameter for a live stream, UnsupportedRendition for another codec */
-function remuxAudio(found: KeyedRendition, query: MediaQuery) {
-  const extras = planAudioExtras(found, query);
-  if (query.clip) throw cannotClip(query.clip, CANNOT_CLIP);
+/** The audio from its beginning. */
+function remuxAudio(found: KeyedRendition, { extras }: Pick<Written, 'extras'>) {
   return planRemux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
-}
-
-function planAudioExtras(found: KeyedRendition, query: MediaQuery): PlannedExtras {
-  const [track] = found.tracks;
-  const format = formatOf(query);
-  const { container, containerName } = format;
-  if (found.resource.isLive) throw new InvalidParameter(`A live stream cannot be sent as ${containerName}.`);
-  // The header of an MP4 file tells an unknown codec. Without one, most audio is AAC.
-  const isUnknown = track.audio?.codec === undefined && (container === 'm4a' || isMp4File(track));
-  if (!isUnknown && !hasCodec(track, format)) throw new UnsupportedRendition(otherCodec(format));
-  const extras = planExtras(found, { ...query, isMp4: true });
-  return container === 'ogg' ? { ...extras, container, listPlace: query.listPlace } : extras;
 }

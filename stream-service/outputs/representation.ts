@@ -3,21 +3,13 @@ import type { FileType } from '@reelay/seekable-media/codecs';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { toProblem } from '../../core/api/index.ts';
 import type { ConversionName } from '../../core/conversions/index.ts';
-import { InvalidParameter, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
 import { entityTag, type PredictedRange } from '../../core/http/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { memorySource, type OpenSource } from '../source/index.ts';
 
 export type { ClipTimes };
-
-export const CANNOT_CLIP = 'Only conversions, and files of MP4 and WebM that say where their media is, can be clipped.';
-
-/** The error of an output that has no parts. */
-export const cannotClip = ({ skipped }: ClipTimes, detail: string, options?: ErrorOptions): Error =>
-  skipped
-    ? new UnsupportedRendition(`Segments of this cannot be skipped. ${detail}`, options)
-    : new InvalidParameter(detail, options);
 
 /** Facts of a representation for the response headers. Before its source is open, some may be unknown. */
 export interface RepresentationHead {

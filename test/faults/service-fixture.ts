@@ -47,9 +47,16 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
   const { ytDlp, ffmpeg } = await installedTools();
   const pluginDirs = [resolve(import.meta.dirname, '../origin/plugin')];
   const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
+  const { openSource, listSegments, inspectWindow } = createSourceOpeners({
+    egress,
+    refresh: resolver.refresh,
+    limits: SCALED_LIMITS,
+  });
   const service = await createStreamService({
     state,
-    openSource: createSourceOpeners({ egress, refresh: resolver.refresh, limits: SCALED_LIMITS }).openSource,
+    openSource,
+    listSegments,
+    inspectWindow,
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,
     limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },

@@ -119,6 +119,8 @@ export async function startService(
       if (!source) throw new Error(`No source for ${track.formatId}`);
       return typeof source === 'function' ? source(of, track, opening) : source;
     },
+    listSegments: () => Promise.reject(new Error('No live stream')),
+    inspectWindow: () => Promise.reject(new Error('No live stream')),
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,
     limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },

@@ -31,11 +31,9 @@ export interface TaggedFrames {
 
 /** An output format that FFmpeg encodes in frames of one size; `core/conversions` has the rest of its facts. */
 export interface EncodedFormat {
-  /** Whether it has room for a full tag. */
-  readonly hasTags: boolean;
   /**
    * The conversion of a track that can be read from anywhere. Undefined: its length is unknown.
-   * @throws InvalidParameter when there is no such part, UnsupportedRendition when the format needs a known length
+   * @throws InvalidParameter when there is no such part
    */
   layOut(resource: Resource, track: Track, choice: EncodeChoice): TaggedFrames | undefined;
   /** A conversion of unknown length. Absent: the format needs a known one. */

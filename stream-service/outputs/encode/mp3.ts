@@ -46,7 +46,6 @@ export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS): Fra
 });
 
 export const mp3: EncodedFormat = {
-  hasTags: true,
   layOut(resource, track, choice) {
     const frames = promisedFrames(resource, track);
     if (frames === undefined) return undefined;

@@ -1,9 +1,9 @@
 import { conversions } from '../../../core/conversions/index.ts';
-import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack, type Source } from '../../source/index.ts';
 import type { Covers } from '../picture/index.ts';
-import { cannotClip, type Opening, type Representation, unread } from '../representation.ts';
+import { type Opening, type Representation, unread } from '../representation.ts';
+import { partOf, refusal, writers } from '../writers.ts';
 import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
 import { audioEntity, type FrameInput, type FrameStreams, sizedHead } from './frames/index.ts';
@@ -67,8 +67,8 @@ export function encode(
     const read = source ? frameStreams.ranged({ ...input, source }, layout, tag) : unread;
     return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
   }
-  if (!format.sequence) throw new UnsupportedRendition('The source can only be read from its beginning.');
-  if (clip) throw cannotClip(clip, 'A conversion of unknown duration cannot be clipped.');
+  if (!format.sequence) throw refusal(writers[name], 'source');
+  if (clip) throw refusal(writers[name], partOf(clip), ': its duration is unknown');
   const { encoding, tag } = format.sequence(resource, choice);
   const { mimeType, fileExtension } = conversions[name];
   return {

@@ -3,6 +3,7 @@ import { conversions, type ListPlace, recordingText } from '../../../core/conver
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 import type { PlannedOutput } from '../representation.ts';
+import { writers } from '../writers.ts';
 import type { EncodeChoice } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
 import { sizedHead } from './frames/index.ts';
@@ -23,7 +24,7 @@ export interface EncodeQuery extends Pick<Selection, 'clip' | 'bitrateKbps' | 'h
 
 /**
  * @param found with its audio track alone
- * @throws InvalidParameter when there is no such part, UnsupportedRendition
+ * @throws InvalidParameter when there is no such part
  */
 export function planEncode(
   found: KeyedRendition,
@@ -32,11 +33,11 @@ export function planEncode(
 ): EncodePlan {
   const { resource, tracks } = found;
   const [track] = tracks;
-  const { hasTags: hasRoom, layOut } = encodedFormats[format];
+  const hasRoom = writers[format].holds.includes('tags');
   const fullTag = hasTags && hasRoom ? { text: recordingText(resource, listPlace, clip) } : undefined;
   const choice: EncodeChoice = { clip, bitrateKbps, fullTag, title: listPlace?.chapterTitle };
   const { mimeType, fileExtension } = conversions[format];
-  const frames = layOut(resource, track, choice);
+  const frames = encodedFormats[format].layOut(resource, track, choice);
   // A file of unknown size may turn out not to be seekable: then the conversion has no size either.
   const isSized = frames !== undefined && (needsRemux(track) || track.sizeBytes !== undefined);
   return {

@@ -1,6 +1,5 @@
 import { wavHeader } from '@reelay/seekable-media/wav';
 import { WAV_FORMAT, wavSamples } from '../../../core/conversions/index.ts';
-import { InvalidParameter, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { EncodedFormat } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding, layoutBytes } from './frames/index.ts';
 
@@ -22,15 +21,12 @@ const ENCODING: FrameEncoding = {
   outputArgs: ['-c:a', 'pcm_s16le', '-flush_packets', '0', '-f', 's16le'],
 };
 
-/** Its header has the size: there is no WAV of a live source, nor of one that has to be read from its beginning. */
+/** Its header has the size: there is no WAV of a source that has to be read from its beginning. */
 export const wav: EncodedFormat = {
-  hasTags: false,
-  layOut({ isLive, durationSeconds }, _, { clip }) {
-    if (isLive) throw new InvalidParameter('A live stream cannot be sent as WAV.');
+  layOut({ durationSeconds }, _, { clip }) {
     const samples = wavSamples(durationSeconds ?? 0);
     const dataBytes = samples * SAMPLE_BYTES;
-    if (samples === 0 || !Number.isSafeInteger(2 * dataBytes))
-      throw new UnsupportedRendition('The duration of the source is unknown.');
+    if (samples === 0 || !Number.isSafeInteger(2 * dataBytes)) return undefined;
     const frames = Math.ceil(dataBytes / FRAME_BYTES);
     const lastFrameBytes = dataBytes - (frames - 1) * FRAME_BYTES;
     const part = clipLayout({ tagBytes: 0, encoding: ENCODING, frames, lastFrameBytes }, clip);

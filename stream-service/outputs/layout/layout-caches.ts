@@ -21,8 +21,8 @@ import {
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import type { CopiedFormat } from '../copied-formats.ts';
 import { type Opening, toReadError } from '../representation.ts';
+import type { AudioCopy } from '../writers.ts';
 import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import {
   HEADER_RANGE,
@@ -137,7 +137,7 @@ export interface PairRequest extends LayoutRequest {
 export interface PartRequest extends LayoutRequest {
   readonly times: ClipTimes;
   /** The audio of a single file without its video. Absent: with it. */
-  readonly audioAs?: CopiedFormat;
+  readonly audioAs?: AudioCopy;
   /** It starts with the last keyframe at or before the start. */
   readonly isFromKeyframe?: boolean;
   readonly extras?: LayoutExtras;
@@ -217,11 +217,11 @@ async function findKeyframe([file]: readonly OpenFile[], times: ClipTimes, reade
 }
 
 /** @throws OtherCodec */
-function requireCodec(header: TrackHeader, { codec: wanted, codecName }: CopiedFormat): void {
+function requireCodec(header: TrackHeader, { codec: wanted }: AudioCopy): void {
   const codec = codecString(header.sampleDescriptions);
   // Other object types of `mp4a` are MP3, AC-3 and so on.
   const isWanted = audioFamily(codec) === wanted && (wanted !== 'aac' || codec.startsWith('mp4a.40.'));
-  if (!isWanted) throw new OtherCodec(`The audio is not ${codecName}`);
+  if (!isWanted) throw new OtherCodec(`The audio is not ${wanted}`);
 }
 
 interface TrackSelection extends Pick<PartRequest, 'times' | 'audioAs'> {

@@ -1,22 +1,21 @@
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
 import type { Layout, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import { UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
-import { otherCodec } from '../copied-formats.ts';
 import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
 import {
-  cannotClip,
   type Opening,
   type RecordSize,
   type Representation,
   type RepresentationHead,
   unread,
 } from '../representation.ts';
+import { partOf, refusal, writers } from '../writers.ts';
 import type { SizedFile } from './byte-reader.ts';
 import { type LayoutCaches, loadLayout, OtherCodec, trackOf, type Wanted } from './layout-caches.ts';
 import { findFirstRead, LayoutStream } from './layout-stream.ts';
@@ -95,12 +94,13 @@ function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): Representation
 /** What is sent instead. @throws an error that says why nothing is */
 function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxPlan | RemuxPlan {
   refuseLargeText(reason);
-  if (reason instanceof OtherCodec && plan.of === 'part' && plan.audioAs)
-    throw new UnsupportedRendition(otherCodec(plan.audioAs), { cause: reason });
-  if (!plan.instead && plan.of === 'part')
-    throw cannotClip(plan.times, `This cannot be clipped: ${reason.message}.`, { cause: reason });
-  if (!plan.instead) throw reason;
-  return plan.instead;
+  const isOtherCodec = reason instanceof OtherCodec;
+  if (plan.instead && !isOtherCodec) return plan.instead;
+  const { audioAs = writers.mp4, times = {} } = plan.of === 'part' ? plan : {};
+  const cause = { cause: reason };
+  throw isOtherCodec
+    ? refusal(audioAs, 'source', undefined, cause)
+    : refusal(audioAs, partOf(times), `: ${reason.message}`, cause);
 }
 
 /**

@@ -2,14 +2,13 @@ import { type FileType, fileType } from '@reelay/seekable-media/codecs';
 import { isWhole } from '@reelay/seekable-media/skipping';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { recordingText } from '../../../core/conversions/index.ts';
-import { InvalidParameter, NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { NotFound } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import { isMp4File } from '../../source/index.ts';
-import type { CopiedFormat } from '../copied-formats.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { RemuxPlan } from '../remux/index.ts';
-import { CANNOT_CLIP, type ClipTimes, cannotClip, type PlannedOutput } from '../representation.ts';
+import type { ClipTimes, PlannedOutput } from '../representation.ts';
+import type { AudioCopy } from '../writers.ts';
 
 /**
  * A file with length and ranges that exists only as a layout of the tracks of a rendition: it has their bytes behind a
@@ -38,7 +37,7 @@ export interface PartPlan extends PlannedLayout {
   readonly extras: PlannedExtras;
   readonly times: ClipTimes;
   /** The audio alone, whose packets are copied. Absent: all tracks. */
-  readonly audioAs?: CopiedFormat;
+  readonly audioAs?: AudioCopy;
   /** It starts with the last keyframe at or before the start. */
   readonly isFromKeyframe?: true;
 }
@@ -81,11 +80,9 @@ export const planPair = (found: KeyedRendition, extras: PlannedExtras, instead: 
 export const planExtended = (found: KeyedRendition, extras: PlannedExtras, instead: RemuxPlan): PartPlan =>
   planPart(found, extras, { instead, times: WHOLE, id: `${found.key} whole`, head: headOf(found, COMBINED) });
 
-/** @throws InvalidParameter for a live stream, and for files other than MP4 */
+/** @param found of MP4 files */
 export function planClip(found: KeyedRendition, extras: PlannedExtras, clip: ClipTimes): PartPlan {
-  const { key, resource, rendition, tracks } = found;
-  if (resource.isLive) throw new InvalidParameter('A live stream cannot be clipped.');
-  if (!tracks.every(isMp4File)) throw cannotClip(clip, CANNOT_CLIP);
+  const { key, rendition, tracks } = found;
   const [{ file, container, video }] = tracks;
   const single = file ? fileType(container, video !== null) : rendition;
   const head = headOf(found, tracks.length > 1 ? COMBINED : single, clip);
@@ -101,7 +98,7 @@ export const planFromKeyframe = (found: KeyedRendition, extras: PlannedExtras, c
 
 export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
   readonly type: FileType;
-  readonly audioAs: CopiedFormat;
+  readonly audioAs: AudioCopy;
   /** @default the whole */
   readonly clip?: ClipTimes;
 }
@@ -173,9 +170,9 @@ const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: tru
  * A file of the HLS presentation (RFC 8216) of a pair or of a single MP4 file: playlists, and one MP4 with everything
  * that they refer to by byte range. The audio in a further language has a playlist and an MP4 of its own, so that the
  * rest plays where its source fails. No media is converted.
- * @param found with the audio of all languages
+ * @param found of MP4 files, with the audio of all languages
  * @param own the same with its own audio, which is presented alone where the original has no layout with the video
- * @throws NotFound for another name, UnsupportedRendition when there is no such presentation
+ * @throws NotFound for another name
  */
 export function planPresentation(
   found: KeyedRendition,
@@ -189,7 +186,6 @@ export function planPresentation(
   const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
   if (!first || !(isMedia || isChapters || PLAYLIST.test(name))) throw new NoSuchFile('No such file');
   const tracks: KeyedRendition['tracks'] = second ? [first, second] : [first];
-  if (!tracks.every(isMp4File)) throw new UnsupportedRendition('There are playlists for MP4 files only.');
   const { audio, sounds } = file;
   const dubOf = (_: Track, index: number) =>
     planPresentation(found, { ...file, name: playlistName({ kind: 'audio', place: index + 2 }) });

@@ -8,9 +8,8 @@ import { type Opening, type Representation, unread } from '../representation.ts'
 import { mapTracks, type WindowPlan } from './plan.ts';
 
 export interface WindowDependencies {
-  /** @default no live stream has a window */
-  readonly listSegments?: ListSegments;
-  readonly inspectWindow?: OpenWindow;
+  readonly listSegments: ListSegments;
+  readonly inspectWindow: OpenWindow;
 }
 
 /**
@@ -25,8 +24,6 @@ export async function openWindow(
 ): Promise<Representation | KeyedRendition> {
   const { resource, tracks } = found;
   const options = { signal: session.signal, client: session.client };
-  if (!listSegments || !inspectWindow)
-    throw new InvalidParameter('Live streams can only be played from the live edge on this instance.');
   if (window.kind === 'segments') {
     const place = { first: window.first, last: window.last };
     const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));

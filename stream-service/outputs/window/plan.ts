@@ -28,8 +28,6 @@ export const mapTracks = (
 
 /** @throws InvalidParameter for what has no windows */
 export function requireLive({ resource, tracks }: KeyedRendition): void {
-  if (!resource.isLive)
-    throw new InvalidParameter('start before now or at a time of day, and segments, apply to live streams only.');
-  if (tracks.some((track) => capabilitiesOf(track).isFile))
-    throw new InvalidParameter('Only live streams of HLS and DASH can be read from an earlier time.');
+  if (!resource.isLive || tracks.some((track) => capabilitiesOf(track).isFile))
+    throw new InvalidParameter('start before now or at a time of day, and segments, apply to live HLS and DASH only.');
 }

@@ -1,7 +1,7 @@
 import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
-import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
+import { NotFound } from '../../../core/errors/index.ts';
 import { digestOf } from '../../../core/http/index.ts';
-import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type HeldSegments, openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
 import type { WindowDependencies } from './open.ts';
@@ -30,10 +30,8 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   aac: 'audio/aac',
 };
 
-/** @throws UnsupportedRendition for what is not HLS, NotFound for another name */
+/** @param found of HLS. @throws NotFound for another name */
 export function planLive(found: KeyedRendition, name: string): LivePlan {
-  if (!found.tracks.every(isListed))
-    throw new UnsupportedRendition('An HLS playlist of a live stream can be made of HLS only.');
   const [, side = '', id, sequence, held, extension = 'm3u8'] = FILE.exec(name) ?? [];
   const master = MASTER.exec(name)?.[1];
   const track = sidesOf(found).indexOf(side.toLowerCase());
@@ -54,9 +52,6 @@ export function planLive(found: KeyedRendition, name: string): LivePlan {
   return { kind: 'live', found, file, head, answersHead };
 }
 
-/** Players load the list every few seconds: it is not one that has to be resolved. */
-const isListed = (track: Track): boolean => !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
-
 const sidesOf = ({ tracks }: KeyedRendition): readonly string[] =>
   tracks.length > 1 ? ['video', 'audio'] : [!tracks[0].video ? 'audio' : tracks[0].audio ? 'both' : 'video'];
 
@@ -69,11 +64,7 @@ export async function openLive(
   if (file.kind === 'master') return inMemory(head, Buffer.from(writeMaster(found, file.isClosed ? '-held' : '')));
   const { resource, tracks } = found;
   const track = tracks[file.track] as Track;
-  const list = async (): Promise<HeldSegments> => {
-    if (!listSegments)
-      throw new UnsupportedRendition('Live streams can only be played from the live edge on this instance.');
-    return listSegments(resource, track, { signal: session.signal, client: session.client });
-  };
+  const list = () => listSegments(resource, track, { signal: session.signal, client: session.client });
   if (file.kind === 'playlist') {
     const held = await list();
     const shown = { ...held, isComplete: held.isComplete || file.isClosed };

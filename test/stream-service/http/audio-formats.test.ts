@@ -239,8 +239,8 @@ describe('?format=', () => {
   });
 
   it.each([
-    ['m4a', 'M4A needs AAC audio, which this source does not have.'],
-    ['opus', 'Ogg needs Opus audio, which this source does not have.'],
+    ['m4a', 'M4A cannot be made of audio other than AAC.'],
+    ['opus', 'Ogg cannot be made of audio other than Opus.'],
   ])('%s of a file whose header names another codec is 415 with a reason', async (format, reason) => {
     const { status, body } = await get('unnamed', `format=${format}`);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([415, reason]);

@@ -346,10 +346,16 @@ describe('?subtitles= of other renditions', () => {
   });
 
   it.each([
-    ['a WebM file', mediaKey('webm-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
-    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
-    ['audio', mediaKey('sound'), 'Media', 415, 'Subtitles can be embedded in video only.'],
-    ['audio', mediaKey('sound'), 'Combined', 415, 'Subtitles can be embedded in video only.'],
+    [
+      'a WebM file',
+      mediaKey('webm-file'),
+      'Media',
+      415,
+      'A file that is sent as it is cannot hold subtitles. Use MP4.',
+    ],
+    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'A file that is sent as it is cannot hold subtitles. Use MP4.'],
+    ['audio', mediaKey('sound'), 'Media', 415, 'Audio cannot hold subtitles. Use MP4.'],
+    ['audio', mediaKey('sound'), 'Combined', 415, 'Audio cannot hold subtitles. Use MP4.'],
   ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
     const { status, body } = await get(key, 'subtitles=de', endpoint);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);

@@ -90,12 +90,24 @@ const [[, ...queries] = [], ...rows] = cellsOf(TABLE);
 const noFiles = ({ resource: { tracks } }: KeyedRendition) =>
   new Map(tracks.map(({ formatId }) => [formatId, null] as const));
 
+const STATUSES: Readonly<Record<string, string>> = { InvalidParameter: '400', UnsupportedRendition: '415' };
+
+function refusalOf(plan: () => unknown): string {
+  try {
+    plan();
+    return 'planned';
+  } catch (error) {
+    const { name, message } = error as Error;
+    return `${STATUSES[name] ?? name} ${message}`;
+  }
+}
+
 function decide(of: KeyedRendition, query: RenditionQuery, files: ListFiles = noFiles(of)): string {
   try {
     const plan = planOutput(of, query, files);
     return 'instead' in plan && plan.instead ? `${plan.kind}/${plan.instead.kind}` : plan.kind;
   } catch (error) {
-    return { InvalidParameter: '400', UnsupportedRendition: '415' }[(error as Error).name] ?? String(error);
+    return STATUSES[(error as Error).name] ?? String(error);
   }
 }
 
@@ -111,9 +123,34 @@ describe('planOutput', () => {
     expect(Object.values(QUERIES).map((query) => decide(shapeOf(name), query))).toEqual(decisions);
   });
 
-  it('refuses chapters that are to be marked where the output has no room for them', () => {
-    const query = { ...QUERIES.wav, hasMarks: true };
-    expect(() => planOutput(shapeOf('HLS'), query)).toThrow('WAV cannot hold chapters. Use MP3.');
+  const SKIP = { ...CLIP, skipped: [{ startSeconds: 1.5, endSeconds: 2 }] };
+  it.each<[string, RenditionQuery, string]>([
+    ['HLS', { ...QUERIES.wav, hasMarks: true }, '415 WAV cannot hold chapters. Use MP3.'],
+    ['WebM', { ...QUERIES.media, hasMarks: true }, '415 A file that is sent as it is cannot hold chapters. Use MP3.'],
+    ['WebM', QUERIES.clip, '400 A file that is sent as it is cannot be clipped. Use MP3.'],
+    ['WebM', { ...QUERIES.media, clip: SKIP }, '415 A file that is sent as it is cannot leave out segments. Use MP3.'],
+    ['Opus', { ...QUERIES.opus, clip: SKIP }, '415 Ogg cannot leave out segments. Use MP3.'],
+    ['WebM', QUERIES.text, '415 A file that is sent as it is cannot hold subtitles. Use MP4.'],
+    ['DASH of VP8', QUERIES.text, '415 WebM cannot hold subtitles. Use MP4.'],
+    ['M4A', QUERIES.text, '415 Audio cannot hold subtitles. Use MP4.'],
+    ['M4A', { ...QUERIES.m4a, subtitles: 'en' }, '400 M4A cannot hold subtitles. Use MP4.'],
+    ['WebM', QUERIES.m4a, '415 M4A cannot be made of audio other than AAC. Use MP3.'],
+    ['M4A', QUERIES.opus, '415 Ogg cannot be made of audio other than Opus. Use MP3.'],
+    ['HLS', QUERIES['m4a, clip'], '400 M4A cannot be clipped. Use MP3.'],
+    ['HLS', QUERIES.clip, '400 MP4 cannot be clipped. Use MP3.'],
+    ['a live HLS', QUERIES.m4a, '400 M4A cannot hold a live stream. Use MP3.'],
+    ['a live HLS', { ...QUERIES.mp3, clip: CLIP }, '400 A live stream cannot be clipped.'],
+    ['a live HLS', QUERIES.text, '415 A live stream cannot hold subtitles.'],
+    [
+      'a live HLS',
+      { ...QUERIES.hls, audio: 'de' },
+      '400 An HLS playlist of a live stream cannot hold a choice of languages. Use MP4.',
+    ],
+    ['WebM', QUERIES.hls, '415 An HLS playlist cannot be made of files other than MP4. Use MP4.'],
+    ['M4A', { ...QUERIES.media, audio: 'all' }, '400 Audio cannot hold a choice of languages. Use MP4.'],
+    ['MP4 of known size', { ...QUERIES.mp3, audio: 'all' }, '400 MP3 cannot hold a choice of languages. Use MP4.'],
+  ])('says what does not exist of %s, and what does: %j', (name, query, refusal) => {
+    expect(refusalOf(() => planOutput(shapeOf(name), query, noFiles(shapeOf(name))))).toBe(refusal);
   });
 
   it.each<[string, RenditionQuery, object]>([
@@ -171,7 +208,11 @@ describe('planOutput', () => {
 
   it.each([
     ['subtitles in a language that it has not', { route: 'Media', subtitles: 'fr' }, 'Available: en.'],
-    ['subtitles in a conversion', { route: 'Media', subtitles: 'en', format: 'mp3' }, 'combined with format'],
+    [
+      'subtitles in a conversion',
+      { route: 'Media', subtitles: 'en', format: 'mp3' },
+      'MP3 cannot hold subtitles. Use MP4.',
+    ],
     [
       'a clip after the end',
       { route: 'Media', format: 'mp3', clip: { startSeconds: 99, endSeconds: 100 } },
