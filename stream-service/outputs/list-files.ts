@@ -86,9 +86,10 @@ export async function findFiles(
   const found = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
   const times = found.flatMap((file) => file?.originSeconds ?? []);
   const originSeconds = Math.min(...times);
-  const isOneClock = times.length === lists.length && Math.max(...times) - originSeconds <= MAX_OFFSET_SECONDS;
-  const known = lists.map(
-    ({ formatId }, index) => [formatId, isOneClock ? { ...found[index], originSeconds } : null] as const,
-  );
+  const isOneClock = Math.max(...times) - originSeconds <= MAX_OFFSET_SECONDS;
+  const known = lists.map(({ formatId }, index) => {
+    const file = isOneClock && found[index];
+    return [formatId, file ? { ...file, originSeconds } : null] as const;
+  });
   return new Map([...files, ...known]);
 }

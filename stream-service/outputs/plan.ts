@@ -110,11 +110,11 @@ const isPart = ({ tracks }: KeyedRendition, query: MediaRoute): boolean =>
   query.route === 'Hls' ||
   [query.clip, query.chapter, query.fromKeyframeSeconds].some((part) => part !== undefined);
 
-/** The tracks that a plan reads. */
-function tracksOf(plan: CopyPlan | LayoutPlan): readonly Track[] {
-  const { alternative, dubs = [] } = plan.kind === 'layout' && plan.of === 'presentation' ? plan : {};
-  return [plan, ...(alternative ? [alternative] : []), ...dubs].flatMap(({ found }) => found.tracks);
-}
+/** The tracks that have one clock with those that a plan reads: all files of a presentation have the same. */
+const tracksOf = (plan: CopyPlan | LayoutPlan): readonly Track[] =>
+  plan.kind === 'layout' && plan.of === 'presentation'
+    ? [...plan.presented, ...(plan.alternative?.presented ?? [])]
+    : plan.found.tracks;
 
 function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
   if (query.route === 'Hls') return planHls(found, query);

@@ -45,6 +45,8 @@ export interface PartPlan extends PlannedLayout {
 /** The files of an HLS presentation: the media that its playlists refer to, or a playlist by its file name. */
 export interface PresentationPlan extends PlannedLayout {
   readonly of: 'presentation';
+  /** All tracks of the presentation. */
+  readonly presented: readonly Track[];
   /** Absent: the media. Chapters are no playlist, and named as one. */
   readonly playlist?: string;
   /** The ETag of the media that the playlist was written for, without quotes. Absent: any. */
@@ -193,6 +195,7 @@ export function planPresentation(
     kind: 'layout' as const,
     of: 'presentation' as const,
     found: { ...found, tracks },
+    presented: found.tracks,
     answersHead: false,
     id: `${found.key} hls${ofPlace(place)}`,
     audio,

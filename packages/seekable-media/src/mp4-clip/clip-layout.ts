@@ -160,7 +160,7 @@ function clipTrack(
   const delaySeconds = firstPart.outputSeconds + first.delaySeconds;
   const endSeconds = lastPart.outputSeconds + endOf(last) - lastPart.startSeconds;
   const isRetimed = isVideo && (windows.length > 1 || hasHiddenFrames(windows));
-  const timing = isRetimed ? timeParts(windows, own) : copyTiming(windows);
+  const timing = isRetimed ? timeParts(windows, own) : copyTiming(windows, isVideo);
   return {
     track: first.track,
     tables: buildTables(windows, timing),

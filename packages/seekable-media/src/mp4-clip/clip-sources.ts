@@ -148,8 +148,11 @@ function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, sourc
 
 /** Every one is read for its `moof` before the first byte of the clip is sent. */
 const MAX_CLIP_FRAGMENTS = 2000;
-/** Audio starts earlier than requested: decoders need some before it, and the first frame may be shown before it. */
-const AUDIO_MARGIN_SECONDS = 1;
+/**
+ * What is presented at the start may be decoded earlier, of which an index may have the times: pictures are shown later, decoders
+ * need some audio before it, and the first frame may be shown before it.
+ */
+const MARGIN_SECONDS = 1;
 /** `starts_with_SAP` of a `sidx` entry (ISO/IEC 14496-12 §8.16.3). */
 const STARTS_WITH_SAP = 0x8000_0000;
 
@@ -167,7 +170,7 @@ export function selectFragments(
   const shifts = [video, audio].flatMap((header) => (header ? parsePresentationTime(header).shiftSeconds : []));
   // The time line of the index is that of one track: another one may have a sample of the same moment elsewhere.
   const margin = shifts.length > 1 ? 1 : 0;
-  const from = startSeconds - Math.max(...shifts) - (audio ? AUDIO_MARGIN_SECONDS : 0);
+  const from = startSeconds - Math.max(...shifts) - MARGIN_SECONDS;
   const until = endSeconds - Math.min(...shifts);
   let first = timed.findLastIndex((fragment) => fragment.startSeconds <= from) - margin;
   const hasAccessPoints = video !== undefined && timed.some(startsWithAccessPoint);

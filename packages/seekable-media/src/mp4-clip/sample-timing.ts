@@ -1,4 +1,4 @@
-import type { Sample } from '../isobmff/index.ts';
+import { indexBox, type Sample, type TrackHeader } from '../isobmff/index.ts';
 import { type ClipWindow, parsePresentationTime, samplesOf } from './clip-window.ts';
 
 /** When the samples of a track are decoded and presented in the output. */
@@ -12,15 +12,37 @@ export interface SampleTiming {
 }
 
 /** As in the source, one window after the other. */
-export function copyTiming(windows: readonly ClipWindow[]): SampleTiming {
+export function copyTiming(windows: readonly ClipWindow[], isVideo = false): SampleTiming {
   const [first] = windows;
   const { startTime = 0, decodeTime = 0 } = first ?? {};
   const shift = Math.max(0, ...windows.map(({ compositionShift }) => compositionShift));
+  const timescale = first?.track.header.timescale ?? 1;
+  const divisor = first && !isVideo ? divisorOf(first.track.header) : 1;
+  const toUnits = (time: number) => Math.round(time / divisor);
   return {
-    timescale: first?.track.header.timescale ?? 1,
-    startTime: startTime - decodeTime + shift,
-    timeOf: ({ duration, compositionOffset }) => ({ duration, compositionOffset: compositionOffset + shift }),
+    timescale: timescale / divisor,
+    startTime: toUnits(startTime - decodeTime + shift),
+    timeOf: ({ duration, compositionOffset }) => ({
+      duration: toUnits(duration),
+      compositionOffset: toUnits(compositionOffset + shift),
+    }),
   };
+}
+
+/** Offset of the sampling rate in the content of an audio entry (ISO/IEC 14496-12 §12.2.3). */
+const RATE_AT = 24;
+/** With SBR, twice the rate that an entry tells is that of its track. */
+const MIN_DIVISOR = 3;
+
+/**
+ * How many units of a track are one sample of its audio where it shares the time scale of video: libavformat takes what an edit list
+ * leaves out at the start for a number of samples, whatever the time scale is.
+ */
+function divisorOf({ sampleDescriptions, timescale }: TrackHeader): number {
+  const [entry] = indexBox(sampleDescriptions)?.childrenAfter(8) ?? [];
+  if (!entry || entry.end - entry.content < RATE_AT + 4) return 1;
+  const divisor = timescale / entry.bytes.readUInt16BE(entry.content + RATE_AT);
+  return Number.isInteger(divisor) && divisor >= MIN_DIVISOR ? divisor : 1;
 }
 
 /** A part that is kept: where it starts in the source and in the output. */

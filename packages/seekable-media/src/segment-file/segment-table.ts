@@ -132,11 +132,17 @@ function greatestDivisor(a: number, b: number): number {
 export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly SegmentTrackKind[] =>
   kinds.filter((kind) => encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)));
 
-/** The table of the audio alone. Undefined: it has none, or its sizes are not known. */
+/** The table of the audio alone, in its own time scale. Undefined: it has none, or its sizes are not known. */
 export function audioTable(table: SegmentTable): SegmentTable | undefined {
   if (!kindsOf(table).includes('soun')) return undefined;
-  const places = table.places.flatMap(({ audioBytes, ...place }) =>
-    audioBytes === undefined ? [] : [{ ...place, bytes: audioBytes, startsWithSync: true }],
+  const timescale = commonTimescale(
+    table.encodings.map((encoding) => ({ ...encoding, tracks: encoding.tracks.filter(({ kind }) => kind === 'soun') })),
   );
-  return places.length === table.places.length ? { ...table, kinds: ['soun'], places } : undefined;
+  const toUnits = (time: number) => Math.round((time * timescale) / table.timescale);
+  const places = table.places.flatMap(({ audioBytes, ...place }) =>
+    audioBytes === undefined ? [] : [{ ...place, bytes: audioBytes, time: toUnits(place.time), startsWithSync: true }],
+  );
+  if (places.length < table.places.length) return undefined;
+  const [startTime, endTime] = [toUnits(table.startTime), toUnits(table.endTime)];
+  return { ...table, timescale, startTime, endTime, kinds: ['soun'], places };
 }

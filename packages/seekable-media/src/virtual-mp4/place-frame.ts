@@ -70,7 +70,6 @@ function countDeclaredSamples(moof: Buffer): number {
 
 /** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the place */
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
-  for (const group of Map.groupBy(tracks, ({ source }) => source).values()) requireOwnTracks(group);
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
   const runs = selected.map(({ run }) => run);
   const { head, tail } = framePlace(bytes, sequence, moveToTimes(runs, tracks, bytes));
@@ -85,17 +84,6 @@ function moveToTimes(runs: readonly Run[], tracks: readonly PlaceTrackRequest[],
   });
   const isSame = moved.every((run, index) => run === runs[index]);
   return isSame || measurePlace(moved) > bytes ? runs : moved;
-}
-
-/** Fragments of other tracks than those of the output would be left out. @param tracks of one source */
-function requireOwnTracks(tracks: readonly PlaceTrackRequest[]): void {
-  const ids = new Set(tracks.map(({ sourceId }) => sourceId));
-  const moofs = tracks.flatMap(({ fragments }) => fragments.flatMap((fragment) => fragment.moofs));
-  for (const { bytes } of moofs) {
-    const trafs = indexBox(bytes)?.children.filter(({ type }) => type === 'traf') ?? [];
-    const isOwn = trafs.every((traf) => ids.has(bytes.readUInt32BE(traf.require('tfhd', 8).content + 4)));
-    if (trafs.length === 0 || !isOwn) throw new UnsupportedMp4('A moof with other tracks');
-  }
 }
 
 function selectSamples(
