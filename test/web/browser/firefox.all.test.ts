@@ -34,33 +34,9 @@ describe('the page in Firefox', () => {
     });
     await eventually(async () => (await media()).currentTime).toBeGreaterThan(240);
     expect(await media()).toMatchObject({ paused: false, error: null });
-    await page.keyboard.press('k');
-    const place = (await media()).currentTime;
-    for (const [key, seconds] of [
-      ['j', -10],
-      ['l', 0],
-      ['ArrowLeft', -5],
-      ['ArrowRight', 0],
-    ] as const) {
-      await page.keyboard.press(key);
-      expect(Math.abs((await media()).currentTime - place - seconds), key).toBeLessThan(0.5);
-    }
-    await page.keyboard.press('m');
-    expect(await page.$eval('video', ({ muted, paused }) => [muted, paused])).toEqual([true, true]);
-    await page.keyboard.press(' ');
-    await eventually(async () => (await media()).paused).toBe(false);
-    await page.keyboard.press('f');
-    await eventually(() => page.evaluate(() => document.fullscreenElement?.tagName)).toBe('VIDEO');
-    await page.keyboard.press('f');
-    await eventually(() => page.evaluate(() => document.fullscreenElement === null)).toBe(true);
-    await page.keyboard.press('?');
-    await page.waitForSelector('dialog[open] kbd');
-    await page.keyboard.press('Escape');
-    await eventually(() => page.$$eval('dialog', ({ length }) => length)).toBe(0);
+    expect(await page.$eval('video', ({ controls }) => controls)).toBe(true);
     await page.keyboard.press('/');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
-    await page.keyboard.type('?');
-    expect(await page.$$eval('dialog', ({ length }) => length)).toBe(0);
     expect(await page.$$eval('video', ({ length }) => length)).toBe(1);
   });
 
@@ -75,10 +51,8 @@ describe('the page in Firefox', () => {
     await find('.mini-player a');
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(before);
     expect(await page.$eval('video', ({ paused }) => paused)).toBe(false);
-    await page.focus('.mini-player .seek-bar');
-    await page.keyboard.press('End');
-    await page.keyboard.press('PageDown');
-    await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(200);
+    await page.$eval('.mini-player button', (button) => button.click());
+    await eventually(() => page.$eval('video', ({ paused }) => paused)).toBe(true);
   });
 
   it('opens links that are pasted or dropped anywhere', async () => {
@@ -109,7 +83,7 @@ describe('the page in Firefox', () => {
     await page.waitForSelector('.chapters button');
     await page.$eval('.chapters li:last-child button', (chapter) => (chapter as HTMLElement).click());
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(1.4);
-    const menu = (await page.waitForSelector('.player-bar label:first-of-type select')) ?? expect.fail('No menu');
+    const menu = (await page.waitForSelector('.player-tools label:first-of-type select')) ?? expect.fail('No menu');
     await menu.select('0');
     await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeLessThan(1.4);
     await page.select('select[aria-label=Subtitles]', '2');

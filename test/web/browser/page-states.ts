@@ -113,15 +113,6 @@ export const STATES: readonly PageState[] = [
   },
   { name: 'playing', ...PLAIN, act: play },
   {
-    name: 'playing-keys',
-    ...PLAIN,
-    act: async (page) => {
-      await play(page);
-      await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-    },
-  },
-  {
     name: 'not-shareable',
     path: link('plain'),
     shows: 'Untitled',

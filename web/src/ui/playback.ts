@@ -5,8 +5,6 @@ import type { Choice } from '../renditions/index.ts';
 /** What is being played. */
 export interface Playback {
   readonly choice: Choice;
-  /** It in each language of the item. */
-  readonly versions: readonly Choice[];
   readonly title: string;
   readonly author: string | null;
   readonly coverUrl: string | null;

@@ -10,7 +10,6 @@ import {
   isClippable,
   isSkippable,
   languageChange,
-  menusOf,
   preferenceOf,
   SEGMENT_CATEGORIES,
   secondsOfSegments,
@@ -112,14 +111,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
     const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
-    const { versions } = menusOf(choices, choice);
-    playback.current.set({ choice, versions, title, author, coverUrl, link, isLive: details?.isLive, ...now });
+    playback.current.set({ choice, title, author, coverUrl, link, isLive: details?.isLive, ...now });
   };
-  useEffect(() => {
-    // Details may come later.
-    const now = playback.current.get();
-    if (playing && now) playback.current.set({ ...now, versions: menusOf(choices, playing).versions });
-  }, [choices]);
   const toggleClip = (isClip: boolean) => {
     if (!playing && whole && isClip) play(whole);
     const { current: started } = playback;

@@ -2,12 +2,7 @@ import '../../styles/player.css';
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { PageContext, useObservable, usePage } from '../context.ts';
-import type { Playback } from '../playback.ts';
 import { Player } from './player.tsx';
-
-/** Languages of one video share the player. */
-const keyOf = ({ choice: { group, rendition, bitrateKbps } }: Playback): string =>
-  [group, rendition.key, rendition.convertTo, bitrateKbps].join();
 
 export interface PlayerHostProps {
   /** Opens the page that is being played. */
@@ -41,7 +36,7 @@ export const PlayerHost = ({ onOpen }: PlayerHostProps) => {
     const { t } = page.texts;
     render(
       <PageContext.Provider value={page}>
-        {playback && <Player key={keyOf(playback)} playback={playback} isMini={isDocked} onOpen={onOpen} />}
+        {playback && <Player key={playback.choice.id} playback={playback} isMini={isDocked} onOpen={onOpen} />}
       </PageContext.Provider>,
       root.current,
     );

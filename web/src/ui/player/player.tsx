@@ -1,19 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { untilStreamable } from '../../api/index.ts';
-import { type Choice, isClippable } from '../../renditions/index.ts';
+import { isClippable } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
-import { subtitleName, useDetails } from '../details/index.ts';
+import { type Chapter, subtitleName, useDetails } from '../details/index.ts';
 import type { Playback } from '../playback.ts';
 import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
-import { KeysDialog } from './keys-dialog.tsx';
-import { PlayerBar } from './player-bar.tsx';
+import { ChapterMenu } from './chapter-menu.tsx';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
 import { Trimmer } from './trimmer.tsx';
 import { useMediaSession } from './use-media-session.ts';
 import { useMediaState } from './use-media-state.ts';
-import { useShortcuts } from './use-shortcuts.ts';
 
 export interface PlayerProps {
   readonly playback: Playback;
@@ -25,10 +23,13 @@ export interface PlayerProps {
 /** Seconds before the newest media where going back begins. */
 const BACK_SECONDS = 30;
 
+/** In the place of those that are not known. */
+const NO_CHAPTERS: readonly Chapter[] = [];
+
 /** Whether the browser itself plays HLS. */
 const playsHls = () => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
 
-/** Plays one choice: native controls where it can be sought in, else play, sound and full screen alone. */
+/** Plays one choice by the browser's own controls, with the chapters and the part to download beside them. */
 export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const { api, texts, playback: player } = usePage();
   const { t } = texts;
@@ -47,8 +48,8 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
   const couldNotSeek = useRef<string>(undefined);
-  const [isHelping, setHelping] = useState(false);
-  const help = () => setHelping(true);
+  const { details } = useDetails(link, canSeek);
+  const chapters = details?.chapters ?? NO_CHAPTERS;
   const close = () => player.current.set(undefined);
 
   useEffect(() => {
@@ -65,8 +66,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       if (player.media.current === current) player.media.current = null;
     };
   }, []);
-  useMediaSession(playback, media, canSeek);
-  useShortcuts(media, canSeek, help);
+  useMediaSession(playback);
 
   const again = () => {
     const { current } = media;
@@ -108,16 +108,17 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     // The browser has the stream without ranges.
     else if (choice.canSeek && couldNotSeek.current === url) again();
   }, [choice.canSeek, url]);
-  const speak = (version: Choice) => {
-    setProblem(undefined);
-    hasAsked.current = false;
-    player.current.set({ ...playback, choice: version, startSeconds: media.current?.currentTime ?? 0 });
+  const toggle = () => {
+    const { current } = media;
+    // Autoplay may be blocked.
+    if (current?.paused) current.play().catch(() => undefined);
+    else current?.pause();
   };
 
   const common = {
     ref: media,
     src: url,
-    controls: canSeek && !isMini,
+    controls: !isMini,
     autoplay: true,
     preload: 'metadata',
     tabIndex: 0,
@@ -134,8 +135,8 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
     <div
-      class={`player${isMini ? ' mini' : ''}${isVideo ? '' : ' audio'}`}
-      onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && !isHelping && close()}
+      class={['player', isMini && 'mini', !isVideo && 'audio', !canSeek && 'unseekable'].filter(Boolean).join(' ')}
+      onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && close()}
     >
       <div class={isVideo ? 'media-stage playing' : 'player-audio'}>
         {isVideo ? (
@@ -166,16 +167,20 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
         </p>
       )}
       <div class="row player-tools">
-        <PlayerBar
-          playback={playback}
-          media={media}
-          state={state}
-          isVideo={isVideo}
-          canSeek={canSeek}
-          isMini={isMini}
-          onHelp={help}
-          onVersion={speak}
-        />
+        {isMini && (
+          <button
+            type="button"
+            class="button plain small square"
+            aria-label={t(state.isPaused ? 'player.play' : 'player.pause')}
+            onClick={toggle}
+          >
+            <Icon name={state.isPaused ? 'play' : 'pause'} />
+          </button>
+        )}
+        {!isMini && !canSeek && <p class="muted">{t('player.noSeek')}</p>}
+        {!isMini && canSeek && chapters.length > 1 && (
+          <ChapterMenu media={media} seconds={state.seconds} chapters={chapters} />
+        )}
         {!isMini && mayGoBack && (
           <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>
             {t(isHeld ? 'player.toLive' : 'player.goBack')}
@@ -188,7 +193,6 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
         <Icon name="close" />
       </button>
-      {isHelping && <KeysDialog onClose={() => setHelping(false)} />}
     </div>
   );
 };

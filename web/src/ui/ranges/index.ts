@@ -1,1 +1,1 @@
-export { isRangeDoubtful, listsTracks, playbackUrl, useRanges } from './use-ranges.ts';
+export { isRangeDoubtful, playbackUrl, useRanges } from './use-ranges.ts';

@@ -6,7 +6,7 @@ import { useObservable, usePage } from '../context.ts';
 const book = createRangeSupport();
 
 /** Whether the browser's own controls have a menu of the tracks of a file (Safari). */
-export const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
+const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
 
 /** The stream for players, which show title and cover themselves. */
 export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice): string =>
