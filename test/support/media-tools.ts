@@ -56,6 +56,15 @@ export async function complaintsOf(file: string): Promise<string> {
   return (await run('ffmpeg', args)).stderr;
 }
 
+/** When the first stream of a media body begins, in seconds. */
+export const startSecondsOf = (body: Buffer, extension = '.mp4'): Promise<number> =>
+  withTemporaryFolder(async (folder) => {
+    const file = join(folder, `body${extension}`);
+    await writeFile(file, body);
+    const args = ['-v', 'error', '-show_entries', 'format=start_time', '-of', 'csv=p=0', file];
+    return Number((await run('ffprobe', args)).stdout);
+  });
+
 /** Runs `use` with a folder that is removed afterwards. */
 export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   box,
   indexContent,
+  moveRun,
   parseTrackHeader,
   type TrackHeader,
   UnsupportedMp4,
@@ -10,7 +11,6 @@ import {
   writeFragmentedMovie,
 } from '../src/isobmff/index.ts';
 import { createTable, layOutFile, presentationOf } from '../src/segment-file/index.ts';
-import { moveRun } from '../src/virtual-mp4/decode-times.ts';
 import { planPlaces } from '../src/virtual-mp4/place-plan.ts';
 import { type PlaceSource, readPlaceSource } from '../src/virtual-mp4/place-source.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
-import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, startSecondsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { rangesOf } from '../../support/seekable.ts';
 import { audioTrack, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
@@ -213,6 +213,14 @@ describe('a list of MPEG-TS', () => {
       const { status, body, headers } = await sendRequest(other, { headers: { range: `bytes=${first}-${last}` } });
       expect([status, headers.etag]).toEqual([206, whole.headers.etag]);
       expect(body.equals(whole.body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+    }
+  });
+
+  it('begins with time 0, as players show the list, and with every picture', async () => {
+    for (const name of ['aac', 'mute', 'open']) {
+      const { body } = await sendRequest(await serve(name));
+      await service?.close();
+      expect([name, await startSecondsOf(body)]).toEqual([name, 0]);
     }
   });
 

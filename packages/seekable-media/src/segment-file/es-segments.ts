@@ -64,7 +64,10 @@ export function inspectStreams(
       mainKind: 'vide',
       startTime: picture.decodeTicks,
       earliestTime:
-        picture.decodeTicks + Math.min(0, ticksBetween(picture.decodeTicks, startTicks ?? picture.decodeTicks)),
+        picture.decodeTicks +
+        Math.min(
+          ...[picture.ticks, startTicks ?? picture.ticks].map((ticks) => ticksBetween(picture.decodeTicks, ticks)),
+        ),
       startsWithSync: video.codec.isSync(picture.units),
       placeBytes: head.size + FRAGMENT_BYTES,
     };

@@ -4,6 +4,8 @@ import {
   FRAGMENTED_FILE_TYPE,
   fullBox,
   integers,
+  measurePlace,
+  moveRun,
   type OutputTrack,
   type PlaceRun,
   patchCreationTime,
@@ -46,14 +48,14 @@ export function layOutFile(table: SegmentTable, originSeconds: number, recordedA
   const origin = originOf(table, originSeconds);
   const durationSeconds = Math.max(0, endTime - origin) / timescale;
   const tracks = kindsOf(table).map((kind): OutputTrack => ({ header: headerOf(table, kind), durationSeconds }));
-  const times = [...places.map(({ time }) => time), endTime];
-  const entries = places.flatMap(({ bytes, time, startsWithSync }, index) => [
+  const times = [...places.map(({ time }) => Math.max(time, origin)), endTime];
+  const entries = places.flatMap(({ bytes, startsWithSync }, index) => [
     bytes,
-    Math.max(0, (times[index + 1] ?? time) - time),
+    Math.max(0, (times[index + 1] ?? 0) - (times[index] ?? 0)),
     startsWithSync ? ACCESS_POINT : 0,
   ]);
   if (entries.some((field) => field >= MAX_UNITS)) throw new UnsupportedMp4('A segment is too long for an index');
-  const startTime = Math.max(0, (places[0]?.time ?? 0) - origin);
+  const startTime = (times[0] ?? origin) - origin;
   const index = [u32(1, timescale), u64(startTime), u64(0), u32(places.length), integers(entries)];
   const movie = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
   const dated = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
@@ -63,7 +65,7 @@ export function layOutFile(table: SegmentTable, originSeconds: number, recordedA
   return { header, offsets };
 }
 
-/** When the first sample of a file of its own is decoded. */
+/** When the first sample of a file of its own is shown or heard. */
 export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number => startTime / timescale;
 
 const originOf = ({ timescale }: SegmentTable, originSeconds: number) => Math.round(originSeconds * timescale);
@@ -136,6 +138,11 @@ export function placeRequest(
   return { format, encoding, tracks, timescale, time, sourceTime, bytes: place.bytes, sequence: index + 1, segment };
 }
 
+/** A run, and units of the file for one of its track. */
+interface SteppedRun extends PlaceRun {
+  readonly step: number;
+}
+
 /** The bytes of a place. @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes */
 export function makePlace(request: PlaceRequest): Buffer {
   const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
@@ -148,7 +155,7 @@ export function makePlace(request: PlaceRequest): Buffer {
   const shift = time - main.decodeTime * factorOf(main.kind);
   if (sourceTime !== undefined && (time - shift !== sourceTime || !main.samples[0]?.isSync))
     throw new UnsupportedMp4('A segment that begins at another time than its file says');
-  const placed = tracks.flatMap(({ kind, description }, index): readonly PlaceRun[] => {
+  const placed = tracks.flatMap(({ kind, description }, index): readonly SteppedRun[] => {
     const run = runs.find((each) => each.kind === kind);
     if (!run) return [];
     const factor = factorOf(kind);
@@ -160,10 +167,30 @@ export function makePlace(request: PlaceRequest): Buffer {
             duration: sample.duration * factor,
             compositionOffset: sample.compositionOffset * factor,
           }));
-    const decodeTime = Math.max(0, Math.round(run.decodeTime * factor + shift));
-    return [{ trackId: index + 1, decodeTime, description, samples, data: run.data }];
+    const decodeTime = Math.round(run.decodeTime * factor + shift);
+    return [{ trackId: index + 1, decodeTime, description, samples, data: run.data, step: factor }];
   });
-  return writePlace(bytes, sequence, placed);
+  return writePlace(bytes, sequence, beginAtZero(placed, bytes));
+}
+
+/**
+ * Runs whose times are not less than 0. What is shown first in a file is decoded before it: its samples are decoded at other times, if they
+ * still fit their place, else shown later.
+ */
+function beginAtZero(runs: readonly SteppedRun[], bytes: number): readonly PlaceRun[] {
+  if (runs.every(({ decodeTime }) => decodeTime >= 0)) return runs;
+  const moved = runs.map(({ step, ...run }) => {
+    const { decodeTime, samples } = moveRun(run, {
+      start: Math.max(0, run.decodeTime),
+      end: Number.POSITIVE_INFINITY,
+      step,
+    });
+    // Pictures of an open group without the one before it cannot be decoded.
+    const shown = samples.map((each) => ({ ...each, compositionOffset: Math.max(0, each.compositionOffset) }));
+    return { ...run, decodeTime: Math.max(0, decodeTime), samples: shown };
+  });
+  if (measurePlace(moved) <= bytes) return moved;
+  return runs.map((run) => ({ ...run, decodeTime: Math.max(0, run.decodeTime) }));
 }
 
 /** Bytes that `makePlace` takes time in proportion to. */

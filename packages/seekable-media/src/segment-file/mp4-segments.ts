@@ -34,6 +34,8 @@ const MIN_FRAGMENT_BYTES = 48;
 /** When several fragments become one, samples need up to three fields that each fragment had stated once. */
 const MERGED_BYTES = 512;
 const MERGED_SHARE = 1 / 50;
+/** The field of a sample that tells its duration. */
+const DURATION_BYTES = 4;
 
 /** Fragmented MP4: `moof` and `mdat`, once or several times, whose tracks an initialization section describes. */
 export const mp4Segments: SegmentFormat = {
@@ -46,18 +48,20 @@ export const mp4Segments: SegmentFormat = {
     if (!main) throw new UnsupportedMp4('A segment without samples');
     const timescaleOf = (kind: SegmentTrackKind) =>
       encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
-    const toMain = ({ kind, decodeTime }: Run) => Math.round((decodeTime * timescaleOf(main.kind)) / timescaleOf(kind));
+    const toMain = (kind: SegmentTrackKind, time: number) =>
+      Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
     const isOnlyOne = moof.mdatEnd !== undefined && moof.mdatEnd + MIN_FRAGMENT_BYTES > head.size;
     return {
       encoding,
       mainKind: main.kind,
       startTime: main.decodeTime,
-      earliestTime: Math.min(...runs.map(toMain)),
+      earliestTime: Math.min(...runs.map((run) => toMain(run.kind, firstShown(run)))),
       startsWithSync: main.samples[0]?.isSync ?? false,
       ...(isOnlyOne
         ? {
             endTime: endOf(main),
             placeBytes: measurePlace(runs.map(toPlaceRun)),
+            movedBytes: DURATION_BYTES * main.samples.length,
             audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
           }
         : { placeBytes: boundPlace(head.size) }),
@@ -194,6 +198,16 @@ function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }
     }
   }
   return start === undefined ? undefined : { kind, decodeTime: start + delay, samples };
+}
+
+function firstShown({ decodeTime, samples }: Run): number {
+  let time = decodeTime;
+  let first = Number.POSITIVE_INFINITY;
+  for (const { duration, compositionOffset } of samples) {
+    first = Math.min(first, time + compositionOffset);
+    time += duration;
+  }
+  return first;
 }
 
 const endOf = ({ decodeTime, samples }: Run): number =>

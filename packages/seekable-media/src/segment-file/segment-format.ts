@@ -46,7 +46,7 @@ export interface SegmentFacts {
   readonly mainKind: SegmentTrackKind;
   /** Decode time of the first sample of the main track, on the clock of the segments. Undefined: where the segment before ends. */
   readonly startTime: number | undefined;
-  /** When the first sample of any track is decoded, as far as the head tells. */
+  /** When the first sample of any track is shown or heard, as far as the head tells. */
   readonly earliestTime: number;
   /** Where the main track ends. Absent: only the whole segment tells. */
   readonly endTime?: number;
@@ -56,6 +56,8 @@ export interface SegmentFacts {
    * is padded; one that needs more breaks the connection.
    */
   readonly placeBytes: number;
+  /** Bytes that it needs besides where its samples have to be decoded at other times: as the first one. @default 0 */
+  readonly movedBytes?: number;
   /** The same for its audio alone, where it has video as well. Absent: the head does not tell. */
   readonly audioBytes?: number;
 }

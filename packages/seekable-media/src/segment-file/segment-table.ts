@@ -8,7 +8,7 @@ export interface SegmentTable {
   readonly encodings: readonly Encoding[];
   /** Units per second of all times: those of every track of every encoding are whole ones. */
   readonly timescale: number;
-  /** Units on the clock of the first segment: when the first sample of any track is decoded. */
+  /** Units on the clock of the first segment: when the first sample of any track is shown or heard. */
   readonly startTime: number;
   /** Units: where the last segment ends. */
   readonly endTime: number;
@@ -89,7 +89,8 @@ export function createTable(
     before = { clock, time, end: time + Math.max(0, Math.round(length)) };
     const encoding = names.indexOf(describe(facts.encoding));
     const added = encoding > 0 ? DESCRIPTION_BYTES : 0;
-    const bytes = facts.placeBytes + added;
+    const moved = index === 0 ? (facts.movedBytes ?? 0) : 0;
+    const bytes = facts.placeBytes + added + moved;
     const audioBytes = facts.audioBytes === undefined ? undefined : facts.audioBytes + added;
     if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
     return { segmentBytes, bytes, audioBytes, time, startsWithSync: facts.startsWithSync, encoding };

@@ -4,12 +4,12 @@ import {
   indexBox,
   type MovieFragment,
   measurePlace,
+  moveRun,
   type PlaceRun,
   parseFragmentSamples,
   type Sample,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import { moveRun } from './decode-times.ts';
 import type { Piece, PlaceTimes, PlaceTrackFacts } from './place-table.ts';
 
 /** What the media of a place is made of. */

@@ -1,5 +1,6 @@
 import {
   type Edit,
+  longestDelay,
   measureFragment,
   parseFragmentSamples,
   parseTrackHeader,
@@ -7,7 +8,6 @@ import {
   UnsupportedMp4,
   writeFileFragment,
 } from '../isobmff/index.ts';
-import { longestDelay } from './decode-times.ts';
 import { cutSource } from './fragmented-track.ts';
 import { type FragmentIndex, type LayoutSource, type SourceIndex, timeFragments } from './layout-source.ts';
 

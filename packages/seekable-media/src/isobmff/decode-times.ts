@@ -1,4 +1,4 @@
-import type { PlaceRun, PlaceSample } from '../isobmff/index.ts';
+import type { PlaceRun, PlaceSample } from './place.ts';
 
 type Run = Pick<PlaceRun, 'decodeTime' | 'samples'>;
 type Timed = Pick<PlaceSample, 'duration' | 'compositionOffset'>;
