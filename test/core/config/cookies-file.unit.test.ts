@@ -106,7 +106,7 @@ describe('COOKIES_DIR', () => {
 });
 
 describe('YT_DLP_PLUGINS', () => {
-  const PLUGINS = join(import.meta.dirname, '../tools/plugin');
+  const PLUGINS = join(import.meta.dirname, '../../yt-dlp-worker/plugin');
 
   it('becomes an absolute path', () =>
     expect(readSettings({ YT_DLP_PLUGINS: relative(process.cwd(), PLUGINS) }).ytDlpPlugins).toBe(PLUGINS));
