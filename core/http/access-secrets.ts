@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createCache } from '@reelay/concurrency';
 import { accessKeyId, networkOf } from './client.ts';
 
@@ -60,7 +60,7 @@ export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
   };
 }
 
-/** Header that the edge adds to every forwarded request; lower case. */
+/** Header that the edge adds to every forwarded request, its secret or a signature; lower case. */
 export const ORIGIN_SECRET_HEADER = 'x-reelay-origin';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -78,5 +78,34 @@ export function createOriginSecretCheck(secrets: string): (received: string | un
     // Digests have equal length, which timingSafeEqual requires.
     const actual = digest(received);
     return expected.filter((each) => timingSafeEqual(actual, each)).length > 0;
+  };
+}
+
+/** What the edge signs of a request. */
+export interface SignedRequest {
+  readonly method: string;
+  /** As it is sent, without the query. */
+  readonly path: string;
+}
+
+/** A signature is valid for this time, and clocks may differ by as much. */
+const SIGNATURE_SECONDS = 60;
+
+/** `<epoch seconds>.<HMAC-SHA-256>`, as the edge function computes it (`viewer-request-task.js`). */
+export const signRequest = (secret: string, { method, path }: SignedRequest, epochSeconds: number): string =>
+  `${epochSeconds}.${createHmac('sha256', secret).update(`${method} ${path} ${epochSeconds}`).digest('base64url')}`;
+
+/**
+ * Creates a check of requests that the edge sends by plain HTTP: they have a signature in place of the secret.
+ * @param now epoch milliseconds
+ */
+export function createSignatureCheck(
+  secret: string,
+  now: () => number = Date.now,
+): (request: SignedRequest, received: string | undefined) => boolean {
+  return (request, received = '') => {
+    const epochSeconds = Number(/^\d{1,12}(?=\.)/.exec(received)?.[0] ?? Number.NaN);
+    if (!(Math.abs(now() / 1000 - epochSeconds) <= SIGNATURE_SECONDS)) return false;
+    return timingSafeEqual(digest(received), digest(signRequest(secret, request, epochSeconds)));
   };
 }

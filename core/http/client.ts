@@ -108,8 +108,8 @@ export function createClientNames(): ClientNames {
 
 /**
  * Header that the front of a private instance (the edge function, or the listener on one machine) sets on every request that
- * it forwards, and removes from those that arrive: the hash of the key that the request was admitted with, `none` for a
- * request that needs no key. Absent: the instance is open.
+ * it forwards, and removes from those that arrive: the hash of the key that the request was admitted with, its id alone where the
+ * request may travel by plain HTTP, `none` for a request that needs no key. Absent: the instance is open.
  */
 export const ACCESS_HEADER = 'x-reelay-access';
 
@@ -147,6 +147,7 @@ const DAY_SECONDS = 24 * 3600;
 /** Credentials of RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 const HASH = /^[0-9a-f]{64}$/;
+const HASH_OR_ID = /^[0-9a-f]{12}(?:[0-9a-f]{52})?$/;
 /** `<key>.<id of the access key>.<expiry, epoch seconds>.<signature>` */
 const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
 
@@ -218,7 +219,7 @@ export type SignKey = (key: string) => string;
 /**
  * How to sign keys for the client of a request.
  * @param accessHeader value of `ACCESS_HEADER`
- * @returns the identity for an open instance
+ * @returns the identity for an open instance, and where only the id of the key is known
  */
 export function signerFor(accessHeader: string | undefined, now = Date.now()): SignKey {
   const sign = proofFor(accessHeader, now / 1000 + LINK_TTL_SECONDS, EXPIRY_STEP_SECONDS);
@@ -245,11 +246,11 @@ function proofFor(hash = '', expirySeconds: number, stepSeconds: number): SignKe
  * @param client in the form of `clientOf`
  */
 export const limitedBy = (client: string, accessHeader = ''): string =>
-  HASH.test(accessHeader) ? `key ${accessKeyId(accessHeader)}` : client;
+  HASH_OR_ID.test(accessHeader) ? `key ${accessKeyId(accessHeader)}` : client;
 
 /** The id of a job among those of the access key that began it: another key neither sees nor replaces the job. */
 export const ownJobId = (jobId: string, accessHeader = ''): string =>
-  HASH.test(accessHeader) ? `${accessKeyId(accessHeader)}/${jobId}` : jobId;
+  HASH_OR_ID.test(accessHeader) ? `${accessKeyId(accessHeader)}/${jobId}` : jobId;
 
 /** 128 bits of HMAC-SHA-256 with the hash of the key, as the edge function computes it. */
 const signatureOf = (hash: string, key: string, expiry: string): string =>

@@ -1,4 +1,10 @@
-export { createKeyGuesses, createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './access-secrets.ts';
+export {
+  createKeyGuesses,
+  createOriginSecretCheck,
+  createSignatureCheck,
+  ORIGIN_SECRET_HEADER,
+  signRequest,
+} from './access-secrets.ts';
 export {
   ACCESS_HEADER,
   ACCESS_PARAMETER,

@@ -14,7 +14,7 @@ export interface HostTask {
   readonly networkInterface?: string;
   /** Id of the subnet of that interface. */
   readonly subnet?: string;
-  /** Secret that it requires in requests from CloudFront. */
+  /** Secret that signs requests from CloudFront to it. */
   readonly secret?: string;
   /** ECS's `stoppedReason`. */
   readonly stopReason?: string;

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { problems } from '../../core/api/index.ts';
 import { createSecretRenewal, type Environment, type Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
-import { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
+import { createSignatureCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage, createTableClient } from '../../core/state/dynamodb/index.ts';
@@ -138,7 +138,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
         onFfmpegFailure: metrics.onFfmpegFailure,
       },
       extend(app) {
-        if (task.originSecret) requireOriginSecret(app, task.originSecret, [HEALTH_PATH]);
+        if (task.originSecret) requireSignature(app, task.originSecret, [HEALTH_PATH]);
         healthRoute(app, () => isDraining);
       },
       log,
@@ -179,11 +179,12 @@ const createS3Client = () =>
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
   });
 
-/** Responds 404 to requests that do not come through the edge, except for `openPaths`: 403 would reveal the service. */
-function requireOriginSecret(app: FastifyInstance, secret: string, openPaths: readonly string[]): void {
-  const isFromEdge = createOriginSecretCheck(secret);
-  app.addHook('onRequest', async ({ headers, url }) => {
-    if (openPaths.includes(url) || isFromEdge(headers[ORIGIN_SECRET_HEADER]?.toString())) return;
+/** Responds 404 to requests that the edge has not signed within the last minute, except for `openPaths`: 403 would reveal the service. */
+function requireSignature(app: FastifyInstance, secret: string, openPaths: readonly string[]): void {
+  const isFromEdge = createSignatureCheck(secret);
+  app.addHook('onRequest', async ({ headers, method, url }) => {
+    const [path = ''] = url.split('?', 1);
+    if (openPaths.includes(url) || isFromEdge({ method, path }, headers[ORIGIN_SECRET_HEADER]?.toString())) return;
     throw problems.notFound();
   });
 }

@@ -16,7 +16,7 @@ const VARIABLES = {
   toolsBucket: optional('TOOLS_BUCKET'),
   /** The dimension of the metrics. */
   stage: optional('STAGE', 'local'),
-  /** Required of every request where the task has a public address. */
+  /** Signs every request where the task has a public address. */
   originSecret: optional('ORIGIN_SECRET'),
   /** The task ends after this many minutes without a stream; 0: never. */
   idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, DAY_MINUTES)),

@@ -109,8 +109,9 @@ export function viewerRequestSource(options: ViewerRequestOptions): string {
     // As a function: a contact may contain what a replacement would interpret.
     .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
   const select = mode === 'on-demand' ? readSource('viewer-request-task.js') : SELECT_BY_ID;
-  const parts = access ? [IMPORT_CRYPTO, source, select, accessSource(access.corsAllowedOrigins)] : [source, select];
-  return limited(parts.join('\n'));
+  const crypto = access || mode === 'on-demand' ? [IMPORT_CRYPTO] : [];
+  const admit = access ? [accessSource(access.corsAllowedOrigins)] : [];
+  return limited([...crypto, source, select, ...admit].join('\n'));
 }
 
 const accessSource = (corsAllowedOrigins: readonly string[]): string =>

@@ -10,7 +10,7 @@ const READ_TIMEOUT_SECONDS = 60;
 // For streams the registered task, or the wake function without one. A registration expires, because the address of a
 // stopped task may belong to another customer later.
 // biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
-async function selectOrigin(id) {
+async function selectOrigin(id, request) {
   if (id !== 'stream') {
     cf.selectRequestOriginById(id);
     return;
@@ -23,11 +23,18 @@ async function selectOrigin(id) {
   // Changes only the first member of the origin group: the second, the wake function, still serves when the task is gone.
   cf.updateRequestOrigin({
     domainName: task.host,
-    customHeaders: { 'x-reelay-origin': task.secret },
+    // The address is reached by plain HTTP: `core/http/access-secrets.ts` accepts the signature for a minute.
+    customHeaders: { 'x-reelay-origin': signatureOf(request, task.secret) },
     connectionAttempts: 1,
     timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
     customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },
   });
+}
+
+function signatureOf(request, secret) {
+  const now = Math.floor(Date.now() / 1000);
+  const signed = `${request.method} ${request.uri} ${now}`;
+  return `${now}.${crypto.createHmac('sha256', secret).update(signed).digest('base64url')}`;
 }
 
 // Parses `host|secret|expires`, expires in epoch seconds. Undefined: no task is registered.

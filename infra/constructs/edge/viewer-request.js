@@ -44,7 +44,7 @@ async function handler(event) {
   const host = request.headers.host;
   if (route.origin === 'api' && host) request.headers['x-forwarded-host'] = { value: host.value };
   if (route.origin === 'stream') request.querystring = canonicalQuery(request.querystring || {});
-  await selectOrigin(route.origin);
+  await selectOrigin(route.origin, request);
   return request;
 }
 

@@ -109,6 +109,7 @@ describe('limitedBy', () => {
   it('names the key, whatever the address, or the client of an open instance', () => {
     expect(limitedBy('192.0.2.1', HASH)).toBe(`key ${HASH.slice(0, 12)}`);
     expect(limitedBy('2001:db8::1', HASH)).toBe(limitedBy('192.0.2.1', HASH));
+    expect(limitedBy('192.0.2.1', HASH.slice(0, 12))).toBe(limitedBy('192.0.2.1', HASH));
     expect(limitedBy('192.0.2.1', NO_ACCESS_KEY)).toBe('192.0.2.1');
     expect(limitedBy('192.0.2.1', undefined)).toBe('192.0.2.1');
   });

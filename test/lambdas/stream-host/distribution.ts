@@ -24,6 +24,8 @@ export function createDistribution({ fixture, hosts }: DistributionOptions) {
   const edge = createEdge('on-demand', (key) => fixture.aws.store.get(key), fixture.now);
   /** Public names that requests were sent to. */
   const asked: string[] = [];
+  /** The headers of each of these requests. */
+  const sent: Record<string, string>[] = [];
 
   const wake = async (uri: string, method: string, headers: Record<string, string>): Promise<View> => {
     const result = await fixture.wake(uri, { method, headers });
@@ -38,19 +40,22 @@ export function createDistribution({ fixture, hosts }: DistributionOptions) {
   const view = async (path: string, { method = 'GET', headers = {} } = {}): Promise<View> => {
     const { result, choice } = await edge(requestOf(path, { method, headers }));
     const { uri = '', statusCode = 0 } = result;
-    const sent = Object.fromEntries(Object.entries(result.headers ?? {}).map(([name, { value }]) => [name, value]));
-    if (!choice) return { by: 'edge', status: statusCode, headers: sent, body: Buffer.from(result.body ?? '') };
-    if (choice.id === 'wake') return wake(uri, method, sent);
+    const forwarded = Object.fromEntries(
+      Object.entries(result.headers ?? {}).map(([name, { value }]) => [name, value]),
+    );
+    if (!choice) return { by: 'edge', status: statusCode, headers: forwarded, body: Buffer.from(result.body ?? '') };
+    if (choice.id === 'wake') return wake(uri, method, forwarded);
     if (!choice.update) throw new Error(`${path} went to ${choice.id}`);
 
     const { domainName, customHeaders } = choice.update;
     asked.push(domainName);
+    sent.push({ ...forwarded, ...customHeaders });
     const answer = await sendRequest(`http://127.0.0.1:${hosts.get(domainName)}${uri}`, {
       method,
-      headers: { ...sent, ...customHeaders },
+      headers: { ...forwarded, ...customHeaders },
     }).catch(() => undefined);
-    if (!answer || FAILOVER.includes(answer.status)) return wake(uri, method, sent);
+    if (!answer || FAILOVER.includes(answer.status)) return wake(uri, method, forwarded);
     return { by: domainName, ...answer };
   };
-  return { view, asked };
+  return { view, asked, sent };
 }

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { signRequest } from '../../../core/http/access-secrets.ts';
 import { mediaKey, openResponse, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { startUpstream, type Upstream } from '../../stream-service/source/upstream.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
 import type { ScriptedTask } from '../../support/scripted-aws.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { createDistribution, type View } from './distribution.ts';
 import { type HostProcess, STREAM_SERVICE, startHostProcess } from './host-process.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const MEDIA = `/api/stream/media/${mediaKey('video')}`;
+/** As the edge sends it. */
+const SENT = `/api/Stream/Media/${mediaKey('video')}`;
 const NAME = 'ec2-192-0-2-1.compute-1.amazonaws.com';
 const SCHEDULE = { detail: {} };
 /** Larger than all buffers between source and client. */
@@ -18,6 +24,8 @@ const program = await bundleProgram(STREAM_SERVICE);
 let upstream: Upstream;
 let fixture: OnDemandFixture;
 let hosts: Map<string, number>;
+let clockOffsetFile: string;
+let startedAt: number;
 let processes: HostProcess[];
 let distribution: ReturnType<typeof createDistribution>;
 
@@ -31,6 +39,9 @@ beforeEach(async () => {
     response.end(FILE.subarray(Number(first), end + 1));
   });
   fixture = await startOnDemandFixture();
+  clockOffsetFile = join(await temporaryFolder(), 'offset');
+  startedAt = fixture.now();
+  pass(0);
   hosts = new Map();
   processes = [];
   distribution = createDistribution({ fixture, hosts });
@@ -39,6 +50,13 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const host of processes) await host.close();
 });
+
+/** Advances the clocks of the functions, the edge and the hosts. */
+function pass(seconds: number) {
+  fixture.pass(seconds);
+  writeFileSync(`${clockOffsetFile}.next`, String(fixture.now() - startedAt));
+  renameSync(`${clockOffsetFile}.next`, clockOffsetFile);
+}
 
 const view = (headers: Record<string, string> = {}) => distribution.view(MEDIA, { headers });
 const titled = ({ by, status, headers, body }: View) => ({
@@ -55,11 +73,19 @@ const newestTask = (): ScriptedTask => {
 const tell = ({ taskArn, lastStatus, desiredStatus }: ScriptedTask) =>
   fixture.register({ detail: { taskArn, lastStatus, desiredStatus } });
 
+const secretOf = (task: ScriptedTask) => /"value":"([^"]+)"/.exec(JSON.stringify(task.overrides))?.[1] ?? '';
+
 /** Starts the ordered task as a process, before any event of it. */
 async function comesUp(task: ScriptedTask, name = NAME, environment: Record<string, string> = {}) {
-  const secret = /"value":"([^"]+)"/.exec(JSON.stringify(task.overrides))?.[1] ?? '';
+  const secret = secretOf(task);
   const source = upstream.origin.replace('http://', '');
-  const host = await startHostProcess({ program, secret, table: fixture.table, source, environment });
+  const host = await startHostProcess({
+    program,
+    secret,
+    table: fixture.table,
+    source,
+    environment: { CLOCK_OFFSET_FILE: clockOffsetFile, ...environment },
+  });
   processes.push(host);
   hosts.set(name, host.port);
   fixture.aws.run(task, name);
@@ -92,14 +118,24 @@ describe('the on-demand stream host', () => {
     expect(whole.body.equals(FILE)).toBe(true);
     const part = await view({ range: 'bytes=100-199' });
     expect(part).toMatchObject({ by: NAME, status: 206, body: FILE.subarray(100, 200) });
-    const stranger = await fetch(`http://127.0.0.1:${host.port}${MEDIA}`, { headers: { 'x-reelay-origin': 'guess' } });
-    expect([stranger.status, await stranger.json()]).toEqual([
-      404,
-      { type: '/problems/not-found', title: 'Resource Not Found', status: 404 },
-    ]);
+    const notFound = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
+    const [read = {}] = distribution.sent;
+    const strangers = async (headers: Record<string, string>, path = SENT) => {
+      const answer = await fetch(`http://127.0.0.1:${host.port}${path}`, {
+        headers: { range: 'bytes=0-9', ...headers },
+      });
+      return [answer.status, answer.status === 404 ? await answer.json() : undefined];
+    };
+    expect(await strangers({ 'x-reelay-origin': 'guess' })).toEqual([404, notFound]);
+    // What is read on the way to the task serves for a minute, and for nothing else.
+    expect(JSON.stringify(read)).not.toContain(secretOf(task));
+    expect(await strangers(read)).toEqual([206, undefined]);
+    expect(await strangers(read, SENT.replace('Media', 'Combined'))).toEqual([404, notFound]);
 
+    pass(61);
+    expect(await strangers(read)).toEqual([404, notFound]);
     for (let turn = 0; turn < 4; turn++) {
-      fixture.pass(600);
+      pass(600);
       await fixture.register(SCHEDULE);
     }
     expect(await view({ range: 'bytes=0-0' })).toMatchObject({ by: NAME, status: 206 });
@@ -120,9 +156,11 @@ describe('the on-demand stream host', () => {
   it('starts no second one when it is full: the client gets 503', async () => {
     const { host } = await awake({ MAX_STREAMS: '1' });
     const secret = fixture.aws.store.get('host')?.split('|')[1] ?? '';
-    const held = await openResponse(`http://127.0.0.1:${host.port}${MEDIA}`, { 'x-reelay-origin': secret });
+    const held = await openResponse(`http://127.0.0.1:${host.port}${MEDIA}`, {
+      'x-reelay-origin': signRequest(secret, { method: 'GET', path: MEDIA }, Math.floor(fixture.now() / 1000)),
+    });
     expect(held.statusCode).toBe(200);
-    fixture.pass(60);
+    pass(60);
     expect(titled(await view())).toEqual({ by: 'wake', status: 503, title: 'No Capacity', retryAfter: '10' });
     expect(fixture.aws.tasks).toHaveLength(1);
     held.destroy();
@@ -138,14 +176,14 @@ describe('a deployment while a stream host serves', () => {
     ['the schedule', () => fixture.register(SCHEDULE)],
   ])('starts a successor by %s, and the old host drains', async (_, happens) => {
     const { task, host } = await awake();
-    fixture.pass(600);
+    pass(600);
     fixture.deploy();
     await happens();
     expect(revisions()).toEqual(['1', '2']);
     expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: NAME, status: 206 });
 
     // While it starts no other wake-up starts another.
-    fixture.pass(20);
+    pass(20);
     await Promise.all([fixture.wakeAhead(), fixture.wakeAhead(), fixture.register(SCHEDULE)]);
     const successor = newestTask();
     await comesUp(successor, SUCCESSOR);
@@ -155,7 +193,7 @@ describe('a deployment while a stream host serves', () => {
     host.kill();
     fixture.aws.stop(task, 'This stream host gets no requests');
     await tell(task);
-    fixture.pass(600);
+    pass(600);
     await fixture.register(SCHEDULE);
     await fixture.wakeAhead();
     expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: SUCCESSOR, status: 206 });
@@ -196,7 +234,7 @@ describe('failures of the on-demand stream host', () => {
     expect(distribution.asked).toEqual([NAME]);
     // No event and no schedule runs.
     fixture.aws.stop(task, 'Idle');
-    fixture.pass(25 * 60);
+    pass(25 * 60);
     expect(fixture.aws.store.get('host')).toContain(NAME);
     expect(titled(await view())).toMatchObject({ by: 'wake', title: 'Starting the stream host' });
     expect(distribution.asked).toEqual([NAME]);
