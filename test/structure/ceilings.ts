@@ -13,5 +13,5 @@ export const CEILINGS = {
   parameterInterfaces: 30,
   filesNaming: { skip: 18, chapters: 31, subtitles: 27, audio: 13 },
   /** Words of all Markdown files but the changelog. */
-  words: 42_900,
+  words: 43_900,
 };
