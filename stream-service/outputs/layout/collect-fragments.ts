@@ -10,7 +10,7 @@ import {
   type TrackHeader,
   UnsupportedMp4,
 } from '@reelay/seekable-media/isobmff';
-import { type FragmentEntry, type FragmentIndex, MAX_FRAGMENTS } from '@reelay/seekable-media/virtual-mp4';
+import { type FragmentEntry, type FragmentIndex, isClosed, MAX_FRAGMENTS } from '@reelay/seekable-media/virtual-mp4';
 import { MEASURE_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import {
   type FileBox,
@@ -47,6 +47,11 @@ interface MovieBox {
   readonly end: number;
 }
 
+export interface CollectOptions extends ParsingOptions {
+  /** The index is known to be right: the first fragment is read only where the index leaves something open. @default false */
+  readonly isExact?: boolean | undefined;
+}
+
 type ReadIndex = SegmentIndex & { readonly end: number };
 
 /**
@@ -57,7 +62,7 @@ type ReadIndex = SegmentIndex & { readonly end: number };
 export async function collectFragments(
   reader: ByteReader,
   movie: MovieBox,
-  options: ParsingOptions,
+  { isExact, ...options }: CollectOptions,
 ): Promise<FragmentIndex> {
   const fragments = new FragmentCollector(reader, movie.index, options);
   let firstMoof: MovieFragment | undefined;
@@ -65,9 +70,9 @@ export async function collectFragments(
     at = await fragments.next(at);
     const [first] = fragments.entries;
     // At once, because it is near: what follows the fragments is at the end of the file.
-    if (first) firstMoof ??= await readFirstMoof(reader, first);
+    if (first && !(isExact && fragments.entries.every(isClosed))) firstMoof ??= await readFirstMoof(reader, first);
   }
-  if (!firstMoof) throw new UnsupportedMp4('No fragments');
+  if (fragments.entries.length === 0) throw new UnsupportedMp4('No fragments');
   const { timescale, startTime, entries } = fragments;
   return { timescale, startTime, entries, firstMoof };
 }

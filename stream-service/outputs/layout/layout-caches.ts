@@ -27,7 +27,7 @@ import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import {
   HEADER_RANGE,
   type KnownLayout,
-  type LayOut,
+  type LayoutMaking,
   type LayoutReader,
   type LayoutRequest,
   type OpenFile,
@@ -49,10 +49,10 @@ export interface LayoutCache<Request extends LayoutRequest, L extends Layout = L
   delete(request: Request): void;
 }
 
-interface LayoutCacheOptions<Request extends LayoutRequest, L extends Layout> {
+interface LayoutCacheOptions<Request extends LayoutRequest, L extends Layout>
+  extends Pick<LayoutMaking<Request, L>, 'layOut' | 'needsFirstFragment'> {
   /** Bytes of all layouts together. One hour of a fragmented pair has about 100 KB, of a progressive pair 3 MB. */
   readonly maxMemoryBytes: number;
-  readonly layOut: LayOut<Request, L>;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
 }
@@ -67,8 +67,8 @@ const MAX_AGE_MS = 60 * 60 * 1000;
 
 export function createLayoutCache<Request extends LayoutRequest, L extends Layout = Layout>({
   maxMemoryBytes,
-  layOut,
   now,
+  ...making
 }: LayoutCacheOptions<Request, L>): LayoutCache<Request, L> {
   const entries = createCache<string, KnownLayout<L> | UnsupportedMp4>({
     maxEntries: MAX_ENTRIES,
@@ -83,7 +83,7 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   const get = ({ id }: Request) => entries.get(id);
 
   const read = async (request: Request, open: OpenTrack, reader: LayoutReader) => {
-    const known = await readLayout(request, { open, layOut }, reader).catch((error) => {
+    const known = await readLayout(request, { open, ...making }, reader).catch((error) => {
       if (error instanceof UnsupportedMp4) return withoutFrames(error);
       throw error;
     });
@@ -167,7 +167,11 @@ export class OtherCodec extends UnsupportedMp4 {}
 export const createLayoutCaches = (): LayoutCaches => ({
   pairs: createLayoutCache({ maxMemoryBytes: MAX_PAIR_BYTES, layOut: layOutPair }),
   parts: createLayoutCache({ maxMemoryBytes: MAX_PART_BYTES, layOut: layOutPart }),
-  presentations: createLayoutCache({ maxMemoryBytes: MAX_PRESENTATION_BYTES, layOut: layOutPresentation }),
+  presentations: createLayoutCache({
+    maxMemoryBytes: MAX_PRESENTATION_BYTES,
+    layOut: layOutPresentation,
+    needsFirstFragment: true,
+  }),
   places: createPlaceCache(),
 });
 

@@ -57,13 +57,21 @@ const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 const MANY_FILES = createSemaphore({ permits: 4, maxPerClient: 1 });
 const PAIR = 2;
 
+/** How a layout is made. */
+export interface LayoutMaking<Request extends LayoutRequest, L extends Layout> {
+  readonly open: OpenTrack;
+  readonly layOut: LayOut<Request, L>;
+  /** Besides the headers, the first fragment of each file is read. @default only where a header may be wrong */
+  readonly needsFirstFragment?: boolean | undefined;
+}
+
 /**
  * Makes a layout from the headers of its sources.
  * @throws UnsupportedMp4 when the files have no layout
  */
 export async function readLayout<Request extends LayoutRequest, L extends Layout>(
   request: Request,
-  { open, layOut }: { readonly open: OpenTrack; readonly layOut: LayOut<Request, L> },
+  { open, layOut, needsFirstFragment }: LayoutMaking<Request, L>,
   { client = '', signal }: LayoutReader,
 ): Promise<KnownLayout<L>> {
   const { sources } = request;
@@ -75,7 +83,7 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
     if (either.aborted) close();
     else either.addEventListener('abort', close, { once: true });
     const file = requireSizedFile(source);
-    return { file, header: await readLayoutSource(file, { client, signal: either, beforeRead }) };
+    return { file, header: await readLayoutSource(file, { client, signal: either, beforeRead, needsFirstFragment }) };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;
@@ -148,6 +156,8 @@ const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
 export interface HeaderReader extends LayoutReader {
   /** Awaited before a header of so many bytes is read. */
   readonly beforeRead?: (bytes: number) => Promise<void>;
+  /** As in `LayoutMaking`. */
+  readonly needsFirstFragment?: boolean | undefined;
 }
 
 /**
@@ -156,9 +166,11 @@ export interface HeaderReader extends LayoutReader {
  */
 export async function readLayoutSource(
   source: SizedFile,
-  { client, signal, beforeRead }: HeaderReader,
+  { client, signal, beforeRead, needsFirstFragment = false }: HeaderReader,
 ): Promise<LayoutSource> {
-  const reader = new ByteReader(source, (position) => position + HEADER_READ_BYTES);
+  // One that is made here is exact, and what follows it costs a request.
+  const { length: ownBytes = 0 } = source.header ?? {};
+  const reader = new ByteReader(source, (position) => (position < ownBytes ? ownBytes : position + HEADER_READ_BYTES));
   const destroy = () => reader.destroy();
   signal.addEventListener('abort', destroy, { once: true });
   try {
@@ -170,7 +182,11 @@ export async function readLayoutSource(
     const movie = indexMovie(moov);
     const isFragmented = movie.children.some(({ type }) => type === 'mvex');
     const fragments = isFragmented
-      ? await collectFragments(reader, { index: movie, end }, { client, signal })
+      ? await collectFragments(
+          reader,
+          { index: movie, end },
+          { client, signal, isExact: ownBytes > 0 && !needsFirstFragment },
+        )
       : undefined;
     return { movie, moovOffset: start, fileBytes: reader.size, fragments };
   } finally {

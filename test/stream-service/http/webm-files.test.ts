@@ -98,17 +98,14 @@ describe('a pair with a file of WebM', () => {
     expect(await packetsOf(body, 'a')).toEqual(await packetsOf(made(audio), 'a'));
   });
 
-  it('is read by any process with the same bytes, by its header, its cues and its first place', async () => {
+  it('is read by any process with the same bytes, and known by its header and its cues', async () => {
     const { body, headers } = await sendRequest(await servePair('tail.webm', 'audio.webm'));
     await service?.close();
     asked = [];
     const url = await servePair('tail.webm', 'audio.webm');
     const { headers: head } = await sendRequest(url, { method: 'HEAD' });
     expect([head['content-length'], head.etag]).toEqual([String(body.length), headers.etag]);
-    expect(asked.map(([path]) => path).toSorted()).toEqual([
-      ...['audio.webm', 'audio.webm'],
-      ...['tail.webm', 'tail.webm', 'tail.webm'],
-    ]);
+    expect(asked.map(([path]) => path).toSorted()).toEqual([...['audio.webm', 'tail.webm', 'tail.webm']]);
     for (const [first, last] of rangesOf(body.length, 40)) {
       const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect([part.status, part.headers.etag]).toEqual([206, headers.etag]);
@@ -119,12 +116,13 @@ describe('a pair with a file of WebM', () => {
   it('reads at most one place and its sound for a short range', async () => {
     const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
     await service?.close();
-    const url = await servePair('video.webm', 'audio.webm');
-    await sendRequest(url, { method: 'HEAD' });
     asked = [];
+    const url = await servePair('video.webm', 'audio.webm');
     const first = Math.round(body.length * 0.7);
     await sendRequest(url, { headers: { range: `bytes=${first}-${first + 99}` } });
-    expect(asked.map(([path]) => path).toSorted()).toEqual(['audio.webm', 'video.webm']);
+    const isHeader = ([, range]: (typeof asked)[number]) => /=0-/.test(range ?? '');
+    for (const requests of [asked.filter(isHeader), asked.filter((request) => !isHeader(request))])
+      expect(requests.map(([path]) => path).toSorted()).toEqual(['audio.webm', 'video.webm']);
     const bytes = asked.map(([, range]) => {
       const [, from, to] = /(\d+)-(\d+)/.exec(range ?? '') ?? [];
       return Number(to) - Number(from) + 1;

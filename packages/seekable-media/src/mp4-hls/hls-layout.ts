@@ -14,10 +14,12 @@ import {
 } from '../isobmff/index.ts';
 import {
   type FragmentedTrack,
+  type FragmentIndex,
   fragmentTrack,
   type Layout,
   LayoutBuilder,
   type LayoutSource,
+  requireFirstMoof,
   type SoundName,
   type SourceIndex,
   timeFragments,
@@ -82,7 +84,7 @@ export function layOutHls(sources: readonly LayoutSource[], kinds: readonly ('vi
         { source: second, index: 1, kind: 'soun' },
       ]
     : kinds.map((kind) => ({ source: first, index: 0, kind }));
-  for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.bytes);
+  for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments);
   const tracks = parts.map(({ source, kind }) => fragmentTrack(source, kind, 1));
   const layout = new LayoutBuilder();
   const streams = parts.map((part, index) => {
@@ -114,7 +116,7 @@ function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
   if (!index) throw new UnsupportedMp4('Fragments without an index');
   const video = parseSupportedTrack(source, 'vide');
   const audio = parseSupportedTrack(source, 'soun');
-  requireRelativeOffsets(index.firstMoof.bytes);
+  requireRelativeOffsets(index);
   const timed = timeFragments(index, fileBytes);
   const layout = new LayoutBuilder();
   const init = Buffer.concat([FRAGMENTED_FILE_TYPE, box('moov', movie.bytes)]);
@@ -146,11 +148,9 @@ function parseSupportedTrack({ movie }: LayoutSource, kind: 'vide' | 'soun'): Tr
   return header;
 }
 
-/**
- * Players read segments by themselves: offsets that count from the start of a file mean nothing there.
- * @param moof a whole box
- */
-function requireRelativeOffsets(moof: Buffer): void {
+/** Players read segments by themselves: offsets that count from the start of a file mean nothing there. */
+function requireRelativeOffsets({ firstMoof }: FragmentIndex): void {
+  const { bytes: moof } = requireFirstMoof(firstMoof);
   for (const traf of indexBox(moof)?.children ?? []) {
     const tfhd = traf.type === 'traf' ? traf.find('tfhd') : undefined;
     if (tfhd && flagsOf(moof, tfhd) & TFHD.baseDataOffset) throw new UnsupportedMp4('Fragments with absolute offsets');
@@ -173,7 +173,11 @@ function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | u
   const { timescale, fragmentDefaults } = header;
   let [count, units] = [0, 0];
   if (fragments && fragmentDefaults) {
-    for (const { duration } of parseFragmentSamples(fragments.firstMoof, header.id, fragmentDefaults)) {
+    for (const { duration } of parseFragmentSamples(
+      requireFirstMoof(fragments.firstMoof),
+      header.id,
+      fragmentDefaults,
+    )) {
       count += 1;
       units += duration;
       if (count === MAX_MEASURED_FRAMES) break;

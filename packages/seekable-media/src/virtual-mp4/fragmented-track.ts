@@ -21,6 +21,7 @@ import {
   type LayoutSource,
   MAX_FRAGMENTS,
   parseIndexedTrack,
+  requireFirstMoof,
   type SourceIndex,
   timeFragments,
 } from './layout-source.ts';
@@ -78,10 +79,8 @@ function listFragments(source: LayoutSource, index: FragmentIndex, kind: 'vide' 
 }
 
 /** @throws UnsupportedMp4 when the first fragment could not be patched */
-function checkFirstFragment(
-  header: TrackHeader,
-  { entries: [first], firstMoof: { bytes: moof, offset } }: FragmentIndex,
-): void {
+function checkFirstFragment(header: TrackHeader, { entries: [first], firstMoof }: FragmentIndex): void {
+  const { bytes: moof, offset } = requireFirstMoof(firstMoof);
   const sourceEnd = first ? first.offset + first.bytes : 0;
   patchFragment(moof, { track: toLayoutTrack(header, 1), sourceOffset: offset, offset, sourceEnd, sequence: 1 });
 }

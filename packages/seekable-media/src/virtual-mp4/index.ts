@@ -23,6 +23,7 @@ export {
   MAX_FRAGMENTS,
   type PackedSource,
   packSource,
+  requireFirstMoof,
   type SourceIndex,
   textTracks,
   timeFragments,
@@ -37,6 +38,7 @@ export {
   type ReadFragment,
   weighMuxedPlace,
 } from './place-frame.ts';
+export { isClosed } from './place-source.ts';
 export { type PackedPlaceTrack, type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
 export {
   addMedia,

@@ -33,8 +33,11 @@ export interface FragmentIndex {
   /** Units: earliest presentation time of the first fragment. */
   readonly startTime: number;
   readonly entries: readonly FragmentEntry[];
-  /** The first one of the file, which is read to check the index. */
-  readonly firstMoof: MovieFragment;
+  /**
+   * The first one of the file, which is read to check the index. Absent: the index is known to be right, and that each fragment begins
+   * with a sync sample before which nothing is shown that follows it.
+   */
+  readonly firstMoof?: MovieFragment | undefined;
 }
 
 export interface FragmentEntry {
@@ -58,6 +61,12 @@ export interface TimedFragment extends FragmentEntry {
 
 /** Headers of `moof` and `mdat`. */
 const MIN_FRAGMENT_BYTES = 16;
+
+/** @throws TypeError when it has not been read */
+export function requireFirstMoof(firstMoof: MovieFragment | undefined): MovieFragment {
+  if (!firstMoof) throw new TypeError('The first fragment has not been read');
+  return firstMoof;
+}
 /** Fragments of a presentation of 36 hours in pieces of 2 s: also the limit of one `sidx`. */
 export const MAX_FRAGMENTS = 0xffff;
 
@@ -162,7 +171,7 @@ export const unpackSource = ({ moov, moovOffset, fileBytes, fragments }: PackedS
 /** Bytes that the work on a source is proportional to. @throws UnsupportedMp4 when the movie has too many boxes */
 export const weighSource = ({ moov, fragments }: PackedSource): number =>
   moov.length +
-  (fragments ? fragments.entries.byteLength + fragments.firstMoof.bytes.length : 0) +
+  (fragments ? fragments.entries.byteLength + (fragments.firstMoof?.bytes.length ?? 0) : 0) +
   countDeclaredSamples(indexMovie(moov)) * SAMPLE_BYTES;
 
 function packEntries(entries: readonly FragmentEntry[]): Float64Array {

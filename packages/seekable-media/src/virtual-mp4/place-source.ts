@@ -1,6 +1,7 @@
 import {
   type Edit,
   longestDelay,
+  type MovieFragment,
   measureFragment,
   parseFragmentSamples,
   parseTrackHeader,
@@ -9,7 +10,13 @@ import {
   writeFileFragment,
 } from '../isobmff/index.ts';
 import { cutSource } from './fragmented-track.ts';
-import { type FragmentIndex, type LayoutSource, type SourceIndex, timeFragments } from './layout-source.ts';
+import {
+  type FragmentEntry,
+  type FragmentIndex,
+  type LayoutSource,
+  type SourceIndex,
+  timeFragments,
+} from './layout-source.ts';
 
 /** A track whose samples go into places. */
 export interface PlaceSource {
@@ -63,14 +70,11 @@ function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex,
   const timed = timeFragments(index, fileBytes);
   const [first] = timed;
   const { firstMoof } = index;
-  const { startTime, ranges } = measureFragment(firstMoof, header.id, fragmentDefaults);
-  const end = first ? first.offset + first.bytes : 0;
-  const isInside = ranges.every((span) => span.first >= firstMoof.offset && span.first + span.bytes <= end);
-  if (ranges.length === 0 || !isInside) throw new UnsupportedMp4('The first fragment has no samples of the track');
-  const isClosed = timed.every(({ accessPoint }) => (accessPoint >>> 28) % 8 === CLOSED_ACCESS_POINT);
-  const samples = isClosed ? [] : [...parseFragmentSamples(firstMoof, header.id, fragmentDefaults)];
-  const lead = Math.max(0, longestDelay(samples) - (samples[0]?.compositionOffset ?? 0));
   const scale = header.timescale / index.timescale;
+  const startTime = firstMoof ? checkFirst(header, firstMoof, first) : (first?.time ?? 0) * scale;
+  const samples =
+    firstMoof && !timed.every(isClosed) ? [...parseFragmentSamples(firstMoof, header.id, fragmentDefaults)] : [];
+  const lead = Math.max(0, longestDelay(samples) - (samples[0]?.compositionOffset ?? 0));
   // Samples that are decoded at other times each have a duration.
   const fieldBytes = (units: number) => (lead > 0 ? 4 * Math.ceil(units / (samples[0]?.duration || 1)) : 0);
   const fragments = timed.map(
@@ -84,6 +88,23 @@ function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex,
     }),
   );
   return { header, fragments, leadSeconds: lead / header.timescale };
+}
+
+/** Whether the index says that a fragment can be decoded by itself as a whole. */
+export const isClosed = ({ accessPoint }: Pick<FragmentEntry, 'accessPoint'>): boolean =>
+  (accessPoint >>> 28) % 8 === CLOSED_ACCESS_POINT;
+
+/** @returns when the first sample of the track is decoded @throws UnsupportedMp4 when it has none in the first fragment */
+function checkFirst(
+  { id, fragmentDefaults = Buffer.alloc(16) }: TrackHeader,
+  firstMoof: MovieFragment,
+  first: FragmentEntry | undefined,
+): number {
+  const { startTime, ranges } = measureFragment(firstMoof, id, fragmentDefaults);
+  const end = first ? first.offset + first.bytes : 0;
+  const isInside = ranges.every((span) => span.first >= firstMoof.offset && span.first + span.bytes <= end);
+  if (ranges.length === 0 || !isInside) throw new UnsupportedMp4('The first fragment has no samples of the track');
+  return startTime;
 }
 
 /** Of a file with sample tables. */
