@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderOperationTables, renderProblemReference } from '../core/api/index.ts';
 import { renderSettingsReference } from '../core/config/index.ts';
-import { renderFormatReference } from '../core/resolve/index.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
+import { renderFormatReference } from './format-fields.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const api = join(DOCS, 'api.md');

@@ -15,6 +15,5 @@ export {
   parseImpersonationRule,
   parseProxyRule,
   parseSitePattern,
-  siteOf,
 } from './site-rules.ts';
 export { type Environment, optional, readVariables, required, setting, type ValuesOf } from './variables.ts';

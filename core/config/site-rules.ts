@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { defineParser, SettingError, secretList } from './parsers.ts';
 
 /** A site in a rule: `host`, which includes its subdomains, or `*.host`. */
@@ -86,16 +85,4 @@ export const impersonate = defineParser(IMPERSONATE, (name, text): string[] => {
 export function hostMatcher(hosts: readonly string[]): (url: string) => boolean {
   const sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
   return (url) => sites.some((site) => matchesSite(site, url));
-}
-
-/** Second-level labels under which countries register names: `co.uk`, `com.br`. */
-const SHARED_LABEL = /^(?:ac|co|com|edu|gov|gob|go|mil|ne|net|nom|or|org)$/;
-
-/** The registered domain of a link's host, as far as its labels tell; the host itself for an address. Empty for other text. */
-export function siteOf(link: string): string {
-  const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
-  if (host.startsWith('[') || isIP(host) !== 0) return host;
-  const labels = host.split('.');
-  const isShared = labels.at(-1)?.length === 2 && SHARED_LABEL.test(labels.at(-2) ?? '');
-  return labels.slice(isShared ? -3 : -2).join('.');
 }

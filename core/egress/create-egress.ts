@@ -1,7 +1,6 @@
-import { createGuardedFetch, type GuardedFetchOptions } from '@reelay/guarded-fetch';
+import { createGuardedFetch, type GuardedFetchOptions, type OutgoingRoutes } from '@reelay/guarded-fetch';
 import { type Log, silentLog } from '../log/index.ts';
 import type { Egress } from './egress.ts';
-import { createReplaceablePool } from './outgoing-identities.ts';
 import { createProxyPool } from './proxy-pool.ts';
 
 export interface EgressOptions extends Omit<GuardedFetchOptions, 'routes' | 'onRefused'> {
@@ -27,20 +26,31 @@ export function createEgress(options: EgressOptions): Egress {
   const { outgoingProxies = [], proxyRules = [], log = silentLog, sourceAddresses, directIdentity: directId } = options;
   const createPool = (urls: readonly string[]) =>
     createProxyPool(urls, log, { rules: proxyRules, sourceAddresses, directId });
-  const { pool: proxyPool, replace } = createReplaceablePool(createPool(outgoingProxies));
+  let pool = createPool(outgoingProxies);
+  const routes: OutgoingRoutes = {
+    resolve: (id) => pool.resolve(id),
+    sourceAddress: (id) => pool.sourceAddress(id),
+    get proxies() {
+      return pool.proxies;
+    },
+    reportFailure: (proxy) => pool.reportFailure(proxy),
+    reportSuccess: (proxy) => pool.reportSuccess(proxy),
+  };
   const { request, openProxySession, close } = createGuardedFetch({
     ...options,
-    routes: proxyPool,
+    routes,
     onRefused: ({ hostname, port }) => log.info('Egress guard refused an address', { hostname, port }),
   });
   return {
-    nextIdentity: proxyPool.next,
-    otherIdentity: proxyPool.nextAfter,
-    ownsIdentity: proxyPool.owns,
-    reportBlocked: proxyPool.reportBlocked,
-    reportServed: proxyPool.reportServed,
-    blockedAddresses: proxyPool.blocked,
-    replaceProxies: (urls) => replace(createPool(urls)),
+    nextIdentity: (link, preferred) => pool.next(link, preferred),
+    otherIdentity: (link, tried) => pool.nextAfter(link, tried),
+    ownsIdentity: (id) => pool.owns(id),
+    reportBlocked: (link, id, minRestSeconds) => pool.reportBlocked(link, id, minRestSeconds),
+    reportServed: (link, id) => pool.reportServed(link, id),
+    blockedAddresses: () => pool.blocked(),
+    replaceProxies(urls) {
+      pool = createPool(urls);
+    },
     request,
     openProxySession,
     close,

@@ -30,30 +30,6 @@ export interface ProxyPool extends OutgoingRoutes {
   blocked(): readonly BlockedAddress[];
 }
 
-/** A pool in whose place another one can be put, for those that hold it. */
-export function createReplaceablePool(first: ProxyPool) {
-  let current = first;
-  const pool: ProxyPool = {
-    next: (link, preferred) => current.next(link, preferred),
-    nextAfter: (link, tried) => current.nextAfter(link, tried),
-    owns: (id) => current.owns(id),
-    resolve: (id) => current.resolve(id),
-    sourceAddress: (id) => current.sourceAddress(id),
-    get proxies() {
-      return current.proxies;
-    },
-    reportFailure: (proxy) => current.reportFailure(proxy),
-    reportSuccess: (proxy) => current.reportSuccess(proxy),
-    reportBlocked: (link, id, minRestSeconds) => current.reportBlocked(link, id, minRestSeconds),
-    reportServed: (link, id) => current.reportServed(link, id),
-    blocked: () => current.blocked(),
-  };
-  const replace = (next: ProxyPool): void => {
-    current = next;
-  };
-  return { pool, replace };
-}
-
 export interface ProxyPoolOptions {
   /** `host=position`, counted from 1, or `host=direct`; the first that matches applies. @default none */
   readonly rules?: readonly string[];

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createCache, getRetryDelay } from '@reelay/concurrency';
 import { DIRECT } from '@reelay/guarded-fetch';
-import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule, siteOf } from '../config/index.ts';
+import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { expandAddresses, isDirect, type ProxyPool, type ProxyPoolOptions } from './outgoing-identities.ts';
 
@@ -241,4 +242,16 @@ export function createSiteHealth(): SiteHealth {
         }),
       ),
   };
+}
+
+/** Second-level labels under which countries register names: `co.uk`, `com.br`. */
+const SHARED_LABEL = /^(?:ac|co|com|edu|gov|gob|go|mil|ne|net|nom|or|org)$/;
+
+/** The registered domain of a link's host, as far as its labels tell; the host itself for an address. Empty for other text. */
+export function siteOf(link: string): string {
+  const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
+  if (host.startsWith('[') || isIP(host) !== 0) return host;
+  const labels = host.split('.');
+  const isShared = labels.at(-1)?.length === 2 && SHARED_LABEL.test(labels.at(-2) ?? '');
+  return labels.slice(isShared ? -3 : -2).join('.');
 }

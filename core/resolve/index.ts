@@ -4,4 +4,4 @@ export { createResolver, type Resolver, type ResolverOptions } from './create-re
 export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry, ResolveOptions } from './link/index.ts';
 export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';
 export { findSound, listSounds, type Sound, selectQuality } from './renditions/index.ts';
-export { isFinal, normalizeLink, renderFormatReference } from './yt-dlp/index.ts';
+export { isFinal, normalizeLink } from './yt-dlp/index.ts';

@@ -1,4 +1,4 @@
-import { siteOf } from '../../core/config/index.ts';
+import { siteOf } from '../../core/egress/index.ts';
 import type { createPacedRequests } from '../../test/contract/paced-requests.ts';
 import type { ReceivedResponse } from '../../test/support/request.ts';
 

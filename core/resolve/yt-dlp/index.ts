@@ -1,7 +1,6 @@
 export { type Info, infoList, isList, isResolvedEntry, text, webUrl } from '../../parsing/index.ts';
 export { isFinal } from './failures.ts';
 export { type AskRequest, createForks, type Extraction, type Forks, type ForksOptions } from './forks.ts';
-export { renderFormatReference } from './format-fields.ts';
 export {
   type Identity,
   identify,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { OperatorCookie, OperatorOptions } from '@reelay/yt-dlp-worker';
-import { siteOf } from '../../config/index.ts';
+import { siteOf } from '../../egress/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
 import type { Info } from '../../parsing/index.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { matchesSite, parseProxyRule, parseSitePattern, siteOf } from '../../../core/config/site-rules.ts';
+import { matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
+import { siteOf } from '../../../core/egress/proxy-pool.ts';
 
 describe('parseSitePattern', () => {
   it.each([

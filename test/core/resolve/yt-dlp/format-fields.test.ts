@@ -10,7 +10,7 @@ import {
   renderFormatReference,
   SECTION_FIELDS,
   SUBTITLE_FIELDS,
-} from '../../../../core/resolve/yt-dlp/format-fields.ts';
+} from '../../../../scripts/format-fields.ts';
 import { installedTools } from '../../../support/installed-tools.ts';
 
 /** Prints what yt-dlp documents: fields of formats, subtitles and sections in a docstring, protocols in a table. */

@@ -1,4 +1,4 @@
-import { deliveries } from '../../state/index.ts';
+import { deliveries } from '../core/state/index.ts';
 
 /** How the service treats what yt-dlp says: `refused` leaves the format out. */
 export type Handling = 'used' | 'ignored' | 'refused';
@@ -152,7 +152,7 @@ export const renderFormatReference = (): string => `# Fields and protocols of yt
 What the service does with each field of a format that yt-dlp documents. \`refused\` leaves the format out. A test fails when the
 installed yt-dlp has a field or protocol without a row.
 
-Generated from [\`core/resolve/yt-dlp/format-fields.ts\`](../core/resolve/yt-dlp/format-fields.ts) by \`npm run dev -- docs\`.
+Generated from [\`scripts/format-fields.ts\`](../scripts/format-fields.ts) by \`npm run dev -- docs\`.
 
 ## Formats
 
