@@ -8,7 +8,7 @@ import type { WorkerProcess } from '../../packages/yt-dlp-worker/src/worker/work
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 
-const PLUGIN_DIRS = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
+const PLUGIN_DIRS = ['../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
 
 /**
  * The real yt-dlp, through the real egress, against the origin. Temporary files of the tests are in a folder of their own:
