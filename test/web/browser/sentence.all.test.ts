@@ -36,6 +36,18 @@ describe('the sentence', () => {
     expect((await download(page)).query).toBe('');
   });
 
+  it('offers the video without subtitles where those fail', async () => {
+    const { page } = await open(at('/site/detailed/failing'));
+    await menuOf(page, 'Subtitles').selectOption('French subtitles');
+    await page.route(/subtitles=fr/, (route) => route.fulfill({ status: 502, body: '' }));
+    await page.getByRole('button', { name: /^Download \d/ }).click();
+    const without = page.getByRole('button', { name: 'Download without subtitles' });
+    const file = await downloadFrom(without);
+    expect(new URL(file.url()).searchParams.has('subtitles')).toBe(false);
+    await says(page).toBe('Video in 360p, no subtitles, in full');
+    expect(await without.count()).toBe(0);
+  });
+
   it('selects sound, its format, language and tags, and remembers them', async () => {
     const { page } = await open(at('/site/dubbed/sound'));
     await says(page).toBe('Video in 360p, original sound, in full');

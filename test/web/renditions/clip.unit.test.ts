@@ -57,13 +57,13 @@ describe('formatTime', () => {
 });
 
 describe('clipOf', () => {
-  it('names the file after its times, and has no size of the whole', () => {
+  it('names the file after its times, and has its share of the size', () => {
     const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
     if (!choice) throw new Error('No choice');
-    const clip = clipOf(choice, { startSeconds: 10, endSeconds: 3725.5 });
+    const clip = clipOf(choice, { startSeconds: 10, endSeconds: 3725.5 }, 7431);
     expect(clip.fileName).toBe(choice.fileName.replace(/\.\w+$/, ' (0-10–1-02-05.5)$&'));
     expect(clip.label).toBe('1080p 0:10–1:02:05.5');
-    expect(clip).not.toHaveProperty('sizeBytes');
+    expect(clip).toMatchObject({ sizeBytes: 500, isSizeEstimate: true });
     expect(clip.clip).toEqual({ startSeconds: 10, endSeconds: 3725.5 });
     expect(clip.id).not.toBe(choice.id);
   });

@@ -85,6 +85,19 @@ describe('the menus of the sentence', () => {
     expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
   });
 
+  it('have the size of each language, and their sum for all', () => {
+    const sized = [
+      detailed({ ...ORIGINAL, fileSizeBytes: 100 }, ENGLISH),
+      detailed({ ...DUB, fileSizeBytes: 70 }, GERMAN),
+    ];
+    const video = { renditions: [rendition('V', '1080p', { height: 1080, fileSizeBytes: 1000 })] };
+    const choices = choicesOf({ ...ITEM, video }, { audio: sized });
+    const { versions } = menusOf(choices, find(choices, 'video:V'));
+    expect(versions.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 970, 1070]);
+    const unsized = choicesOf({ ...ITEM, video }, { audio: DETAILS });
+    expect(unsized.video.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 1000, undefined]);
+  });
+
   it.each([
     ['the item has one', { audio: DETAILS.slice(0, 1) }],
     ['the other is described', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, isDescriptive: true })] }],

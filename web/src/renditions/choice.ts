@@ -45,7 +45,7 @@ export interface Choice {
   /** Bitrate or description, where another choice of the group has the same label, container and codec. */
   readonly note?: string;
   readonly sizeBytes?: number;
-  /** The size is a sum or the source's estimate. */
+  /** The size is a sum, a share or computed from a bit rate. */
   readonly isSizeEstimate: boolean;
   /** Pixels. */
   readonly height?: number;

@@ -1,7 +1,7 @@
 import type { MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
 import type { AudioVersion, Choice, ChoiceGroup, Choices, DetailedAudio, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
-import { type ChoiceSource, copiedSources, encodedSources, mp3Sources } from './conversions.ts';
+import { type ChoiceSource, copiedSources, encodedSources, isVideo, mp3Sources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
 import { inOtherLanguages } from './languages.ts';
@@ -87,11 +87,9 @@ function named(sources: readonly ChoiceSource[], { renditions: [best], index }: 
 
 /** @param mp3 the conversion of the first */
 function audioSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
-  const copied = copiedSources(audio);
-  // Without files of audio alone, those with video are listed for their audio.
-  const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
-  const withCopied = isVideoListed ? [...copied, ...asListed(audio)] : [...asListed(audio), ...copied];
-  return [...withCopied, ...encodedSources(mp3)];
+  // Without files of audio alone, those with video are listed to be converted.
+  const listed = asListed(audio.filter((rendition) => !isVideo(rendition)));
+  return [...listed, ...copiedSources(audio, mp3), ...encodedSources(mp3)];
 }
 
 const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>

@@ -7,11 +7,11 @@ export const isClippable = ({ canSeek, container, rendition }: Choice): boolean 
   canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));
 
 /** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
-export function clipOf(choice: Choice, clip: ClipTimes): Choice {
+export function clipOf(choice: Choice, clip: ClipTimes, durationSeconds: number): Choice {
   const times = clipName(clip);
-  const { sizeBytes: _, ...rest } = choice;
+  const share = Math.min(1, (clip.endSeconds - clip.startSeconds) / durationSeconds);
   return {
-    ...rest,
+    ...partOf(choice, share),
     id: `${choice.id} ${times}`,
     label: `${choice.label} ${times}`,
     clip,
@@ -35,8 +35,12 @@ export function secondsOfSegments(segments: readonly Segment[], categories: read
 
 /** A choice without some segments. @param share of the whole that remains */
 export const withoutSegments = (choice: Choice, skip: readonly SegmentCategory[], share: number): Choice => ({
-  ...choice,
+  ...partOf(choice, share),
   skip,
+});
+
+const partOf = (choice: Choice, share: number): Choice => ({
+  ...choice,
   isSizeEstimate: true,
   ...(choice.sizeBytes !== undefined && { sizeBytes: Math.round(choice.sizeBytes * share) }),
 });

@@ -16,6 +16,8 @@ export interface ChoiceSource {
 export const MP3_BITRATES_KBPS: readonly number[] = [320, 256, 192, 128];
 /** Bytes of the tags that `tags=true` adds to a file. */
 const TAG_BYTES = 65_536;
+/** Of the audio within a video, where nothing tells it. */
+const USUAL_AUDIO_KBPS = 128;
 /** Formats that any audio of known duration is encoded to, besides MP3, which is listed. */
 const ENCODED = [
   // PCM of 48 kHz, two channels and 16 bit.
@@ -46,27 +48,40 @@ const COPIED = [
   { name: 'opus', mimeType: 'audio/ogg', codec: 'Opus', unknownIn: '' },
 ] as const;
 
-/** The audio of the source in a file of its own, where its codec is that of the format and no such file is listed. */
-export function copiedSources(audio: readonly MediaRendition[]): ChoiceSource[] {
+/** Whether a file has a picture too. */
+export const isVideo = ({ mimeType }: MediaRendition): boolean => mimeType?.startsWith('video/') === true;
+
+/**
+ * The audio of the source in a file of its own, where its codec is that of the format and no such file is listed.
+ * @param mp3 the listed one, which tells the duration
+ */
+export function copiedSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
   return COPIED.flatMap(({ name, mimeType, codec: wanted, unknownIn }) => {
     if (audio.some(({ fileExtension }) => fileExtension === `.${name}`)) return [];
     const source = audio.find((rendition) => {
       const { codec } = codecFacts(rendition, 'audio');
       return codec === wanted || (!codec && rendition.fileExtension === unknownIn);
     });
-    return source ? [{ rendition: converted(source, name, mimeType), hasTags: true, codec: wanted }] : [];
+    if (!source) return [];
+    const sizeBytes = isVideo(source) ? bytesAt(USUAL_AUDIO_KBPS, mp3) : source.fileSizeBytes;
+    const fileSizeBytes = sizeBytes && sizeBytes + TAG_BYTES;
+    const rendition = { ...converted(source, name, mimeType), fileSizeBytes };
+    return [{ rendition, hasTags: true, codec: wanted, isSizeEstimate: true }];
   });
 }
 
 /** @param mp3 the listed one: its size says that the duration is known */
 export function encodedSources(mp3: MediaRendition | undefined): ChoiceSource[] {
-  const { fileSizeBytes: mp3Bytes, bitrate } = mp3 ?? {};
-  if (!mp3 || !mp3Bytes || !bitrate) return [];
-  return ENCODED.map(({ name, mimeType, codec, bitrateKbps }) => {
-    const fileSizeBytes = Math.round((mp3Bytes * bitrateKbps) / bitrate);
+  return ENCODED.flatMap(({ name, mimeType, codec, bitrateKbps }) => {
+    const fileSizeBytes = bytesAt(bitrateKbps, mp3);
+    if (!mp3 || !fileSizeBytes) return [];
     return { rendition: { ...converted(mp3, name, mimeType), fileSizeBytes }, codec, isSizeEstimate: true };
   });
 }
+
+/** Bytes of the item at a bit rate, by its MP3, whose bit rate is constant. Undefined while its duration is not known. */
+const bytesAt = (kbps: number, { fileSizeBytes, bitrate }: Partial<MediaRendition> = {}): number | undefined =>
+  fileSizeBytes && bitrate ? Math.round((fileSizeBytes * kbps) / bitrate) : undefined;
 
 const converted = (source: MediaRendition, convertTo: string, mimeType: string): MediaRendition => ({
   key: source.key,

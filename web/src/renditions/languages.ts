@@ -20,27 +20,35 @@ export const ALL_LANGUAGES = 'all';
 export function inOtherLanguages(videos: readonly Choice[], audio: readonly DetailedAudio[] = []): readonly Choice[] {
   // Audio within video: each version has a video of its own.
   if (videos.some(({ version }) => version)) return [];
-  const plain = audio.map(({ version }) => version).filter(({ isDescriptive }) => !isDescriptive);
-  const original = plain.find(({ isOriginal }) => isOriginal) ?? plain.find(({ isDubbed }) => !isDubbed) ?? plain[0];
+  const plain = audio.filter(({ version }) => !version.isDescriptive);
+  const original =
+    plain.find(({ version }) => version.isOriginal) ?? plain.find(({ version }) => !version.isDubbed) ?? plain[0];
   const others = plain.filter(
-    ({ language }, index) =>
+    ({ version: { language } }, index) =>
       language &&
-      language !== original?.language &&
-      plain.findIndex((version) => version.language === language) === index,
+      language !== original?.version.language &&
+      plain.findIndex(({ version }) => version.language === language) === index,
   );
   if (!original || others.length === 0) return [];
-  const all = { ...original, isOriginal: false, language: ALL_LANGUAGES };
-  return [...others, all].flatMap((version) => videos.map((video) => inLanguage(video, version)));
+  const bytesOf = ({ fileSizeBytes }: DetailedAudio) => fileSizeBytes ?? original.fileSizeBytes ?? Number.NaN;
+  const all = { ...original.version, isOriginal: false, language: ALL_LANGUAGES };
+  const allBytes = others.reduce((sum, other) => sum + bytesOf(other), 0);
+  return [
+    ...others.map((other) => ({ version: other.version, addedBytes: bytesOf(other) - bytesOf(original) })),
+    { version: all, addedBytes: allBytes },
+  ].flatMap(({ version, addedBytes }) => videos.map((video) => inLanguage(video, version, addedBytes)));
 }
 
-function inLanguage(video: Choice, version: AudioVersion): Choice {
-  const { sizeBytes, ...rest } = video;
+/** @param addedBytes NaN while not known */
+function inLanguage(video: Choice, version: AudioVersion, addedBytes: number): Choice {
+  const { sizeBytes: originalBytes = Number.NaN, ...rest } = video;
   const language = version.language ?? ALL_LANGUAGES;
   const isAll = language === ALL_LANGUAGES;
   const name = withSuffix(video.fileName, isAll ? 'all languages' : languageName(language, 'en'));
+  const sizeBytes = originalBytes + (Number.isNaN(addedBytes) && !isAll ? 0 : addedBytes);
   return {
     ...rest,
-    ...(!isAll && sizeBytes !== undefined && { sizeBytes }),
+    ...(sizeBytes > 0 && { sizeBytes }),
     id: `${video.id}:${language}`,
     audio: language,
     version,

@@ -56,5 +56,5 @@ export const withExtras = (
 ): Choice => ({
   ...choice,
   ...(choice.hasTags && { hasTags }),
-  ...(subtitles && holdsSubtitles(choice) && { subtitles }),
+  ...(subtitles && holdsSubtitles(choice) && { subtitles, isSizeEstimate: true }),
 });

@@ -1,3 +1,3 @@
 export { ItemDetails, type ItemDetailsProps } from './item-details.tsx';
 export type { Chapter, SubtitleInformation } from './media-details.ts';
-export { subtitleName, useDetails, useSegments, versionName } from './use-details.ts';
+export { sizeName, subtitleName, useDetails, useSegments, versionName } from './use-details.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Api, ApiFailure } from '../../api/index.ts';
-import { createTtlCache, type Texts } from '../../lib/index.ts';
-import { ALL_LANGUAGES, type AudioVersion, languageName, type Segment } from '../../renditions/index.ts';
+import { createTtlCache, type Format, type Texts } from '../../lib/index.ts';
+import { ALL_LANGUAGES, type AudioVersion, type Choice, languageName, type Segment } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { useLoaded } from '../controls/index.ts';
 import { type LoadedDetails, loadDetails, loadSegments, type SubtitleInformation } from './media-details.ts';
@@ -46,6 +46,16 @@ export function useDetails(link: string | null, isWanted: boolean): DetailsState
 export function useSegments({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
   const { api } = usePage();
   return useLoaded(() => (segmentsKey ? loadSegments(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
+}
+
+/** The size of a choice, marked where it is an estimate; undefined while it is not known. */
+export function sizeName(
+  { sizeBytes, isSizeEstimate }: Choice,
+  { t }: Texts,
+  format: Pick<Format, 'bytes'>,
+): string | undefined {
+  const size = sizeBytes && format.bytes(sizeBytes);
+  return size && isSizeEstimate ? t('choices.about', { size }) : size || undefined;
 }
 
 /** The language of a subtitle file in the visitor's language, marked when it was made by speech recognition. */

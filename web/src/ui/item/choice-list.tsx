@@ -2,6 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { type Choice, type Choices, versionKey } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { sizeName } from '../details/index.ts';
 
 export interface ChoiceListProps {
   readonly choices: Choices;
@@ -64,8 +65,7 @@ interface RowProps {
 const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
   const { texts, format } = usePage();
   const { t } = texts;
-  const { label, container, codec, note, sizeBytes, isSizeEstimate, playsEverywhere, playsHere } = choice;
-  const size = sizeBytes === undefined ? undefined : format.bytes(sizeBytes);
+  const { label, container, codec, note, playsEverywhere, playsHere } = choice;
   const details = [container === label ? undefined : container, codec === container ? undefined : codec, note];
   return (
     <label class="choice">
@@ -83,7 +83,7 @@ const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
           !playsEverywhere && <span class="badge">{t('choices.limited')}</span>
         )}
       </span>
-      <span class="choice-size">{size && isSizeEstimate ? t('choices.about', { size }) : size}</span>
+      <span class="choice-size">{sizeName(choice, texts, format)}</span>
     </label>
   );
 };

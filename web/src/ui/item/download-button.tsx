@@ -2,6 +2,7 @@ import type { HistoryItem } from '../../lib/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { sizeName } from '../details/index.ts';
 
 export interface DownloadButtonProps {
   readonly choice: Choice;
@@ -18,10 +19,10 @@ const LOOKS = {
 export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
   const { texts, format, downloads } = usePage();
   const { t } = texts;
-  const { label, container, sizeBytes } = choice;
+  const { label, container } = choice;
   const file = downloads.fileOf(choice);
   const state = useObservable(downloads.states).get(file.url);
-  const size = sizeBytes === undefined ? '' : format.bytes(sizeBytes);
+  const size = sizeName(choice, texts, format);
   // One button for all of it, so that it keeps the focus.
   return (
     <button

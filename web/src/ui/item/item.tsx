@@ -81,11 +81,11 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const selected =
     extended &&
     (clip
-      ? clipOf(extended, clip)
+      ? clipOf(extended, clip, durationSeconds || clip.endSeconds)
       : skippedSeconds > 0
         ? withoutSegments(extended, skipped, share)
         : isMarked
-          ? { ...extended, mark: segments }
+          ? { ...extended, mark: segments, isSizeEstimate: true }
           : extended);
   const remember = (choice: Choice, more: Partial<FormatPreference> = {}) => {
     setSelectedId(choice.id);
@@ -174,7 +174,12 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
               onWish={(more) => remember(whole, more)}
               onClip={hasParts ? toggleClip : undefined}
             />
-            <Actions choice={selected} item={listed} onPlay={() => play(whole)} />
+            <Actions
+              choice={selected}
+              item={listed}
+              onPlay={() => play(whole)}
+              onWithoutSubtitles={() => remember(whole, { subtitles: undefined })}
+            />
             <ChoiceList choices={choices} selected={whole} onSelect={remember} />
             {selected.canSeek === false && (
               <p class="note">

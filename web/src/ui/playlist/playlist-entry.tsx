@@ -4,6 +4,7 @@ import type { TextKey } from '../../lib/index.ts';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon, NextTry } from '../controls/index.ts';
+import { sizeName } from '../details/index.ts';
 import { failureText } from '../failure-text.ts';
 import { DownloadNote, Item } from '../item/index.ts';
 import { type Entry, hasVersions } from './entries.ts';
@@ -183,11 +184,11 @@ const EntryNote = ({ entry, choice }: Pick<PlaylistEntryProps, 'entry' | 'choice
   }
   if (!hasVersions(item)) return <p>{t(isLooking || isQueued ? 'list.looking' : 'list.noVersions')}</p>;
   const seconds = secondsOf(item);
-  const size = choice?.sizeBytes && format.bytes(choice.sizeBytes);
+  const size = choice && sizeName(choice, texts, format);
   return (
     <p>
       {seconds !== undefined && <span>{format.clock(seconds)}</span>}
-      {size && <span>{choice.isSizeEstimate ? t('choices.about', { size }) : size}</span>}
+      {size && <span>{size}</span>}
       {item.author && <bdi>{item.author}</bdi>}
     </p>
   );

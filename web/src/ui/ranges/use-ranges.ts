@@ -12,8 +12,9 @@ const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
 export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice): string =>
   api.streamUrl(rendition, { bitrateKbps, ...((audio !== ALL_LANGUAGES || listsTracks()) && { audio }) });
 
-/** Whether to ask for range support: of a pair, and without a size, which suggests a generated stream. */
-export const isRangeDoubtful = ({ isMuxed, sizeBytes }: Choice): boolean => isMuxed || sizeBytes === undefined;
+/** Whether to ask for range support: of a pair, and without an exact size, which suggests a generated stream. */
+export const isRangeDoubtful = ({ isMuxed, sizeBytes, isSizeEstimate }: Choice): boolean =>
+  isMuxed || isSizeEstimate || sizeBytes === undefined;
 
 /**
  * The choice with `canSeek` once it is known.
