@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { UnexpectedShape } from '../../../web/src/api/validate.ts';
+import { createTexts } from '../../../web/src/lib/texts.ts';
 import { asMediaDetails, asSegments } from '../../../web/src/ui/details/media-details.ts';
+import { subtitleName } from '../../../web/src/ui/details/use-details.ts';
 import { DETAILS } from '../fakes/resources.ts';
+
+describe('subtitleName', () => {
+  const german = createTexts('de', {});
+  const named = (language: string, name: string | null) => ({ key: 'k', language, name, isAutomatic: false });
+  it.each([
+    ['the language, whatever the site calls it', [named('en', 'English')], 'Englisch'],
+    [
+      'the name of the site where two are alike',
+      [named('en', 'English SDH'), named('en', 'English')],
+      'Englisch (English SDH)',
+    ],
+    ['the name of the site for what is no language', [named('x9', 'Song texts')], 'Song texts'],
+  ])('is %s', (_, all, name) => expect(subtitleName(all[0] ?? expect.fail(), all, german)).toBe(name));
+});
 
 describe('asMediaDetails', () => {
   it('keeps what the page shows', () => {

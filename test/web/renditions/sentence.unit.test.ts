@@ -85,6 +85,24 @@ describe('the menus of the sentence', () => {
     expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
   });
 
+  it('have the words of the page for languages, in labels and names of files', () => {
+    const nameOf = ({ language, isDubbed }: AudioVersion) =>
+      isDubbed ? 'Deutsch (synchronisiert)' : language === 'all' ? 'alle Sprachen' : 'Originalton';
+    const { video, audio, mp3 } = of({ words: { locale: 'de', nameOf } });
+    const files = (choices: readonly Choice[]) => choices.map(({ label, fileName }) => `${label}: ${fileName}`);
+    expect(files(audio).slice(0, 3)).toEqual([
+      '129 kbps Originalton: Title (129 kbps Originalton).m4a',
+      'WAV: Title.wav',
+      '96 kbps Deutsch (synchronisiert): Title (96 kbps Deutsch synchronisiert).m4a',
+    ]);
+    expect(mp3.at(-1)?.label).toBe('128 kbps Deutsch (synchronisiert)');
+    expect(video.slice(2, 5).map(({ fileName }) => fileName)).toEqual([
+      'Title (1080p) (Deutsch).mp4',
+      'Title (720p60 HDR) (Deutsch).mp4',
+      'Title (1080p) (alle Sprachen).mp4',
+    ]);
+  });
+
   it('have the size of each language, and their sum for all', () => {
     const sized = [
       detailed({ ...ORIGINAL, fileSizeBytes: 100 }, ENGLISH),

@@ -4,7 +4,7 @@ import { type CanPlay, codecFacts } from './codecs.ts';
 import { type ChoiceSource, copiedSources, encodedSources, isVideo, mp3Sources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
-import { inOtherLanguages } from './languages.ts';
+import { inOtherLanguages, translated, type VersionWords } from './languages.ts';
 
 export interface ChoicesOptions {
   /** What the visitor selected last. */
@@ -15,12 +15,14 @@ export interface ChoicesOptions {
   readonly place?: { readonly number: number; readonly count: number };
   /** All audio of the item with what GetResource leaves out, such as dubs, as GetDetails lists it. */
   readonly audio?: readonly DetailedAudio[];
+  /** @default the service's English */
+  readonly words?: VersionWords;
 }
 
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}): Choices {
   const { title, author } = item;
-  const { canPlay, place, preference } = options;
+  const { canPlay, place, preference, words } = options;
   const naming = { title, author, place };
   const versions = new Map(options.audio?.map((rendition) => [unsigned(rendition), rendition.version]));
   const listed = renditionsOf(item.audio);
@@ -36,15 +38,16 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   }));
 
   const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
-    const choices = sources.map((source) => ({
-      ...toChoice(name, source, naming, canPlay),
-      version: versions.get(unsigned(source.rendition)),
-    }));
+    const choices = sources.map(({ rendition, ...source }) => {
+      const version = versions.get(unsigned(rendition));
+      const label = rendition.label && words ? translated(rendition.label, version, words) : rendition.label;
+      return { ...toChoice(name, { ...source, rendition: { ...rendition, label } }, naming, canPlay), version };
+    });
     return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
   };
   const video = group('video', asListed(renditionsOf(item.video)));
   const groups = {
-    video: [...video, ...inOtherLanguages(video, options.audio)],
+    video: [...video, ...inOtherLanguages(video, options.audio, words)],
     audio: group(
       'audio',
       sets.flatMap((set) => (set.renditions.length > 0 ? named(audioSources(set.renditions, set.mp3), set) : [])),

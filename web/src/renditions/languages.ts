@@ -10,6 +10,19 @@ export function languageName(language: string, locale: string): string {
   }
 }
 
+/** The page's words for versions of the audio. */
+export interface VersionWords {
+  readonly locale: string;
+  /** `German (dubbed)`. */
+  readonly nameOf: (version: AudioVersion) => string;
+}
+
+/** A label that names its version in English, in the page's words. */
+export function translated(label: string, version: AudioVersion | undefined, { nameOf }: VersionWords): string {
+  const start = version?.language ? label.indexOf(` ${languageName(version.language, 'en')}`) : -1;
+  return version && start > 0 ? `${label.slice(0, start)} ${nameOf(version)}` : label;
+}
+
 /** The version of a file that has each language as a track. */
 export const ALL_LANGUAGES = 'all';
 
@@ -17,7 +30,11 @@ export const ALL_LANGUAGES = 'all';
  * Videos with the audio of each other language of their item, and with all of them, as the service puts it into MP4.
  * @param audio of the item, best first
  */
-export function inOtherLanguages(videos: readonly Choice[], audio: readonly DetailedAudio[] = []): readonly Choice[] {
+export function inOtherLanguages(
+  videos: readonly Choice[],
+  audio: readonly DetailedAudio[] = [],
+  words?: VersionWords,
+): readonly Choice[] {
   // Audio within video: each version has a video of its own.
   if (videos.some(({ version }) => version)) return [];
   const plain = audio.filter(({ version }) => !version.isDescriptive);
@@ -36,15 +53,25 @@ export function inOtherLanguages(videos: readonly Choice[], audio: readonly Deta
   return [
     ...others.map((other) => ({ version: other.version, addedBytes: bytesOf(other) - bytesOf(original) })),
     { version: all, addedBytes: allBytes },
-  ].flatMap(({ version, addedBytes }) => videos.map((video) => inLanguage(video, version, addedBytes)));
+  ].flatMap(({ version, addedBytes }) => {
+    const name =
+      version === all
+        ? (words?.nameOf(all) ?? 'all languages')
+        : languageName(version.language ?? '', words?.locale ?? 'en');
+    return videos.map((video) => inLanguage(video, version, { name, addedBytes }));
+  });
 }
 
-/** @param addedBytes NaN while not known */
-function inLanguage(video: Choice, version: AudioVersion, addedBytes: number): Choice {
+interface OtherLanguage {
+  readonly name: string;
+  /** NaN while not known. */
+  readonly addedBytes: number;
+}
+
+function inLanguage(video: Choice, version: AudioVersion, { name, addedBytes }: OtherLanguage): Choice {
   const { sizeBytes: originalBytes = Number.NaN, ...rest } = video;
   const language = version.language ?? ALL_LANGUAGES;
   const isAll = language === ALL_LANGUAGES;
-  const name = withSuffix(video.fileName, isAll ? 'all languages' : languageName(language, 'en'));
   const sizeBytes = originalBytes + (Number.isNaN(addedBytes) && !isAll ? 0 : addedBytes);
   return {
     ...rest,
@@ -53,7 +80,7 @@ function inLanguage(video: Choice, version: AudioVersion, addedBytes: number): C
     audio: language,
     version,
     container: 'MP4',
-    fileName: name.replace(/\.\w+$/, '.mp4'),
+    fileName: withSuffix(video.fileName, name).replace(/\.\w+$/, '.mp4'),
     isMuxed: true,
     isSizeEstimate: true,
   };

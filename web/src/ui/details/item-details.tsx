@@ -93,7 +93,7 @@ const Facts = ({ details, coverKey, onSeek, onDownload, onDownloadAll }: FactsPr
           <h3>{t('details.subtitles')}</h3>
           <ul class="subtitles">
             {subtitles.map((subtitle) => {
-              const name = subtitleName(subtitle, texts);
+              const name = subtitleName(subtitle, subtitles, texts);
               return (
                 <li key={subtitle.key}>
                   <span>{name}</span>

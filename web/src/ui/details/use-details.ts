@@ -58,9 +58,18 @@ export function sizeName(
   return size && isSizeEstimate ? t('choices.about', { size }) : size || undefined;
 }
 
-/** The language of a subtitle file in the visitor's language, marked when it was made by speech recognition. */
-export function subtitleName({ language, name, isAutomatic }: SubtitleInformation, { t, locale }: Texts): string {
-  const text = name ?? languageName(language, locale);
+/**
+ * The language of a subtitle file in the visitor's language, marked when it was made by speech recognition.
+ * @param all of the item: the site's name tells apart those of one language
+ */
+export function subtitleName(
+  { language, name, isAutomatic }: SubtitleInformation,
+  all: readonly SubtitleInformation[],
+  { t, locale }: Texts,
+): string {
+  const known = languageName(language, locale);
+  const isOne = all.filter((other) => other.language === language && other.isAutomatic === isAutomatic).length < 2;
+  const text = known === language ? (name ?? language) : isOne || !name ? known : `${known} (${name})`;
   return isAutomatic ? t('details.automatic', { language: text }) : text;
 }
 

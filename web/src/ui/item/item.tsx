@@ -2,6 +2,7 @@ import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
 import {
+  type AudioVersion,
   type Choice,
   choicesOf,
   clipOf,
@@ -19,7 +20,7 @@ import {
 } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
-import { type SubtitleInformation, useDetails, useSegments } from '../details/index.ts';
+import { type SubtitleInformation, useDetails, useSegments, versionName } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
@@ -57,7 +58,11 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   // From the resolve that the service has stored; the result does not wait for it.
   const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
   const audio = details?.audio;
-  const choices = useMemo(() => choicesOf(item, { place, audio, preference: formats.get() }), [item, audio]);
+  const choices = useMemo(() => {
+    const hasDubs = audio?.some(({ version }) => version.isDubbed) === true;
+    const nameOf = (version: AudioVersion) => versionName(version, hasDubs, texts);
+    return choicesOf(item, { place, audio, preference: formats.get(), words: { locale: texts.locale, nameOf } });
+  }, [item, audio, texts]);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.

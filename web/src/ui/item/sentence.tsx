@@ -131,7 +131,7 @@ function useMenus(props: SentenceProps): Readonly<Record<string, MenuProps | und
       options: [
         option(t('subtitles.none'), embedded === undefined, () => onWish({ subtitles: undefined })),
         ...subtitles.map((one) =>
-          option(t('subtitles.in', { language: subtitleName(one, texts) }), one.language === embedded, () =>
+          option(t('subtitles.in', { language: subtitleName(one, subtitles, texts) }), one.language === embedded, () =>
             onWish({ subtitles: one.language }),
           ),
         ),

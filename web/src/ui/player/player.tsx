@@ -209,7 +209,7 @@ const SubtitleTracks = ({ link }: { readonly link: string | null }) => {
       kind="subtitles"
       src={api.subtitleUrl(subtitle.key, 'vtt')}
       srcLang={subtitle.language}
-      label={subtitleName(subtitle, texts)}
+      label={subtitleName(subtitle, sorted, texts)}
     />
   ));
 };
