@@ -33,7 +33,7 @@ describe('announcements', () => {
     scriptedPage.respondWith(200);
     await eventually(async () => (await heard()).at(-1)).toMatch(/^Loaded Page heard.*\. Formats: \d+\.$/);
     await page.getByRole('button', { name: /^Download ./ }).click();
-    await page.getByRole('status').getByText('Continues in your browser').waitFor();
+    await page.getByRole('status').getByText('Download started. See your browser’s downloads.').waitFor();
   });
 
   it("announces a failure in the page's words", async () => {

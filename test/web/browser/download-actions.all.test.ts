@@ -46,13 +46,21 @@ describe('renditions of an item', () => {
     expect(await page.getByText(/No seeking/).count()).toBe(0);
   });
 
-  it.each(['/hls/fields/index.m3u8', '/live/index.m3u8'])(
-    'marks a combined stream as not seekable: %s',
-    async (path) => {
-      const { page } = await see(path);
-      await page.getByText(/No seeking/).waitFor();
-    },
-  );
+  it('marks a combined stream as not seekable', async () => {
+    const { page } = await see('/hls/fields/index.m3u8');
+    await page.getByText(/No seeking/).waitFor();
+  });
+
+  it('says that a live stream is recorded until it is cancelled, and offers its last minutes', async () => {
+    const { page } = await see('/live/index.m3u8');
+    await page.getByText('Records from now until you cancel it.').waitFor();
+    expect(await page.getByText(/No seeking/).count()).toBe(0);
+    const download = await downloadFrom(button(page, 'Download the last 5 min'));
+    expect(new URL(download.url()).search).toMatch(/[?&]segments=\d+-\d+/);
+    const { codecs } = await inspect(await bytesOf(download), '.mp4');
+    expect(codecs.length).toBeGreaterThan(0);
+    await page.getByText('Download started. See your browser’s downloads.').waitFor();
+  });
 
   it('sends no HEAD request before a choice', async () => {
     const { page, requests } = await see('/site/combined/resumable');
@@ -69,7 +77,7 @@ describe('a rendition', () => {
     const download = await downloadFrom(button(page, /^Download 720p/));
     expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .* \(720p\)\.mp4$/);
     expect((await bytesOf(download)).equals(await original('ladder/both-720.mp4'))).toBe(true);
-    await button(page, /^In your browser/).waitFor();
+    await button(page, /^Download .* again/).waitFor();
   });
 
   it.each([
@@ -83,7 +91,7 @@ describe('a rendition', () => {
     const bytes = await bytesOf(download);
     expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
     expect(bytes.length).toBeGreaterThan(50_000);
-    await button(page, /^In your browser/).waitFor();
+    await button(page, /^Download .* again/).waitFor();
   });
 
   it('MP3 downloads with tags, in the bit rate that was selected last', async () => {

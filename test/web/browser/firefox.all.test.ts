@@ -118,7 +118,7 @@ describe('the page in Firefox', () => {
     await enter(service.origin.url('/site/combined/private'));
     await find('article h2', /private/);
     await click('button', /^Download ./);
-    await says('Continues in your browser');
+    await says('Download started.');
     expect((await readFile(await download())).length).toBeGreaterThan(10_000);
   });
 

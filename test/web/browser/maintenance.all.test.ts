@@ -84,7 +84,7 @@ describe('while the stream host starts', () => {
     await page.getByText('Starting the server').waitFor();
     proxy.refuse('/api/Stream/');
     await (await coming).path();
-    await page.getByRole('button', { name: /^In your browser/ }).waitFor();
+    await page.getByRole('button', { name: /^Download .* again/ }).waitFor();
   });
 });
 

@@ -37,7 +37,7 @@ const HEADLINE = 'Paste a link. Watch, listen, download.';
 async function download(page: Page): Promise<void> {
   await selectFormat(page, /360p/);
   await button(page, /^Download /).click();
-  await button(page, /^In your browser/).waitFor();
+  await button(page, /^Download .* again/).waitFor();
 }
 
 const visit = async (page: Page, names: readonly string[]) => {

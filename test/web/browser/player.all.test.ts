@@ -234,7 +234,7 @@ describe('player', () => {
     const chapter = await download('Download End');
     expect(chapter.suggestedFilename()).toMatch(/End.*\.mp4$/);
     expect(new URL(chapter.url()).searchParams.get('chapter')).toBe('2');
-    await page.getByText('Continues in your browser').first().waitFor({ state: 'attached' });
+    await page.getByText('Download started. See your browser’s downloads.').waitFor();
     const all = await download('Download each chapter (ZIP)');
     expect(all.suggestedFilename()).toMatch(/\.zip$/);
     const { output } = await runProgram('unzip', ['-l', await all.path()]);

@@ -36,7 +36,7 @@ describe.each([
     expect(basename(filename)).toBe('Ärtist Example - Größe “real” eins zwei (720p).mp4');
     expect(await digest(filename)).toBe(await original('ladder/both-720.mp4'));
     expect(totalBytes).toBe((await readFile(filename)).length);
-    await expect.poll(() => tab.text()).toContain('In your browser');
+    await expect.poll(() => tab.text()).toContain('Download started.');
     await tab.close();
   });
 

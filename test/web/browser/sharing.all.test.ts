@@ -18,7 +18,7 @@ describe('a link with a format', () => {
 
   it('starts its download once with #download', async () => {
     const { page } = await open(`${pageFor('/site/combined/download-link')}#download`, { reusePage: true });
-    await page.getByRole('button', { name: /^In your browser/ }).waitFor();
+    await page.getByRole('button', { name: /^Download .* again/ }).waitFor();
     expect(new URL(page.url()).hash).toBe('');
     await page.reload();
     await page.getByRole('button', { name: /^Download \d+p/ }).waitFor();

@@ -74,9 +74,24 @@ describe('streamFailureText', () => {
   it.each([
     ['not-found', 404, 'failure.gone'],
     ['link-refused', 403, 'failure.gone'],
+    ['gone', 404, 'failure.removed'],
+    ['refused', 502, 'failure.refused'],
+    ['rate-limited', 502, 'failure.rate-limited'],
+    ['site-error', 502, 'failure.failed'],
     ['not-started', 404, 'failure.not-started'],
   ])('says of %s that its key has expired, or what its type says', async (name, status, title) =>
     expect(streamFailureText(keys, await failureFor(name, status)).title).toBe(title),
+  );
+});
+
+describe('the site of a failed stream', () => {
+  it.each([
+    ['gone', 404, 'example.com has removed it.'],
+    ['refused', 502, 'example.com may ask for a sign-in or payment, or keep it private.'],
+    ['site-error', 502, 'example.com answered with an error. Try again in a moment.'],
+    ['rate-limited', 502, 'example.com is limiting this server. Try again later.'],
+  ])('is named where it is %s', async (name, status, what) =>
+    expect(streamFailureText(english, await failureFor(name, status), LINK).what).toBe(what),
   );
 });
 

@@ -52,6 +52,8 @@ export interface StreamOptions {
   /** Categories of segments that become chapters. */
   readonly mark?: readonly string[];
   readonly chapter?: number;
+  /** Of a live stream: what it holds of the time before now. */
+  readonly lastSeconds?: number;
 }
 
 /** A part of a rendition. */
@@ -122,7 +124,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     heldUrl: (key) => `${base}/api/Stream/Hls/${encodeURIComponent(key)}/held.m3u8`,
     streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags, skip, mark, ...others } = {}) {
-      const { name, subtitles, audio, chapter } = others;
+      const { name, subtitles, audio, chapter, lastSeconds } = others;
       const values = {
         name,
         format: convertTo,
@@ -131,7 +133,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
         subtitles,
         audio,
         chapter,
-        start: clip?.startSeconds,
+        start: lastSeconds ? -lastSeconds : clip?.startSeconds,
         end: clip?.endSeconds,
         skip: skip?.join(),
         mark: mark?.join(),

@@ -66,6 +66,8 @@ export interface Choice {
   readonly fileName: string;
   /** The part of it; absent: the whole. */
   readonly clip?: ClipTimes;
+  /** Of a live stream: the time before now. */
+  readonly lastSeconds?: number;
   /** The number of a chapter, from 1, as the part of it. */
   readonly chapter?: number;
   /** Categories of segments that are left out. */

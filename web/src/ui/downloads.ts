@@ -56,9 +56,9 @@ export function createDownloads({
   return {
     states,
     fileOf(choice) {
-      const { fileName, rendition, chapter } = choice;
-      // The service names a chapter by its title.
-      const name = chapter === undefined ? fileName.replace(/\.\w+$/, '') : undefined;
+      const { fileName, rendition, chapter, lastSeconds } = choice;
+      // The service names a chapter by its title, and the last minutes by their time.
+      const name = (chapter ?? lastSeconds) === undefined ? fileName.replace(/\.\w+$/, '') : undefined;
       return { url: api.streamUrl(rendition, { ...choice, name }), fileName };
     },
     async start({ url, fileName }, item) {

@@ -41,6 +41,7 @@ const WORDS = {
   'cross-site': 'unreachable',
   'unknown-instance': 'unreachable',
   'too-large': 'too-large',
+  refused: 'refused',
   'rate-limited': 'rate-limited',
   'site-timeout': 'site-timeout',
   'site-changed': 'site-changed',
@@ -95,13 +96,13 @@ function siteOf({ t, direction }: Texts, link: string | undefined): string {
 }
 
 /** What a 404 of a stream says of its key rather than of the media. */
-const EXPIRED: readonly (string | undefined)[] = [undefined, 'not-found', 'gone', 'link-refused'];
+const EXPIRED: readonly (string | undefined)[] = [undefined, 'not-found', 'link-refused'];
 
 /** The same for a stream, where not-found means an expired key. */
-export const streamFailureText = (texts: Texts, failure: FailureLike): FailureText =>
+export const streamFailureText = (texts: Texts, failure: FailureLike, link?: string): FailureText =>
   failure.kind === 'not-found' && EXPIRED.includes(failure.problem)
     ? { title: texts.t('failure.gone'), what: texts.t('failure.gone.what') }
-    : failureText(texts, failure);
+    : failureText(texts, failure, link);
 
 /** What an instance in maintenance does: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
 export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, totalBytes }: ToolProgress): string {

@@ -37,7 +37,7 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
           <Icon name="play" />
         </button>
       </div>
-      <DownloadNote url={file.url} />
+      <DownloadNote url={file.url} link={item.link} />
       {choice.subtitles && state?.phase === 'failed' && (
         <button type="button" class="button plain small" onClick={dropSubtitles}>
           <Icon name="download" />

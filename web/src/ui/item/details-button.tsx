@@ -62,7 +62,7 @@ export const DetailsButton = ({ item, choice, ...props }: DetailsButtonProps) =>
             onDownloadAll={choice && (() => download(all(choice)))}
           />
         )}
-        {isOpen && <DownloadNote url={url} />}
+        {isOpen && <DownloadNote url={url} link={props.link} />}
       </div>
     </div>
   );

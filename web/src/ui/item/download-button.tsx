@@ -11,17 +11,17 @@ export interface DownloadButtonProps {
 
 const LOOKS = {
   opening: { icon: 'download', text: 'downloads.connecting' },
-  started: { icon: 'check', text: 'action.handedOver' },
   failed: { icon: 'retry', text: 'action.failed' },
 } as const;
 
-/** Hands a choice over to the browser, and says so. */
+/** Hands a choice over to the browser. */
 export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
   const { texts, format, downloads } = usePage();
   const { t } = texts;
   const { label, container } = choice;
   const file = downloads.fileOf(choice);
   const state = useObservable(downloads.states).get(file.url);
+  const look = state && state.phase !== 'started' ? LOOKS[state.phase] : undefined;
   const size = sizeName(choice, texts, format);
   // One button for all of it, so that it keeps the focus.
   return (
@@ -31,19 +31,17 @@ export const DownloadButton = ({ choice, item }: DownloadButtonProps) => {
       aria-disabled={state?.phase === 'opening'}
       onClick={() => void downloads.start(file, item)}
     >
-      {state ? (
+      {look ? (
         <>
-          <Icon name={LOOKS[state.phase].icon} />
-          {t(LOOKS[state.phase].text)}
-          <span class="visually-hidden">
-            {state.phase === 'started' ? t('action.downloadAgain', { label }) : label}
-          </span>
+          <Icon name={look.icon} />
+          {t(look.text)}
+          <span class="visually-hidden">{label}</span>
         </>
       ) : (
         <>
           <Icon name="download" />
           <span>
-            {t('action.downloadNamed', { label })}
+            {t(state ? 'action.downloadAgain' : 'action.downloadNamed', { label })}
             {size && (
               <span class="size">
                 {' · '}

@@ -2,15 +2,21 @@ import { useObservable, usePage } from '../context.ts';
 import { NextTry } from '../controls/index.ts';
 import { failureText, streamFailureText } from '../failure-text.ts';
 
-/** What a download waits for, or why it has failed. Rendered before it starts, so that it is announced. */
-export const DownloadNote = ({ url }: { readonly url: string | undefined }) => {
+export interface DownloadNoteProps {
+  readonly url: string | undefined;
+  /** The page that it is from, whose site is named where it matters. */
+  readonly link?: string | null;
+}
+
+/** What a download waits for, that it has started or why it has failed. Rendered before, so that it is announced. */
+export const DownloadNote = ({ url, link }: DownloadNoteProps) => {
   const { texts, downloads } = usePage();
   const { t } = texts;
   const state = useObservable(downloads.states).get(url ?? '');
   const waiting = state?.phase === 'opening' ? state.waiting : undefined;
   const failure = state?.phase === 'failed' ? state.failure : undefined;
   const wordsOf = url && URL.parse(url)?.pathname.endsWith('/api/Get') ? failureText : streamFailureText;
-  const words = failure && wordsOf(texts, failure);
+  const words = failure && wordsOf(texts, failure, link ?? undefined);
   return (
     <div class="download-note">
       <p role="status">
@@ -20,7 +26,7 @@ export const DownloadNote = ({ url }: { readonly url: string | undefined }) => {
             {words.title}. {words.what}
           </span>
         )}
-        {state?.phase === 'started' && <span class="visually-hidden">{t('downloads.handedOver')}</span>}
+        {state?.phase === 'started' && t('downloads.started')}
       </p>
       {waiting && (
         <p>

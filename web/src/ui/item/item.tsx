@@ -25,6 +25,7 @@ import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
 import { DetailsButton } from './details-button.tsx';
+import { LiveNote } from './live-note.tsx';
 import { MediaStage } from './media-stage.tsx';
 import { Sentence } from './sentence.tsx';
 
@@ -186,7 +187,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
               onWithoutSubtitles={() => remember(whole, { subtitles: undefined })}
             />
             <ChoiceList choices={choices} selected={whole} onSelect={remember} />
-            {selected.canSeek === false && (
+            {details?.isLive && <LiveNote choice={selected} item={listed} />}
+            {selected.canSeek === false && !details?.isLive && (
               <p class="note">
                 <Icon name="clock" />
                 {t('choices.noSeek')}

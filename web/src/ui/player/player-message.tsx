@@ -12,13 +12,16 @@ export type PlaybackProblem =
 
 export interface PlayerMessageProps {
   readonly problem: PlaybackProblem;
+  /** The page that it is from. */
+  readonly link: string | null;
   readonly onRetry: () => void;
 }
 
 /** Explains over the player why nothing plays. */
-export const PlayerMessage = ({ problem, onRetry }: PlayerMessageProps) => {
+export const PlayerMessage = (props: PlayerMessageProps) => {
+  const { problem, onRetry } = props;
   const { texts } = usePage();
-  const { title, what } = textOf(texts, problem);
+  const { title, what } = textOf(texts, props);
   return (
     <div class="player-message">
       <div role="alert">
@@ -38,14 +41,14 @@ export const PlayerMessage = ({ problem, onRetry }: PlayerMessageProps) => {
   );
 };
 
-function textOf(texts: Texts, problem: PlaybackProblem): { title: string; what?: string } {
+function textOf(texts: Texts, { problem, link }: PlayerMessageProps): { title: string; what?: string } {
   switch (problem.kind) {
     case 'waiting': {
       const { reason } = problem.waiting;
       return { title: texts.t(`waiting.${reason}`), what: texts.t(`waiting.${reason}.what`) };
     }
     case 'failed':
-      return streamFailureText(texts, problem.failure);
+      return streamFailureText(texts, problem.failure, link ?? undefined);
     default:
       return { title: texts.t(`player.${problem.kind}`) };
   }

@@ -149,7 +149,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
             <audio {...common} />
           </>
         )}
-        {problem && !isMini && <PlayerMessage problem={problem} onRetry={retry} />}
+        {problem && !isMini && <PlayerMessage problem={problem} link={link} onRetry={retry} />}
       </div>
       {isMini && (
         <p class="player-title">

@@ -126,7 +126,7 @@ const Row = ({ index, entry, choice, place, url, isPicked, actions }: PlaylistEn
           </button>
         </div>
       </div>
-      {url && <DownloadNote url={url} />}
+      {url && <DownloadNote url={url} link={item.requestedUrl} />}
       <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
         {isOpen && isKnown && <Item key={plays} item={item} place={place} isNested startsPlaying={plays > 0} />}
       </div>

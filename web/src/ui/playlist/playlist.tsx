@@ -106,7 +106,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
           >
             {link && numbers.length > 0 && <SeparateFiles metalink={urls.metalink} title={title} />}
           </PlaylistToolbar>
-          <DownloadNote url={zip} />
+          <DownloadNote url={zip} link={link} />
           <ol onKeyDown={selection.onKeyDown}>
             {rows.slice(0, rowCount).map(({ number, index, failure }) => {
               const entry = index === undefined ? undefined : entries.all[index];
