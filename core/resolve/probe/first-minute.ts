@@ -6,13 +6,7 @@ import { hostMatcher } from '../../config/index.ts';
 import { availabilityDelayMs, capabilitiesOf, segmentUrl, type Track } from '../../state/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds } from './probe-manifest.ts';
-import type { TrackProbeOptions } from './probe-track.ts';
-import { collect, requestTrack } from './request-track.ts';
-
-export interface FirstMinuteOptions extends Pick<TrackProbeOptions, 'egress' | 'identity' | 'signal' | 'client'> {
-  /** Hosts, with their subdomains, that are asked. @default none */
-  readonly probedHosts?: readonly string[];
-}
+import { collect, type Probe, requestTrack } from './request-track.ts';
 
 /** Tracks that are asked for, the best ones, and how many of them at once. */
 const MAX_PROBED = 40;
@@ -24,28 +18,33 @@ const LATER_BYTES = 1024;
 /** Later bytes are refused, or the source behaves as if they were not there. */
 const REFUSED: readonly number[] = [401, 403, 404, 410, 416];
 
-/** Marks the candidates whose hosts refuse what comes after the first minute. Any other failure says nothing of that. */
+/**
+ * Marks the candidates whose hosts refuse what comes after the first minute. Any other failure says nothing of that.
+ * @param probedHosts hosts, with their subdomains, that are asked
+ */
 export async function markPartial(
   candidates: readonly Candidate[],
-  { probedHosts = [], signal, ...options }: FirstMinuteOptions,
+  probedHosts: readonly string[] = [],
+  probe: Probe,
 ): Promise<Candidate[]> {
   const isProbed = hostMatcher(probedHosts);
   const isUncertain = ({ track }: Candidate) =>
     isProbed(firstUrl(track)) && availabilityDelayMs(track, Date.now()) === 0;
   const uncertain = candidates.filter(isUncertain).slice(0, MAX_PROBED);
   if (uncertain.length === 0) return [...candidates];
-  const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const signal = AbortSignal.any([probe.callerSignal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const request = { ...probe, signal, parsing: { ...probe.parsing, signal }, isProbed };
   const refused = await pLimit(CONCURRENCY).map(uncertain, ({ track }) =>
-    isRefusedLater(track, { ...options, isProbed, signal: until }).catch(() => false),
+    isRefusedLater(track, request).catch(() => false),
   );
-  signal.throwIfAborted();
+  probe.callerSignal.throwIfAborted();
   const partial = new Set(uncertain.filter((_, index) => refused[index]));
   return candidates.map((candidate) => (partial.has(candidate) ? { ...candidate, stopsEarly: true } : candidate));
 }
 
 const firstUrl = ({ url, fragmentBaseUrl }: Track): string => fragmentBaseUrl ?? url;
 
-type Request = Omit<FirstMinuteOptions, 'probedHosts'> & { readonly isProbed: (url: string) => boolean };
+type Request = Probe & { readonly isProbed: (url: string) => boolean };
 
 async function isRefusedLater(track: Track, request: Request): Promise<boolean> {
   const part = await partAfterFirstMinute(track, request);
@@ -76,7 +75,7 @@ async function partAfterFirstMinute(track: Track, request: Request): Promise<Par
   }
   const response = await requestTrack(track, request);
   const kind = manifestKinds[track.delivery];
-  const facts = await kind?.scan(await collect(response, kind.maxBytes), request);
+  const facts = await kind?.scan(await collect(response, kind.maxBytes), request.parsing);
   const later = webUrl(facts?.later?.uri, response.url);
   return later === undefined ? undefined : { url: segmentUrl(track, later), offset: facts?.later?.offset ?? 0 };
 }

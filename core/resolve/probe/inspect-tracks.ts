@@ -11,17 +11,10 @@ import {
 } from '../../state/index.ts';
 import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
 import { type Candidate, isFinal } from '../yt-dlp/index.ts';
-import { type FirstMinuteOptions, markPartial } from './first-minute.ts';
-import {
-  checkHosts,
-  DRM_PROTECTED,
-  probeTrack,
-  startProbe,
-  TOTAL_TIMEOUT_MS,
-  type TrackProbeOptions,
-} from './probe-track.ts';
+import { markPartial } from './first-minute.ts';
+import { checkHosts, DRM_PROTECTED, probeTrack } from './probe-track.ts';
 import { hasCodec, isUndescribedPlaylist, type Probed, withoutDuration } from './read-file.ts';
-import type { Probe } from './request-track.ts';
+import { type Probe, type ProbeOptions, startProbe, TOTAL_TIMEOUT_MS } from './request-track.ts';
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;
@@ -41,15 +34,16 @@ function needsProbe({ isBareLink, isGeneric, isUntested, track }: Candidate): bo
   );
 }
 
-export interface InspectOptions extends TrackProbeOptions, FirstMinuteOptions {
+export interface InspectOptions extends ProbeOptions {
+  /** Hosts, with their subdomains, whose files may stop after the first minute. @default none */
+  readonly probedHosts?: readonly string[];
   /** Epoch milliseconds until which tracks may be waited for. @default they are not */
   readonly deadline?: number;
 }
 
 /**
  * Selects the renditions of an item. Before, it probes the tracks whose description is incomplete, and those that their hosts may
- * stop early; after, the one that
- * conversions read, for its exact duration. Tracks that are not media, or that the egress guard refuses, are omitted. A probe
+ * stop early; after, the one that conversions read, for its exact duration. Tracks that are not media, or that the egress guard refuses, are omitted. A probe
  * that runs out of time, or fails for another reason that may pass, makes the result incomplete.
  * @throws NotFound, NotDeliverable or UpstreamError when no track is left
  */
@@ -89,7 +83,7 @@ export async function inspectTracks(
     .filter(({ track }) => !capabilitiesOf(track).isFile || isMediaContainer(track.container));
   if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
   const described = new Set(candidates.filter((one) => !needsProbe(one)).map(({ track }) => track.formatId));
-  const selection = selectRenditions(await markPartial(usable, options));
+  const selection = selectRenditions(await markPartial(usable, options.probedHosts, probe));
   const exact = await withExactDuration(selection, described, probe);
   return { ...exact, failure: exact.failure ?? inspected.find(({ failure }) => failure !== undefined)?.failure };
 }

@@ -1,7 +1,6 @@
 import { fileType } from '@reelay/seekable-media/codecs';
 import { firstFragmentUrl } from '@reelay/seekable-media/dash';
 import { plausibleDuration } from '@reelay/seekable-media/values';
-import type { Egress } from '../../egress/index.ts';
 import { COMPRESSED, NotDeliverable, NotFound } from '../../errors/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
@@ -18,33 +17,7 @@ import {
 } from './read-file.ts';
 import { type Probe, requireAllowed, statusError, trackSignal } from './request-track.ts';
 
-export interface TrackProbeOptions {
-  readonly egress: Pick<Egress, 'request'>;
-  readonly identity: string;
-  readonly signal: AbortSignal;
-  /** Whose share of the probe is used. @default the service itself */
-  readonly client?: string;
-  /** The link that is being resolved. */
-  readonly link: string;
-  /** For one track. @default 5000 */
-  readonly trackTimeoutMs?: number;
-  /** For all tracks of an item together. @default 9000 */
-  readonly totalTimeoutMs?: number;
-}
-
-/** Default of `totalTimeoutMs`. */
-export const TOTAL_TIMEOUT_MS = 9_000;
 export const DRM_PROTECTED = 'The media is DRM protected.';
-
-/** Begins to read the tracks of an item: the time for all of them runs from now on. */
-export function startProbe(options: TrackProbeOptions): Probe {
-  const { egress, identity, client = '', link, signal: callerSignal } = options;
-  const { trackTimeoutMs = 5_000, totalTimeoutMs = TOTAL_TIMEOUT_MS } = options;
-  const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(totalTimeoutMs)]);
-  // yt-dlp has reached the host of the link through the guard.
-  const admitted = new Map([[new URL(link).origin, Promise.resolve(true)]]);
-  return { egress, identity, signal, callerSignal, trackTimeoutMs, parsing: { client, signal }, admitted };
-}
 
 /**
  * The track with codecs, height, duration and size from its file or manifest, where the description of its source is incomplete.

@@ -6,10 +6,22 @@ import { formatRange, requestHeaders } from '../../http/index.ts';
 import type { ParsingOptions } from '../../parsing/index.ts';
 import type { Track } from '../../state/index.ts';
 
-/** How the tracks of one item are read. */
-export interface Probe {
+export interface ProbeOptions {
   readonly egress: Pick<Egress, 'request'>;
   readonly identity: string;
+  readonly signal: AbortSignal;
+  /** Whose share of the processes that parse is used. @default the service itself */
+  readonly client?: string;
+  /** The link that is being resolved. */
+  readonly link: string;
+  /** For one track. @default 5000 */
+  readonly trackTimeoutMs?: number;
+  /** For all tracks of an item together. @default 9000 */
+  readonly totalTimeoutMs?: number;
+}
+
+/** How the tracks of one item are read. */
+export interface Probe extends Pick<ProbeOptions, 'egress' | 'identity'> {
   /** Aborted once the time for all tracks is over. */
   readonly signal: AbortSignal;
   /** Aborted when nobody waits for the item any more. */
@@ -20,6 +32,19 @@ export interface Probe {
   readonly parsing: ParsingOptions;
   /** Whether the egress guard admits a suspicious host, by origin. */
   readonly admitted: Map<string, Promise<boolean>>;
+}
+
+/** Default of `totalTimeoutMs`. */
+export const TOTAL_TIMEOUT_MS = 9_000;
+
+/** Begins to read the tracks of an item: the time for all of them runs from now on. */
+export function startProbe(options: ProbeOptions): Probe {
+  const { egress, identity, client = '', link, signal: callerSignal } = options;
+  const { trackTimeoutMs = 5_000, totalTimeoutMs = TOTAL_TIMEOUT_MS } = options;
+  const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(totalTimeoutMs)]);
+  // yt-dlp has reached the host of the link through the guard.
+  const admitted = new Map([[new URL(link).origin, Promise.resolve(true)]]);
+  return { egress, identity, signal, callerSignal, trackTimeoutMs, parsing: { client, signal }, admitted };
 }
 
 /** What of a track is requested. */
