@@ -19,11 +19,6 @@ export interface AppOptions {
 
 /** WAF web ACLs for CloudFront exist only here. */
 const CLOUDFRONT_REGION = 'us-east-1';
-/**
- * CloudFront rejects updates of a VPC origin that is in use, tag changes included. A tagged CloudFront function fails its
- * creation in some accounts with 409 (CloudFormation coverage roadmap, 2508).
- */
-const UNTAGGED_TYPES = ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'];
 const ROOT = join(import.meta.dirname, '..');
 
 /**
@@ -44,9 +39,8 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
     ...(env && { env }),
     ...(firewall && { firewall: firewall.attrArn, crossRegionReferences: true }),
   });
-  const untagged = { excludeResourceTypes: UNTAGGED_TYPES };
-  Tags.of(app).add('reelay:stage', settings.stage, untagged);
-  Tags.of(app).add('reelay:profile', settings.profile, untagged);
+  Tags.of(app).add('reelay:stage', settings.stage);
+  Tags.of(app).add('reelay:profile', settings.profile);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return app;
 }

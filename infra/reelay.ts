@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CfnOutput, CfnRule, Fn, Stack, Token } from 'aws-cdk-lib';
+import { CfnOutput, CfnResource, CfnRule, Fn, Stack, Token } from 'aws-cdk-lib';
 import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
@@ -47,6 +47,12 @@ export interface ReelayProps extends Partial<DeploymentSettings> {
 const PAGE_HEADERS_FILE = join(import.meta.dirname, '..', 'web', 'security-headers.json');
 
 const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
+
+/**
+ * CloudFront rejects updates of a VPC origin that is in use, tag changes included. A tagged CloudFront function fails its
+ * creation in some accounts with 409 (CloudFormation coverage roadmap, 2508).
+ */
+const UNTAGGED_TYPES = ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'];
 
 function pageIn(bundleDir: string): string {
   const folder = join(bundleDir, 'web');
@@ -159,6 +165,9 @@ export class Reelay extends Construct {
       description: 'Target of the DNS record of your own domain',
       value: edge.distribution.distributionDomainName,
     });
+    // Whoever tags: the app, the stack, or an app that contains this construct.
+    for (const resource of this.node.findAll().filter(CfnResource.isCfnResource))
+      if (UNTAGGED_TYPES.includes(resource.cfnResourceType)) resource.addPropertyDeletionOverride('Tags');
   }
 
   /** Network and task definition of the hosts on Fargate. */

@@ -83,9 +83,9 @@ const deploymentSettings = inScope('aws', {
     description: 'Recipient of alarms and budget warnings; without it both are only shown',
   },
   monthlyBudget: {
-    parse: wholeNumber(1, 1_000_000),
+    parse: wholeNumber(0, 1_000_000),
     defaultText: 'by profile',
-    description: 'US dollars a month of the whole account; the budget only warns',
+    description: 'US dollars a month of the whole account; the budget only warns, and needs `alarmEmail`. 0: none',
   },
   dailyCap: {
     parse: dollars(0.1, 1_000_000),

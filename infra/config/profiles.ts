@@ -39,6 +39,41 @@ export interface Profile {
   readonly hourlyCap: number;
 }
 
+type PricingPlan = Exclude<DeploymentSettings['pricingPlan'], 'none'>;
+
+/** By price. */
+const PRICING_PLANS: readonly PricingPlan[] = ['free', 'pro', 'business', 'premium'];
+
+/**
+ * What the stack uses of CloudFront, and the cheapest plan that has it: “Features by pricing plan tier” of the CloudFront Developer
+ * Guide, 2026-11-26. A subscription with less fails at the end of a deployment.
+ */
+const PLAN_FEATURES: readonly Readonly<{ name: string; from: PricingPlan; usedBy?: Profile['streamHost'] }>[] = [
+  { name: 'a custom cache policy', from: 'business' },
+  { name: 'custom response headers policies', from: 'business' },
+  { name: 'more than five cache behaviours', from: 'pro' },
+  { name: 'a key-value store', from: 'pro' },
+  { name: 'custom responses of the firewall', from: 'pro' },
+  { name: 'a VPC origin', from: 'business', usedBy: 'balanced' },
+  { name: 'an origin group', from: 'premium', usedBy: 'on-demand' },
+];
+
+/** @throws SettingError for a plan that lacks what a profile uses */
+function checkPlan({ pricingPlan, profile: name }: DeploymentSettings, { streamHost }: Profile): void {
+  if (pricingPlan === 'none') return;
+  const lacks = (plan: PricingPlan) =>
+    PLAN_FEATURES.filter(
+      ({ from, usedBy = streamHost }) =>
+        usedBy === streamHost && PRICING_PLANS.indexOf(from) > PRICING_PLANS.indexOf(plan),
+    );
+  const lacking = lacks(pricingPlan).map((feature) => feature.name);
+  if (lacking.length === 0) return;
+  const sufficient = PRICING_PLANS.find((plan) => lacks(plan).length === 0);
+  throw new SettingError(
+    `pricingPlan=${pricingPlan} does not have what ${name} uses (${lacking.join(', ')}): use pricingPlan=${sufficient}, or none`,
+  );
+}
+
 /** Targets of one task, for scaling; a stream at 8 Mbit/s is 60 MB a minute. */
 export const TASK_TARGETS = { streamsPerCore: 60, bytesPerMinutePerCore: 3.6e9 } as const;
 
@@ -105,10 +140,12 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
 
 /**
  * The profile that the settings name, with the sizes that they override.
- * @throws SettingError when minTasks exceeds maxTasks, or when resolverConcurrency leaves playlists no room
+ * @throws SettingError when minTasks exceeds maxTasks, when resolverConcurrency leaves playlists no room, or when the flat-rate plan
+ * lacks what the profile uses
  */
 export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
+  checkPlan(settings, profile);
   const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget, resolverConcurrency } = settings;
   const { dailyCap = profile.dailyCap, hourlyCap = dailyCap / 2, resolveRate } = settings;
   const changed: Profile = {

@@ -15,6 +15,11 @@ const regions: RegionTable = JSON.parse(readFileSync(join(import.meta.dirname, '
 const OPTIONAL = 'AWS::Budgets::Budget';
 /** As the documentation calls them, by the beginning of their types. */
 const PART_NAMES = { 'AWS::Lambda::Url': 'function URLs' };
+/**
+ * Regions that VPC origins do not reach, which CloudFormation's types do not tell: not on the list under “Supported AWS Regions”
+ * of “Restrict access with VPC origins” (CloudFront Developer Guide, 2026-11-26).
+ */
+const WITHOUT_VPC_ORIGINS: readonly string[] = ['ap-southeast-6'];
 const OTHER_PARTITIONS = /^(cn|us-gov|us-iso\w*|eu-iso\w*|eusc)-/;
 
 /** Whether a region has budgets. True for one that is not known. */
@@ -24,7 +29,8 @@ export const hasBudgets = (region: string): boolean => !regions[region]?.team.in
 export function partsLackedBy(region: string, kind: DeploymentKind, table = regions): string[] {
   const types = table[region]?.[kind].filter((type) => type !== OPTIONAL) ?? [];
   const nameOf = (type: string) => Object.entries(PART_NAMES).find(([start]) => type.startsWith(start))?.[1] ?? type;
-  return [...new Set(types.map(nameOf))];
+  const lacksOrigins = kind !== 'hobby' && WITHOUT_VPC_ORIGINS.includes(region);
+  return [...new Set(types.map(nameOf)), ...(lacksOrigins ? ['VPC origins of CloudFront'] : [])];
 }
 
 /** @throws SettingError that names what the deployment needs and the region lacks, and what can be deployed there */

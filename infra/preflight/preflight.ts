@@ -13,7 +13,12 @@ export interface PreflightOptions {
   readonly awsProfile?: string | undefined;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Answers that are not AWS's own, such as those of a proxy, may be whole pages. */
+const MAX_MESSAGE_CHARACTERS = 120;
+const messageOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.trim().split(/\r?\n/, 1)[0]?.slice(0, MAX_MESSAGE_CHARACTERS) ?? '';
+};
 const FIREWALL_REGION = 'us-east-1';
 const bucketOf = (account: string, region: string) => `cdk-hnb659fds-assets-${account}-${region}`;
 

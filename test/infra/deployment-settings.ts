@@ -68,11 +68,11 @@ export const DEPLOYMENTS = {
   'public in us-east-1': [{ profile: 'public' }, VIRGINIA],
   'public in us-east-1, again': [{ profile: 'public' }, VIRGINIA],
   'public in eu-central-1': [{ profile: 'public' }, EUROPE],
-  'team in eu-north-1': [{ profile: 'team' }, STOCKHOLM],
+  'team in eu-north-1': [{ profile: 'team', alarmEmail: 'ops@example.com' }, STOCKHOLM],
   'public in eu-west-1': [{ profile: 'public' }, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],
 
-  'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'free' }, EUROPE],
+  'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'premium' }, EUROPE],
 
   'hobby with every setting': [{ profile: 'hobby', ...FULL }, EUROPE],
   'team with every setting': [{ profile: 'team', ...FULL }, EUROPE],

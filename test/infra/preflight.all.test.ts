@@ -16,6 +16,8 @@ interface Account {
   names: string[];
   /** Statuses of refused requests by a word of them. */
   refused: Record<string, number>;
+  /** Sent with status 403 in place of every answer. */
+  page?: string;
   quotas: Record<string, { QuotaName: string; QuotaCode: string; Value: number }[]>;
 }
 const EMPTY: Account = {
@@ -40,6 +42,10 @@ beforeEach(() => {
 
 useFakeEndpoint('AWS_ENDPOINT_URL', async (request, reply) => {
   const body = await text(request);
+  if (account.page) {
+    reply.writeHead(403, { 'content-type': 'text/html' }).end(account.page);
+    return;
+  }
   const wanted = `${request.method} ${request.url} ${request.headers['x-amz-target'] ?? ''} ${body}`;
   const refused = Object.entries(account.refused).find(([word]) => wanted.includes(word));
   if (refused) {
@@ -153,6 +159,14 @@ describe('the preflight of an account', () => {
     expect(stateOf(findings, 'VPCs')).toEqual([['warning', expect.stringContaining('could not be checked')]]);
     expect(stateOf(findings, 'CloudFront')).toEqual([['warning', 'could not be checked: is not authorized']]);
     expect(stateOf(findings, 'Fargate vCPUs')).toEqual([['ok', expect.stringMatching(/^6, of 0.5 /)]]);
+  });
+
+  it('quotes no more than a line of an answer that is not AWS’s own', async () => {
+    account.page = `<!doctype html>\n${'<p>Sign in to this network</p>\n'.repeat(20)}`;
+    const findings = await check();
+    expect(formatFindings(findings).split('\n')).toHaveLength(findings.length);
+    for (const { text: said } of findings) expect(said.length).toBeLessThan(250);
+    expect(stateOf(findings, 'account')).toEqual([['problem', expect.stringContaining('<!doctype html>')]]);
   });
 
   it('stops at credentials that are not valid, at a missing region, and at a region that lacks a part', async () => {

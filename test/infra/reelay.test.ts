@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Stack, Tags } from 'aws-cdk-lib';
 import { AttributeType, type ITable, TableEncryptionV2, type TablePropsV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type SubnetConfiguration, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -38,6 +38,16 @@ it('refuses settings as a deployment does', () => {
   expect(create).toThrow(/^minTasks must be at most maxTasks/);
 });
 
+it('refuses settings that exceed what a function may have as its environment', () => {
+  const corsAllowedOrigins = Array.from(
+    { length: 90 },
+    (_, index) => `https://page-${index}.of-some-longer-site.example`,
+  );
+  expect(() => createInApp({ corsAllowedOrigins })).toThrow(
+    /^corsAllowedOrigins makes the environment of the function [\w-]+ \d+ bytes too large for Lambda \(4,096\): shorten it$/,
+  );
+});
+
 const STATE: TablePropsV2 = {
   partitionKey: { name: 'pk', type: AttributeType.STRING },
   timeToLiveAttribute: 'expiresAt',
@@ -66,12 +76,18 @@ function createInApp({ table = STATE, subnets = BOTH_SUBNETS, encryptionKey = fa
 }
 
 it.each(['hobby', 'team'] as const)('%s uses the network and the table of another stack, and makes none', (profile) => {
-  const assembly = createInApp({ profile }).synth();
+  const tagged = createInApp({ profile });
+  Tags.of(tagged).add('CostCenter', 'media');
+  const assembly = tagged.synth();
   const template = assembly.getStackByName('Site').template as Template;
   for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::EC2::VPC', 'AWS::EC2::Subnet', 'AWS::EC2::VPCEndpoint'])
     expect(resourcesOfType(template, type)).toEqual([]);
   for (const { properties } of resourcesOfType(template, 'AWS::EC2::SecurityGroup'))
     expect(JSON.stringify(properties.VpcId)).toContain('OutputRefVpc');
+  // CloudFront refuses changes of their tags.
+  for (const type of ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'])
+    for (const { properties } of resourcesOfType(template, type)) expect(properties).not.toHaveProperty('Tags');
+  expect(JSON.stringify(resourcesOfType(template, 'AWS::CloudFront::Distribution'))).toContain('CostCenter');
   const items = itemsByRole(template);
   const expected = Object.entries(expectedItems(profile)).map(([role, rights]) => [`Media${role}`, rights]);
   expect(items).toMatchObject(Object.fromEntries(expected));

@@ -40,8 +40,12 @@ export function findMissingTypes(templates: Readonly<Record<DeploymentKind, Temp
       .diagnostics.filter(({ ruleId }) => ruleId === MISSING_TYPE);
     return found.map(({ entity, message }) => entity?.resourceType ?? message).sort();
   };
+  // A deployment that tells nobody has no budget.
   const typesOf = (kind: DeploymentKind) =>
-    new Set(Object.values(templates[kind].Resources).flatMap(({ Type }) => (Type.startsWith('AWS::') ? [Type] : [])));
+    new Set([
+      'AWS::Budgets::Budget',
+      ...Object.values(templates[kind].Resources).flatMap(({ Type }) => (Type.startsWith('AWS::') ? [Type] : [])),
+    ]);
   const isKnown = (region: string) => region === 'us-east-1' || missing([PROBE], region).length > 0;
   try {
     const regions = RegionInfo.regions.filter(({ partition, name }) => partition === 'aws' && isKnown(name));

@@ -218,11 +218,27 @@ describe('profileOf', () => {
   });
 
   it('adds the firewall that a flat-rate plan requires', () => {
-    expect(profileOf(readContext({ pricingPlan: 'free', profile: 'hobby' })).firewall).toEqual(
+    expect(profileOf(readContext({ pricingPlan: 'premium', profile: 'hobby' })).firewall).toEqual(
       profiles.public.firewall,
     );
     expect(profileOf(readContext({ profile: 'hobby' })).firewall).toBeUndefined();
   });
+
+  it.each([
+    [
+      'hobby',
+      'free',
+      /custom cache policy, .*five cache behaviours, .*an origin group\): use pricingPlan=premium, or none$/,
+    ],
+    [
+      'team',
+      'pro',
+      /^pricingPlan=pro .* what team uses \(a custom cache policy, .*, a VPC origin\): use pricingPlan=business/,
+    ],
+    ['hobby', 'business', /\(an origin group\): use pricingPlan=premium/],
+  ])('refuses %s with the plan %s, which lacks what it uses', (profile, pricingPlan, message) =>
+    expect(() => profileOf(readContext({ profile, pricingPlan }))).toThrow(message),
+  );
 
   it('rejects more provisioned environments than may run', () => {
     const read = (profile: string, resolverConcurrency?: number) =>

@@ -107,12 +107,16 @@ export class Api extends Construct {
       // Answers unknown paths with the service's ProblemDetails instead of API Gateway's message.
       defaultIntegration: new HttpLambdaIntegration('NotFoundIntegration', notFound),
     });
+    const { stackName } = Stack.of(this);
+    const { logDays } = deployment.settings;
+    // Under this prefix log groups need no entry each in the account's resource policy of logs, whose length is limited.
+    const accessLog = createLogGroup(this, 'AccessLog', logDays, `/aws/vendedlogs/apis/${stackName}`);
     const stage = this.httpApi.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: deployment.profile.apiRate, burstLimit: deployment.profile.apiBurst },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(createLogGroup(this, 'AccessLog', deployment.settings.logDays)),
+        destination: new LogGroupLogDestination(accessLog),
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });

@@ -10,24 +10,21 @@ const NOTIFICATIONS = [
 ];
 
 /**
- * A monthly cost budget of the account, with e-mail notifications when `alarmEmail` is set. It covers the whole account,
- * because filtering by the stack's tags requires activating them for billing by hand.
+ * A monthly cost budget of the account, which tells an address. It covers the whole account, because filtering by the stack's
+ * tags requires activating them for billing by hand.
  */
 export class AccountBudget extends CfnBudget {
-  constructor(scope: Construct, id: string, { settings, profile }: Deployment) {
-    const address = settings.alarmEmail;
+  constructor(scope: Construct, id: string, address: string, { profile }: Pick<Deployment, 'profile'>) {
     super(scope, id, {
       budget: {
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: profile.monthlyBudget, unit: 'USD' },
       },
-      ...(address && {
-        notificationsWithSubscribers: NOTIFICATIONS.map((warning) => ({
-          notification: { ...warning, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
-          subscribers: [{ subscriptionType: 'EMAIL', address }],
-        })),
-      }),
+      notificationsWithSubscribers: NOTIFICATIONS.map((warning) => ({
+        notification: { ...warning, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
+        subscribers: [{ subscriptionType: 'EMAIL', address }],
+      })),
     });
   }
 }

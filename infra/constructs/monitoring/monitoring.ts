@@ -7,13 +7,17 @@ import { CostGuard } from './cost-guard.ts';
 import { ServiceDashboard } from './dashboard.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-/** Monitoring for operators: the alarms, the cost guard, the dashboard, and the budget where the region has it. */
+/** Monitoring for operators: the alarms, the cost guard, the dashboard, and the budget where somebody is told and the region
+ * has it. */
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { topic } = new Alarms(this, 'Alarms', props);
     const guard = new CostGuard(this, 'CostGuard', { ...props, topic });
     new ServiceDashboard(this, 'Dashboard', { ...props, guard });
-    if (hasBudgets(Stack.of(this).region)) new AccountBudget(this, 'Budget', props.deployment);
+    const { settings, profile } = props.deployment;
+    // Accounts of an organization may not have one, and then refuse the whole stack.
+    const isWanted = settings.alarmEmail && profile.monthlyBudget > 0 && hasBudgets(Stack.of(this).region);
+    if (isWanted) new AccountBudget(this, 'Budget', settings.alarmEmail, props.deployment);
   }
 }

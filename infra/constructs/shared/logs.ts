@@ -3,9 +3,13 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
-/** A log group that is deleted with the stack. @param days retention */
-export const createLogGroup = (scope: Construct, id: string, days: number): LogGroup =>
-  new LogGroup(scope, id, { retention: days, removalPolicy: RemovalPolicy.DESTROY });
+/** A log group that is deleted with the stack. @param days retention @param logGroupName a generated one by default */
+export const createLogGroup = (scope: Construct, id: string, days: number, logGroupName?: string): LogGroup =>
+  new LogGroup(scope, id, {
+    retention: days,
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(logGroupName && { logGroupName }),
+  });
 
 /** Allows writing to one log group but not creating it: a late log line would recreate it after the stack is deleted. */
 export const logWriteStatement = (logGroup: ILogGroup): PolicyStatement =>

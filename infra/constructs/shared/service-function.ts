@@ -11,6 +11,7 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import { createLogGroup, logWriteStatement } from './logs.ts';
 import { suppressWildcards, type Wildcard } from './nag-suppressions.ts';
@@ -57,6 +58,14 @@ export class ServiceFunction extends LambdaFunction {
       memoryMb,
     } = props;
     const { settings, bundleDir } = deployment;
+    const variables = {
+      STAGE: settings.stage,
+      POWERTOOLS_SERVICE_NAME: name,
+      POWERTOOLS_METRICS_NAMESPACE: 'Reelay',
+      REELAY_ENVIRONMENT: settings.reelayEnvironment,
+      ...environment,
+    };
+    checkEnvironment(name, variables);
     const logGroup = createLogGroup(scope, `${id}Log`, settings.logDays);
     const ownRole = createExecutionRole(
       scope,
@@ -76,13 +85,7 @@ export class ServiceFunction extends LambdaFunction {
       layers: props.layers,
       recursiveLoop: props.recursiveLoop,
       reservedConcurrentExecutions: props.reservedConcurrentExecutions,
-      environment: {
-        STAGE: settings.stage,
-        POWERTOOLS_SERVICE_NAME: name,
-        POWERTOOLS_METRICS_NAMESPACE: 'Reelay',
-        REELAY_ENVIRONMENT: settings.reelayEnvironment,
-        ...environment,
-      },
+      environment: variables,
       // CDK constructs would otherwise add permissions to the role implicitly.
       role: ownRole.withoutPolicyUpdates(),
       logGroup,
@@ -91,6 +94,24 @@ export class ServiceFunction extends LambdaFunction {
     });
     this.executionRole = ownRole;
   }
+}
+
+/** Lambda's limit of names and values together. */
+const MAX_ENVIRONMENT_BYTES = 4096;
+/** What a value has that is known at deployment only: an ARN, or two secrets. */
+const UNKNOWN_VALUE = 'x'.repeat(100);
+
+/** @throws SettingError where the variables exceed Lambda's limit, at which the deployment would fail; it names the longest */
+function checkEnvironment(name: string, variables: Readonly<Record<string, string>>): void {
+  const bytesOf = (value: string) => Buffer.byteLength(value.replaceAll(/\$\{Token\[[^\]]*\]\}/g, UNKNOWN_VALUE));
+  const sizes = Object.entries(variables).map(([key, value]) => ({ key, bytes: key.length + bytesOf(value) }));
+  const excess = sizes.reduce((sum, { bytes }) => sum + bytes, -MAX_ENVIRONMENT_BYTES);
+  if (excess <= 0) return;
+  const { key = '' } = sizes.sort((a, b) => b.bytes - a.bytes)[0] ?? {};
+  const setting = key.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  throw new SettingError(
+    `${setting} makes the environment of the function ${name} ${excess} bytes too large for Lambda (4,096): shorten it`,
+  );
 }
 
 /** ARN of a resource in this stack's account and region. */

@@ -19,8 +19,8 @@ describe('unitPrices', () => {
   });
 
   it('of the edge are nothing with a flat-rate plan, but for the load balancer', () => {
-    expect(of({ profile: 'hobby', pricingPlan: 'free' }).prices).toMatchObject({ edgeByte: 0, edgeRequest: 0 });
-    expect(of({ profile: 'public', pricingPlan: 'pro' }).prices.edgeByte * 1e9).toBeCloseTo(0.008, 10);
+    expect(of({ profile: 'hobby', pricingPlan: 'premium' }).prices).toMatchObject({ edgeByte: 0, edgeRequest: 0 });
+    expect(of({ profile: 'public', pricingPlan: 'business' }).prices.edgeByte * 1e9).toBeCloseTo(0.008, 10);
   });
 });
 
@@ -31,6 +31,6 @@ describe('spendingPlan', () => {
     expect(caches({ profile: 'team' })).toBe(false);
     expect(caches({ profile: 'public' })).toBe(true);
     expect(caches({ profile: 'public', dailyCap: 20 })).toBe(false);
-    expect(caches({ profile: 'hobby', pricingPlan: 'free' })).toBe(true);
+    expect(caches({ profile: 'hobby', pricingPlan: 'premium' })).toBe(true);
   });
 });
