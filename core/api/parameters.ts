@@ -136,7 +136,7 @@ export function requireMp3({ bitrateKbps, format, quality }: Selection): void {
 
 export const TAGS: QueryParameter = {
   description:
-    'true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag',
+    'true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag',
   values: ['true', 'false'],
   isUnique: true,
   select(text) {

@@ -20,11 +20,20 @@ const opus: Conversion = {
   bitrateKbps: null,
 };
 
+/** FLAC of the source, copied. Not listed: clients of the contract take the last conversion for MP3. */
+const flac: Conversion = {
+  label: 'FLAC',
+  description: 'Copied to FLAC',
+  fileExtension: '.flac',
+  mimeType: 'audio/flac',
+  bitrateKbps: null,
+};
+
 /**
  * Every conversion, in the order in which those that are listed are offered. The name is the value of `?format=` and of `convertTo`, and
  * the field under which a stored resource keeps what it promised of it: a published name never changes.
  */
-export const conversions = { mp3, m4a, opus, wav } satisfies Readonly<Record<string, Conversion>>;
+export const conversions = { mp3, m4a, opus, flac, wav } satisfies Readonly<Record<string, Conversion>>;
 
 export type ConversionName = keyof typeof conversions;
 

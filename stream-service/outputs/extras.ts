@@ -1,5 +1,6 @@
+import { type AudioFileName, audioFiles } from '@reelay/seekable-media/mp4-clip';
 import { mp4Tags } from '@reelay/seekable-media/mp4-tags';
-import { opusTags, vorbisComments } from '@reelay/seekable-media/ogg';
+import { vorbisComments } from '@reelay/seekable-media/ogg';
 import { TextTooLarge, timedText } from '@reelay/seekable-media/timed-text';
 import type { LayoutExtras, SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
@@ -14,8 +15,8 @@ import type { AudioCopy, Writer } from './writers.ts';
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {
   readonly hasTags?: boolean;
-  /** Ogg has title and artist without tags, too. @default MP4 */
-  readonly container?: AudioCopy['container'];
+  /** Has title and artist without tags, too. @default MP4 */
+  readonly container?: AudioFileName;
   /** The list that it is sent as a part of, for the tags. */
   readonly listPlace?: ListPlace;
   /** The part that has the tags, for its chapters. Absent: the whole. */
@@ -36,16 +37,16 @@ export function planExtras(
   { hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
   { holds, container }: Writer & Partial<AudioCopy>,
 ): PlannedExtras {
-  const named = container === 'ogg' && { container, listPlace };
+  const named = container && container !== 'm4a' && { container, listPlace };
   const tags = hasTags && holds.includes('tags') && { hasTags, listPlace, clip };
   const text = subtitles !== undefined && { subtitle: selectSubtitle(resource, subtitles) };
   return { ...named, ...tags, ...text, ...(sounds && { sounds }) };
 }
 
-/** Tags and text of an MP4, or comments of Ogg, with a name that distinguishes them from others; empty: nothing. */
+/** Tags and text of a file, with a name that distinguishes them from others; empty: nothing. */
 export interface LoadedExtras extends LayoutExtras {
   readonly id: string;
-  /** For Ogg: `NAME=value`. */
+  /** Of a container other than MP4: `NAME=value`. */
   readonly comments?: readonly string[];
 }
 
@@ -80,14 +81,14 @@ function makeTags(
   { hasTags, container, listPlace, clip }: PlannedExtras,
   cover: Buffer | undefined,
 ): Pick<LoadedExtras, 'tags' | 'chapters' | 'comments'> {
-  if (!hasTags && container !== 'ogg') return {};
+  if (!hasTags && !container) return {};
   const recording = recordingText(resource, listPlace, clip);
   // The layout of a part takes those of the whole: it alone knows where the part starts exactly.
-  if (container !== 'ogg')
+  if (!container)
     return { tags: mp4Tags(recording, cover), chapters: recording.chapters && recordingText(resource).chapters };
   const { title, artist } = recording;
   const comments = vorbisComments(hasTags ? recording : { title, artist }, cover);
-  return { tags: opusTags(comments, hasTags), comments };
+  return { tags: audioFiles[container].writeTags(comments, hasTags), comments };
 }
 
 /** @throws UnsupportedRendition where an error says that subtitles are too large */

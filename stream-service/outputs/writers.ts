@@ -1,4 +1,5 @@
 import { audioFamily } from '@reelay/seekable-media/codecs';
+import type { AudioFileName } from '@reelay/seekable-media/mp4-clip';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
@@ -35,8 +36,8 @@ export interface Writer {
 
 /** A writer that copies the packets of the audio into a file of their own. */
 export interface AudioCopy extends Writer {
-  readonly codec: 'aac' | 'opus';
-  readonly container: 'm4a' | 'ogg';
+  readonly codec: ReturnType<typeof audioFamily>;
+  readonly container: 'm4a' | AudioFileName;
   /** Of files that are sent as they are. */
   readonly extensions: RegExp;
 }
@@ -68,8 +69,16 @@ export const audioCopies = {
     holds: ['tags'],
     cuts: 'packets',
     codec: 'opus',
-    container: 'ogg',
+    container: 'opus',
     extensions: /^(ogg|oga|opus)$/i,
+  }),
+  flac: copyOf('FLAC', {
+    name: 'FLAC',
+    holds: ['tags'],
+    cuts: 'none',
+    codec: 'flac',
+    container: 'flac',
+    extensions: /^flac$/i,
   }),
 } satisfies { readonly [Name in ConversionName]?: AudioCopy };
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(import.meta.dirname, '../..');
 
 const CODE_FILE = /\.(?:ts|tsx|css|py|mjs|js|html)$/;
 const GENERATED = /api-types\.ts$/;
@@ -66,11 +66,16 @@ const PARAMETERS = {
 /** Files of the server outside of a parameter's own folders that name it. */
 export function filesNaming(parameter: keyof typeof PARAMETERS): number {
   const [name, own] = PARAMETERS[parameter];
-  return filesBelow(['core', 'packages', 'stream-service', 'lambdas'], /\.ts$/).filter(
-    (file) =>
-      !own.test(file) && !TEST_FILE.test(file) && name.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))),
-  ).length;
+  return productFilesWith(name, ['core', 'packages', 'stream-service', 'lambdas']).filter((file) => !own.test(file))
+    .length;
 }
+
+/** Files of the product, neither tests nor generated, whose code has it, in the order of their names. */
+export const productFilesWith = (pattern: RegExp, folders: readonly string[] = FOLDERS): readonly string[] =>
+  filesBelow(folders, /\.tsx?$/)
+    .filter((file) => !TEST_FILE.test(file) && !GENERATED.test(file))
+    .filter((file) => pattern.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))))
+    .toSorted();
 
 const withoutComments = (code: string): string =>
   code

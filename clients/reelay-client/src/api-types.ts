@@ -375,11 +375,11 @@ export interface operations {
         quality?: string;
         /** @description any selects the best of all codecs instead of the best that plays everywhere */
         codec?: string;
-        /** @description mp3, m4a, opus, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
+        /** @description mp3, m4a, opus, flac, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
@@ -425,7 +425,7 @@ export interface operations {
         codec?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description As for Get, of each entry */
         audio?: string;
@@ -490,11 +490,11 @@ export interface operations {
   Media: {
     parameters: {
       query?: {
-        /** @description mp3, m4a, opus, wav converts the audio */
+        /** @description mp3, m4a, opus, flac, wav converts the audio */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it */
         subtitles?: string;
@@ -753,7 +753,7 @@ export interface operations {
         codec?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
-        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, M4A, Opus, pairs and clips. The file has its own length and ETag */
+        /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */
         tags?: "true" | "false";
         /** @description As for Get, of each entry */
         audio?: string;

@@ -1,12 +1,14 @@
+import type { AudioFileName } from '@reelay/seekable-media/mp4-clip';
 import type { SegmentStart } from '@reelay/seekable-media/segment-probe';
 import { languageCode } from '@reelay/seekable-media/timed-text';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
+import { conversions } from '../../../core/conversions/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
 
 /** An output container, and how FFmpeg copies tracks into it. */
 export interface MuxFormat {
-  readonly container: 'mp4' | 'webm' | 'ogg';
+  readonly container: 'mp4' | 'webm' | AudioFileName;
   /** With a leading dot. */
   readonly fileExtension: string;
   readonly mimeType: string;
@@ -58,21 +60,24 @@ const MOVFLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
 const WEBM = ['-live', '1', '-f', 'webm'];
 
-/** The format for the Opus of one input. @param comments of the file, as `NAME=value` */
-export const selectOggFormat = (track: Traits, comments: readonly string[]): MuxFormat => ({
-  ...OGG,
+/** The format for the audio of one input. @param comments of the file, as `NAME=value` */
+export const selectAudioFormat = (
+  container: AudioFileName,
+  track: Traits,
+  comments: readonly string[] = [],
+): MuxFormat => ({
+  ...conversions[container],
+  container,
   isSegmented: needsRemux(track),
   args: () => ({
     others: [],
     output: [
       ...['-map', '0:a:0', '-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact'],
-      ...comments.flatMap((comment) => ['-metadata:s:a:0', comment]),
-      ...['-f', 'opus'],
+      ...comments.flatMap((comment) => ['-metadata', comment]),
+      ...['-f', container],
     ],
   }),
 });
-
-export const OGG = { container: 'ogg', fileExtension: '.opus', mimeType: 'audio/ogg' } as const;
 
 /** The format for one input with video, audio or both. */
 export function selectRemuxFormat(track: Traits): MuxFormat {

@@ -2,22 +2,24 @@ import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { openTrack, type Source } from '../../source/index.ts';
 import { type ExtrasDependencies, loadExtras, type PlannedExtras, requireFittingText } from '../extras.ts';
-import { type Mux, OGG, selectOggFormat, selectRemuxFormat } from '../mux/index.ts';
+import { type Mux, selectAudioFormat, selectRemuxFormat } from '../mux/index.ts';
 import type { Opening, PlannedOutput, Representation } from '../representation.ts';
 
 /** HLS or DASH segments or a file, copied by FFmpeg into one file of unknown size. */
 export interface RemuxPlan extends PlannedOutput {
   readonly kind: 'remux';
   readonly found: KeyedRendition;
-  /** For MP4 and Ogg. */
   readonly extras: PlannedExtras;
 }
 
 export function planRemux(found: KeyedRendition, extras: PlannedExtras): RemuxPlan {
-  const { mimeType, fileExtension } = extras.container === 'ogg' ? OGG : selectRemuxFormat(found.tracks[0]);
+  const { mimeType, fileExtension } = formatOf(found, extras);
   const head = { mimeType, fileExtension, size: undefined, acceptRanges: 'none' } as const;
   return { kind: 'remux', found, extras, head, answersHead: true };
 }
+
+const formatOf = ({ tracks: [track] }: KeyedRendition, { container }: PlannedExtras, comments?: readonly string[]) =>
+  container ? selectAudioFormat(container, track, comments) : selectRemuxFormat(track);
 
 export interface RemuxDependencies extends ExtrasDependencies {
   readonly mux: Mux;
@@ -46,9 +48,8 @@ export async function openRemux(
     durationSeconds,
     textEndSeconds,
     recordedAtMs: track.window?.recordedAtMs,
-    ...(planned.container === 'ogg'
-      ? { format: selectOggFormat(track, extras.comments ?? []) }
-      : { format: selectRemuxFormat(track), extras }),
+    format: formatOf(found, planned, extras.comments),
+    extras: planned.container ? undefined : extras,
   };
   return { ...head, read: () => mux(ffmpeg, job) };
 }

@@ -1,10 +1,11 @@
 import type { ClipTimes } from '../api/index.ts';
 import type { Choice, Segment, SegmentCategory } from './choice.ts';
+import { cutsOf } from './conversions.ts';
 import { withSuffix } from './file-name.ts';
 
 /** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
-export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
-  canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));
+export const isClippable = ({ canSeek, container, rendition: { convertTo } }: Choice): boolean =>
+  canSeek !== false && (convertTo ? cutsOf(convertTo) !== 'none' : /^(MP4|M4A|M4V)$/.test(container));
 
 /** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
 export function clipOf(choice: Choice, clip: ClipTimes, durationSeconds: number): Choice {
@@ -20,7 +21,8 @@ export function clipOf(choice: Choice, clip: ClipTimes, durationSeconds: number)
 }
 
 /** Whether the service can leave segments out of it. */
-export const isSkippable = (choice: Choice): boolean => isClippable(choice) && choice.rendition.convertTo !== 'opus';
+export const isSkippable = (choice: Choice): boolean =>
+  isClippable(choice) && cutsOf(choice.rendition.convertTo ?? '') === 'parts';
 
 /** Seconds of the segments of some categories, which may overlap. */
 export function secondsOfSegments(segments: readonly Segment[], categories: readonly SegmentCategory[]): number {

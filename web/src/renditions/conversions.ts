@@ -42,11 +42,19 @@ export function mp3Sources(listed: MediaRendition): ChoiceSource[] {
   });
 }
 
-/** Formats that copy the audio of the source into a file of its own, and the extension of files of unknown codec that have it. */
+/**
+ * Formats that copy the audio of the source into a file of its own, the extension of files of unknown codec that have it, and how the
+ * service cuts them.
+ */
 const COPIED = [
-  { name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4' },
-  { name: 'opus', mimeType: 'audio/ogg', codec: 'Opus', unknownIn: '' },
+  { name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4', cuts: 'parts' },
+  { name: 'opus', mimeType: 'audio/ogg', codec: 'Opus', unknownIn: '', cuts: 'one' },
+  { name: 'flac', mimeType: 'audio/flac', codec: 'FLAC', unknownIn: '', cuts: 'none' },
 ] as const;
+
+/** Whether the service sends one part of a conversion, what is left between several, or the whole alone. */
+export const cutsOf = (convertTo: string): 'parts' | 'one' | 'none' =>
+  COPIED.find(({ name }) => name === convertTo)?.cuts ?? 'parts';
 
 /** Whether a file has a picture too. */
 export const isVideo = ({ mimeType }: MediaRendition): boolean => mimeType?.startsWith('video/') === true;

@@ -18,7 +18,7 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
       --delete           remove files of a folder whose entries the list no longer has
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
-      --format FORMAT    mp3, m4a, opus or wav: converts the audio; zip: all entries of a list
+      --format FORMAT    mp3 or another one of the service: converts the audio; zip: all entries of a list
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
       --subtitles LANG   subtitles in the file

@@ -16,7 +16,6 @@ import {
   addMedia,
   bytesOf,
   interleave,
-  type Layout,
   LayoutBuilder,
   type LayoutExtras,
   MAX_CHUNK_BYTES,
@@ -30,8 +29,10 @@ import {
   textTracks,
   toLayoutTrack,
 } from '../virtual-mp4/index.ts';
+import type { AudioFileName } from './audio-files.ts';
 import {
   alignToPackets,
+  type ClipLayout,
   type ClipTrack,
   type ClipWindow,
   findAudioWindows,
@@ -45,12 +46,9 @@ interface ClipTracks {
   readonly audio?: readonly ClipTrack[];
 }
 
-/** The layout of a clip, and the part of the presentation that it shows. */
-export interface ClipLayout extends Layout, Span {}
-
 export interface ClipOptions extends LayoutExtras {
-  /** The file of audio alone: MP4 by another name, or Ogg, whose `tags` are a packet of comments. @default MP4 */
-  readonly container?: 'm4a' | 'ogg';
+  /** The file of audio alone: MP4 by another name, or one of `audioFiles`, by which its `tags` are written. @default MP4 */
+  readonly container?: 'm4a' | AudioFileName;
   /** Starts with the last keyframe at or before the start, instead of the frame at the start. @default false */
   readonly isFromKeyframe?: boolean;
 }

@@ -1,11 +1,14 @@
 import { type Sample, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { Span } from '../skipping/index.ts';
-import type { SourceIndex } from '../virtual-mp4/index.ts';
+import type { Layout, SourceIndex } from '../virtual-mp4/index.ts';
 
 /** 1.0 in 16.16 fixed point. */
 const NORMAL_RATE = 0x1_0000;
 /** `media_time` of an empty edit: a delay. */
 const EMPTY = -1n;
+
+/** The layout of a clip, and the part of the presentation that it shows. */
+export interface ClipLayout extends Layout, Span {}
 
 /** A track to clip. */
 export interface ClipTrack {

@@ -1,4 +1,5 @@
-export { type ClipLayout, type ClipOptions, layOutClip } from './clip-layout.ts';
+export { type AudioFileName, audioFiles } from './audio-files.ts';
+export { type ClipOptions, layOutClip } from './clip-layout.ts';
 export {
   type ClipSource,
   layOutClipSources,
@@ -10,4 +11,4 @@ export {
   selectFragments,
   type TrackKind,
 } from './clip-sources.ts';
-export type { ClipTrack } from './clip-window.ts';
+export type { ClipLayout, ClipTrack } from './clip-window.ts';

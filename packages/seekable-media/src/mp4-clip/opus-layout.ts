@@ -10,8 +10,7 @@ import {
 } from '../ogg/index.ts';
 import type { ClipTimes } from '../skipping/index.ts';
 import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
-import type { ClipLayout } from './clip-layout.ts';
-import { type ClipTrack, findAudioWindows, samplesOf } from './clip-window.ts';
+import { type ClipLayout, type ClipTrack, findAudioWindows, samplesOf } from './clip-window.ts';
 
 /** Packets of a page: those of a second, of 20 ms each. */
 const MAX_PACKETS = 50;

@@ -1,3 +1,11 @@
 export { checkedPage, hasRoom, oggHeaderBytes, oggHeaderPages, oggPageHeader, packetSegments } from './ogg-pages.ts';
 export { type OggStream, readOggStreams } from './ogg-streams.ts';
-export { OPUS_SAMPLE_RATE, opusHead, opusTags, preSkipOf, vorbisComments } from './opus-headers.ts';
+export {
+  OPUS_SAMPLE_RATE,
+  opusHead,
+  opusTags,
+  paddedBytes,
+  preSkipOf,
+  vorbisCommentList,
+  vorbisComments,
+} from './opus-headers.ts';

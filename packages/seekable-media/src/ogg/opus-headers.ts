@@ -70,15 +70,17 @@ function clockTime(seconds: number): string {
  * @param isFull whether to pad them to the size of all full tags, and that of the chapters. @default false
  */
 export function opusTags(comments: readonly string[], isFull = false): Buffer {
-  const tags = Buffer.concat([
-    ...[Buffer.from('OpusTags', 'latin1'), sized(Buffer.from(VENDOR)), uint32(comments.length)],
-    ...comments.map((comment) => sized(Buffer.from(comment))),
-  ]);
-  const chapters = comments
-    .filter((comment) => comment.startsWith(CHAPTER))
-    .map((comment) => sized(Buffer.from(comment)));
-  return isFull ? Buffer.concat([tags], FULL_TAGS_BYTES + Buffer.concat(chapters).length) : tags;
+  const tags = Buffer.concat([Buffer.from('OpusTags', 'latin1'), vorbisCommentList(comments)]);
+  return isFull ? Buffer.concat([tags], paddedBytes(comments)) : tags;
 }
+
+/** Comments as Opus and FLAC have them. */
+export const vorbisCommentList = (comments: readonly string[]): Buffer =>
+  Buffer.concat([sized(Buffer.from(VENDOR)), uint32(comments.length), ...comments.map(sizedText)]);
+
+/** Bytes of full tags with their padding. */
+export const paddedBytes = (comments: readonly string[]): number =>
+  FULL_TAGS_BYTES + Buffer.concat(comments.filter((comment) => comment.startsWith(CHAPTER)).map(sizedText)).length;
 
 /** A picture as in FLAC (RFC 9639 §8.8), whose dimensions are optional. */
 function pictureBlock(jpeg: Buffer): Buffer {
@@ -92,6 +94,7 @@ function pictureBlock(jpeg: Buffer): Buffer {
 }
 
 const sized = (bytes: Buffer): Buffer => Buffer.concat([uint32(bytes.length), bytes]);
+const sizedText = (text: string): Buffer => sized(Buffer.from(text));
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
