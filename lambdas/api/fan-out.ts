@@ -24,19 +24,30 @@ export interface FanOutOptions {
   /** Invokes the resolver and returns its response. @throws Error without a response */
   readonly invoke: (event: EntryEvent, signal: AbortSignal) => Promise<unknown>;
   readonly state: Pick<State, 'getResource'>;
+  /** Resolves an entry in this invocation. */
+  readonly resolveHere: ResolveEntry;
 }
+
+/** Lambda's error where no execution is free: of the account, or of those that are reserved for the function. */
+const THROTTLED = 'TooManyRequestsException';
 
 /** An invocation ends this long before the deadline of its caller, so that its response arrives in time. */
 const DEADLINE_MARGIN_MS = 1_000;
 
-/** Resolves each entry of a playlist in its own invocation, so that long playlists take no longer than short ones. */
-export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
-  return async (request, { deadline, signal, client }) => {
+/**
+ * Resolves each entry of a playlist in its own invocation, so that long playlists take no longer than short ones. One that gets no
+ * execution is resolved here: playlists share the executions with their entries, and several at once would wait for each other.
+ */
+export function createFanOut({ invoke, state, resolveHere }: FanOutOptions): ResolveEntry {
+  return async (request, options) => {
+    const { deadline, signal, client } = options;
     const event = { kind: 'entry', request, deadline: deadline - DEADLINE_MARGIN_MS, client } as const;
-    const { resources: ids, failure } = Object(await invoke(event, signal)) as {
-      resources?: unknown;
-      failure?: unknown;
-    };
+    const answer = await invoke(event, signal).catch((error: unknown) => {
+      if (error instanceof Error && error.name === THROTTLED) return undefined;
+      throw error;
+    });
+    if (answer === undefined) return resolveHere(request, options);
+    const { resources: ids, failure } = Object(answer) as { resources?: unknown; failure?: unknown };
     if (failure === 'final') throw new NotFound();
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
       throw new Error('The entry was not resolved');

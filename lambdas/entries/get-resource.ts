@@ -77,7 +77,11 @@ const resolver = createResolver({
     if (mode === 'process-per-link') tools.reportStartFailure();
   },
   entriesAtOnce,
-  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownQualifiedName, event, signal) }),
+  resolveEntry: createFanOut({
+    state,
+    invoke: (event, signal) => invoker.invoke(ownQualifiedName, event, signal),
+    resolveHere: (request, entryOptions) => resolver.resolveEntry(request, entryOptions),
+  }),
 });
 // Starts the worker during initialization, before a request waits. A failure is logged, and repeated by the first request.
 const warm = tools

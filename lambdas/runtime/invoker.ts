@@ -8,8 +8,8 @@ export interface Invoker {
   invokeAsync(functionName: string, event: unknown, signal: AbortSignal): Promise<void>;
 }
 
-/** A new account may run only ten functions at once: a throttled invocation is worth repeating. */
-const MAX_ATTEMPTS = 5;
+/** Few: an entry of a playlist that stays throttled is resolved by its caller. */
+const MAX_ATTEMPTS = 3;
 /** Longer than a function that resolves may run. */
 const CALL_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 2_000;

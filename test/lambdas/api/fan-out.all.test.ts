@@ -44,7 +44,7 @@ const resourceNamed = (name: string): Resource => ({
 });
 
 /** Resolves a list of these entries to their titles, and resources where they have one. */
-async function resolveList(names: readonly string[], { patience = 20_000, entriesAtOnce = 24 } = {}) {
+async function resolveList(names: readonly string[], { patience = 20_000, entriesAtOnce = 24, here = keep } = {}) {
   const entries = names.map((name) => ({ _type: 'url', url: urlOf(name), id: name, title: `Listed ${name}` }));
   const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
@@ -54,6 +54,7 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
     resolveEntry: createFanOut({
       state: fixture.state,
       invoke: (event, signal) => fixture.invoker.invoke(FUNCTION, event, signal),
+      resolveHere: ({ url }) => here(url.split('/').at(-1) ?? ''),
     }),
     start: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
   });
@@ -119,6 +120,7 @@ describe('createFanOut', () => {
         events.push(event);
         return { failure: 'final' };
       },
+      resolveHere: () => forEver,
     });
     const request = { url: urlOf('a'), entry: {}, ancestors: [] };
     const { signal } = new AbortController();
@@ -200,11 +202,25 @@ describe('an entry of a fanned-out playlist', () => {
     expect(refused).toBe(3);
   });
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['hangs', () => forEver],
-    ['is throttled on every attempt', () => Promise.reject(new InvokeRefused(429, 'TooManyRequestsException'))],
-  ])('keeps bare metadata at the deadline when its invocation %s', async (_, answer) => {
-    fixture.functions.set(FUNCTION, answer);
+  it('is resolved by the invocation of its list when it gets none of its own', async () => {
+    playFunction(keep);
+    const answer = functionInPlace();
+    fixture.functions.set(FUNCTION, async (event: EntryEvent) => {
+      if (nameOf(event) === 'a') return answer(event);
+      throw new InvokeRefused(429, 'TooManyRequestsException');
+    });
+    const resolvedHere: string[] = [];
+    const here = async (name: string) => {
+      resolvedHere.push(name);
+      if (name === 'c') throw new NotFound();
+      return keep(name);
+    };
+    expect(await resolveList(['a', 'b', 'c'], { here })).toEqual([kept('a'), kept('b')]);
+    expect(resolvedHere.sort()).toEqual(['b', 'c']);
+  });
+
+  it('keeps bare metadata at the deadline when its invocation hangs', async () => {
+    fixture.functions.set(FUNCTION, () => forEver);
     expect(await resolveList(['a'], { patience: 3_000 })).toEqual([bare('a')]);
   });
 
