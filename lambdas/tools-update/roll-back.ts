@@ -26,7 +26,9 @@ export function rollBack(parts: UpdateToolsDependencies, signal: AbortSignal): P
     if (!isRecent || !previous || pinned === inUse.version) return { outcome: 'kept', version: inUse?.version };
     const { version, refused = [] } = inUse;
     const { version: live } = await resolver.read();
-    if (canaryLinks.length === 0 || (live !== undefined && (await resolver.check(live, held, canaryLinks)).ok)) {
+    const tried =
+      live !== undefined && canaryLinks.length > 0 ? await resolver.check(live, held, canaryLinks) : undefined;
+    if (canaryLinks.length === 0 || (live !== undefined && tried?.ok !== false)) {
       log.warn('Resolves fail, but no canary link does: yt-dlp stays', { version });
       return { outcome: 'kept', version };
     }

@@ -10,13 +10,16 @@ import { LEASE_SECONDS, withLease } from './with-lease.ts';
  * @throws the first error, or AggregateError when moving back failed too
  */
 export async function switchRelease(next: Pointer, parts: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
-  const { resolver, archive, canaryLinks = [], onStep } = parts;
+  const { resolver, archive, canaryLinks = [], onStep, log } = parts;
   const former = await resolver.read();
   const version = await resolver.publish((layers) => replaceLayer(layers, next.layerVersionArn), signal);
   const isOther = former.version !== undefined && !former.layers.includes(next.layerVersionArn);
   // A deployment must not fail because a site does: links are tried where a release that works would be replaced.
   const verdict = await resolver.check(version, signal, isOther ? canaryLinks : []);
-  const reason = verdict.ok ? describeMismatch(verdict.version, next.version) : verdict.reason;
+  // The canary function has tried the layer. A deployment while the cost guard keeps the resolver closed must not fail, nor must the
+  // rollback of one.
+  if (!verdict) log.warn('No execution of the resolver may start: its new version is not tried', { version });
+  const reason = !verdict ? undefined : verdict.ok ? describeMismatch(verdict.version, next.version) : verdict.reason;
   if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
   onStep('checked');
 

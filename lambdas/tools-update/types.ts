@@ -51,8 +51,12 @@ export interface LiveFunction {
    * @throws Error when the change does not take effect
    */
   publish(to: (layers: readonly string[]) => readonly string[], signal: AbortSignal): Promise<string>;
-  /** Invokes a version to learn whether it works. @param links that it must resolve */
-  check(version: string, signal: AbortSignal, links: readonly string[]): Promise<CanaryVerdict>;
+  /**
+   * Invokes a version to learn whether it works.
+   * @param links that it must resolve
+   * @returns undefined while no execution of the function may start, as where the cost guard has closed it
+   */
+  check(version: string, signal: AbortSignal, links: readonly string[]): Promise<CanaryVerdict | undefined>;
   /** Moves the alias; creates it if necessary. Lambda moves its provisioned environments with it. */
   switchTo(version: string): Promise<void>;
   /**

@@ -10,6 +10,8 @@ import {
   PublishVersionCommand,
   PutProvisionedConcurrencyConfigCommand,
   ResourceNotFoundException,
+  ThrottleReason,
+  TooManyRequestsException,
   UpdateAliasCommand,
   waitUntilPublishedVersionActive,
 } from '@aws-sdk/client-lambda';
@@ -69,7 +71,9 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
     },
     async check(version, signal, links) {
       const event: CheckEvent = { kind: 'check', links };
-      const answer = await invoke(client, { FunctionName, Qualifier: version, Payload: JSON.stringify(event) }, signal);
+      const invocation = { FunctionName, Qualifier: version, Payload: JSON.stringify(event) };
+      const answer = await invoke(client, invocation, signal).catch(unlessClosed);
+      if (!answer) return undefined;
       return answer.hasFailed ? { ok: false, reason: answer.text.slice(0, 200) } : readVerdict(answer.text);
     },
     async switchTo(FunctionVersion) {
@@ -93,6 +97,13 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
 
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof ResourceNotFoundException)) throw error;
+}
+
+function unlessClosed(error: unknown): undefined {
+  const isClosed =
+    error instanceof TooManyRequestsException &&
+    error.Reason === ThrottleReason.ReservedFunctionConcurrentInvocationLimitExceeded;
+  if (!isClosed) throw error;
 }
 
 function unlessNotProvisioned(error: unknown): undefined {

@@ -9,6 +9,7 @@ import { REGION } from '../../support/moto.ts';
 export interface Fault {
   readonly status: number;
   readonly type: string;
+  readonly reason?: string;
 }
 
 /** The part of Lambda's control plane that the update uses, with failures that moto cannot simulate. */
@@ -29,6 +30,8 @@ export interface FakeLambda {
   canary: { readonly payload: unknown; readonly dies?: boolean };
   /** The response of a resolver version, if it differs from the canary's. */
   check: { readonly payload: unknown; readonly dies?: boolean } | undefined;
+  /** Why no execution of the resolver may start. */
+  throttledBy: string | undefined;
   /** The version that Lambda reports as published, if it differs. */
   publishedDigest: string | undefined;
   /** Provisioned environments of the resolver's alias. */
@@ -129,8 +132,8 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     const fault = faults.get(`${request.method} ${kind}${NAMED_PARTS[part] ?? ''}`)?.shift();
     const reply = (value: object, status = 200, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
-    const refuse = ({ status, type }: Fault) =>
-      reply({ Message: type, Type: 'User' }, status, { 'x-amzn-errortype': type });
+    const refuse = ({ status, type, reason }: Fault) =>
+      reply({ Message: type, Type: 'User', Reason: reason }, status, { 'x-amzn-errortype': type });
     if (fault) return refuse(fault);
 
     if (collection === 'layers') {
@@ -166,6 +169,8 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     const fn = functions.get(name);
     if (!fn) return refuse({ status: 404, type: 'ResourceNotFoundException' });
     if (part === 'invocations') {
+      if (kind === 'resolver' && self.throttledBy)
+        return refuse({ status: 429, type: 'TooManyRequestsException', reason: self.throttledBy });
       const { payload, dies } = (kind === 'resolver' && self.check) || self.canary;
       return reply(payload as object, 200, dies ? { 'x-amz-function-error': 'Unhandled' } : {});
     }
@@ -208,6 +213,7 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     fail: (request, ...more) => void faults.set(request, more),
     endChange: (name, ...more) => void ends.set(name, more),
     beforeChange: undefined,
+    throttledBy: undefined,
     meddle(to) {
       const fn = of('resolver');
       fn.layers = to(fn.layers);

@@ -88,6 +88,24 @@ describe('updateTools with failures of AWS', () => {
     await goesOn();
   });
 
+  it('deploys, rolls back and updates untried while the cost guard keeps the resolver closed', async () => {
+    lambda.throttledBy = 'ReservedFunctionConcurrentInvocationLimitExceeded';
+    const { LAYER_NAME: layerName = '' } = fixture.environment;
+    for (const _ of ['update', 'rollback'])
+      await createToolsLayer({ ...fixture.assemble(), layerName }).provide(new AbortController());
+    await isInPlace(NEW);
+    await release('2026.11.25');
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.25' });
+    await isInPlace('2026.11.25');
+  });
+
+  it('keeps the previous version while the account has no execution free', async () => {
+    lambda.throttledBy = 'ConcurrentInvocationLimitExceeded';
+    await failsWith(/TooManyRequests/);
+    lambda.throttledBy = undefined;
+    await goesOn();
+  });
+
   it('moves the pointer only after a slow update of the resolver', async () => {
     lambda.endChange('resolver', { status: 'Successful', looks: 6 });
     await goesOn();
