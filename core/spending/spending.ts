@@ -53,6 +53,8 @@ export interface Forgiven {
 export interface GuardRecord {
   /** Epoch seconds until which the edge is closed. */
   readonly closedUntil?: number | undefined;
+  /** The store with the flag that closes the edge. */
+  readonly flaggedIn?: string | undefined;
   readonly forgiven?: Readonly<Partial<Record<Period, Forgiven>>> | undefined;
   /** Bytes that streams may send in the day that began `since`: what other spending leaves of its cap. */
   readonly streams?: { readonly since: number; readonly bytes: number } | undefined;

@@ -101,10 +101,13 @@ export function createCostGuard(options: CostGuardOptions) {
     }
     const { closedUntil, closedBy } = decideOnSpending({ spending, caps, closesAt, record, now: seconds });
     const isNew = closedUntil !== record.closedUntil;
-    if (closedUntil !== undefined && isNew) await flag.set(closedUntil);
+    const flaggedIn = closedUntil === undefined ? undefined : flag.storeArn;
+    const isElsewhere = flaggedIn !== record.flaggedIn;
+    if (closedUntil !== undefined && (isNew || isElsewhere)) await flag.set(closedUntil);
     await resolverLimit.apply(closedUntil !== undefined);
     const streams = allowStreams(readings, caps.day, record, seconds);
-    if (isNew || (spending.day.spent > 0 && streams)) await state.putCostGuard({ ...record, closedUntil, streams });
+    if (isNew || isElsewhere || (spending.day.spent > 0 && streams))
+      await state.putCostGuard({ ...record, closedUntil, flaggedIn, streams });
     if (closedBy && isNew)
       await tell('Reelay is closed: its spending limit is reached', describe(spending, caps, report(closedUntil)));
     else if (isNew) await tell('Reelay is open again', 'The period of its spending limit has ended.');

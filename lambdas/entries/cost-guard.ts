@@ -52,6 +52,7 @@ function createGuard() {
     readMetric: createMetricReader(call, region),
     state,
     flag: createEdgeFlag(
+      storeArn,
       createHostStore({ client: new CloudFrontKeyValueStoreClient(clientBounds), storeArn, key: CLOSED_KEY }),
     ),
     resolverLimit: createResolverLimit({ lambda: new LambdaClient(clientBounds), functionName: resolver, limit, log }),

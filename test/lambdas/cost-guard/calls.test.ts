@@ -87,7 +87,7 @@ describe('createEdgeFlag', () => {
   it('writes to the version that other writers have left, and gives up in the end', async () => {
     const written: unknown[] = [];
     let losses = 2;
-    const flag = createEdgeFlag({
+    const flag = createEdgeFlag('store', {
       version: async () => `v${losses}`,
       write: async (value, version) => {
         written.push([value, version]);

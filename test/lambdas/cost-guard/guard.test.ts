@@ -25,6 +25,7 @@ function createFixture({ email = true, failing = '', isMetered = false } = {}) {
     now: NOON,
     sentBytes: 0,
     failing,
+    storeArn: 'store-1',
   };
   const done: unknown[] = [];
   const act = (name: string, ...rest: unknown[]) => {
@@ -47,7 +48,12 @@ function createFixture({ email = true, failing = '', isMetered = false } = {}) {
         world.record = record;
       },
     },
-    flag: { set: async (until) => act('flag', until) },
+    flag: {
+      get storeArn() {
+        return world.storeArn;
+      },
+      set: async (until) => act('flag', until),
+    },
     resolverLimit: { apply: async (isClosed) => act('limit', isClosed) },
     notify: email ? async (subject) => act('mail', subject) : undefined,
     log: silentLog,
@@ -106,6 +112,22 @@ describe('the cost guard', () => {
     expect(world.record.streams?.bytes).toBe(9);
     world.sentBytes = 1.5;
     expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
+  });
+
+  it('closes the edge again when a deployment has replaced its store', async () => {
+    const { guard, spend, acts, world } = createFixture();
+    spend(3);
+    await guard({});
+    acts();
+    world.storeArn = 'store-2';
+    await guard({});
+    expect(acts()).toEqual([
+      ['flag', ONE_O_CLOCK],
+      ['limit', true],
+      ['record', ONE_O_CLOCK],
+    ]);
+    await guard({});
+    expect(acts()).toEqual([['limit', true]]);
   });
 
   it('opens by itself when the period has ended', async () => {
