@@ -4,8 +4,8 @@ import { join } from 'node:path';
 export interface DeploymentTarget {
   readonly account: string;
   readonly region: string;
-  /** Name of CDK's asset bucket there. */
-  readonly bucket: string;
+  /** Of the CDK bootstrap that the stacks use there. */
+  readonly qualifier: string;
 }
 
 /** The calls of the CDK CLI that carry out one command, each as its arguments. */
@@ -115,9 +115,10 @@ export function findTargets({ artifacts = {} }: Manifest): DeploymentTarget[] {
   const found = new Map<string, DeploymentTarget>();
   for (const { type, environment, properties } of Object.values(artifacts)) {
     const [, account, region] = /^aws:\/\/(\d{12})\/([a-z0-9-]+)$/.exec(environment ?? '') ?? [];
-    const [, bucket] = /^s3:\/\/([^/]+)\//.exec(properties?.stackTemplateAssetObjectUrl ?? '') ?? [];
-    if (type !== 'aws:cloudformation:stack' || !account || !region || !bucket) continue;
-    found.set(`${account}/${region}`, { account, region, bucket });
+    // CDK's asset bucket: cdk-QUALIFIER-assets-ACCOUNT-REGION.
+    const [, qualifier] = /^s3:\/\/cdk-([^/]+)-assets-/.exec(properties?.stackTemplateAssetObjectUrl ?? '') ?? [];
+    if (type !== 'aws:cloudformation:stack' || !account || !region || !qualifier) continue;
+    found.set(`${account}/${region}`, { account, region, qualifier });
   }
   return [...found.values()];
 }

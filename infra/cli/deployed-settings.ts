@@ -4,6 +4,15 @@ import {
   type Stack,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+
+/** What the cost guard answers. */
+export interface SpendingReport {
+  /** ISO 8601; null: the edge is open. */
+  readonly closedUntil: string | null;
+  readonly spending: Readonly<Record<'hour' | 'day', { readonly spent: number }>>;
+  readonly caps: Readonly<Record<'hour' | 'day', number>>;
+}
 
 /** The settings of a stack that exists. */
 export interface DeployedSettings {
@@ -49,6 +58,30 @@ export async function readOutput(
 ): Promise<string | undefined> {
   const stack = await findStack(stackName, region, awsProfile);
   return stack && outputOf(stack, output);
+}
+
+/**
+ * Invokes the cost guard of a stack.
+ * @returns undefined without a stack, or one without a guard
+ * @throws Error when the guard fails, or AWS gives no clear answer
+ */
+export async function askCostGuard(
+  stackName: string,
+  region: string,
+  { awsProfile, open = false }: { readonly awsProfile?: string | undefined; readonly open?: boolean } = {},
+): Promise<SpendingReport | undefined> {
+  const FunctionName = await readOutput(stackName, 'CostGuardFunction', region, awsProfile);
+  if (!FunctionName) return undefined;
+  const client = new LambdaClient({ region, profile: awsProfile });
+  try {
+    const Payload = JSON.stringify(open ? { open } : {});
+    const { FunctionError, Payload: answer } = await client.send(new InvokeCommand({ FunctionName, Payload }));
+    const text = answer?.transformToString() ?? '';
+    if (FunctionError) throw new Error(`The cost guard failed: ${text.slice(0, 300)}`);
+    return JSON.parse(text);
+  } finally {
+    client.destroy();
+  }
 }
 
 const outputOf = ({ Outputs }: Stack, name: string): string | undefined =>

@@ -1,4 +1,3 @@
-export { isBootstrapped } from './bootstrap.ts';
 export { type DeploymentTarget, findStackNames, findTargets, type Manifest } from './cli-plan.ts';
 export { findContainerProblem } from './container-runtime.ts';
-export { readDeployedSettings } from './deployed-settings.ts';
+export { askCostGuard, readDeployedSettings } from './deployed-settings.ts';

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SettingError } from '../../core/config/index.ts';
 import { type DeploymentSettings, readContext } from '../config/index.ts';
-import { checkAccount, checkMachine, formatFindings } from '../preflight/index.ts';
-import { isBootstrapped } from './bootstrap.ts';
+import { checkAccount, checkMachine, formatFindings, isBootstrapped } from '../preflight/index.ts';
 import {
   type CommandPlan,
   type DeploymentTarget,
@@ -93,6 +92,7 @@ const findAccount = async ({ awsProfile }: CommandPlan, settings: DeploymentSett
   checkAccount({
     settings,
     awsProfile,
+    qualifier: readFileContext()['@aws-cdk/core:bootstrapQualifier'] as string | undefined,
     region: await new LambdaClient({ profile: awsProfile }).config.region().catch(() => undefined),
   });
 
@@ -144,7 +144,7 @@ if (plan.run) {
   if (command === 'deploy') await requireSameHost(plan, manifest, found);
   for (const place of command === 'deploy' ? found : []) {
     const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
-      process.stderr.write(`Could not look for the bootstrap bucket ${place.bucket}: ${String(error)}\n`);
+      process.stderr.write(`Could not look for CDK's bootstrap ${place.qualifier}: ${String(error)}\n`);
       return true;
     });
     if (!known) cdk(plan.bootstrap(place));

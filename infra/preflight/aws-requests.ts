@@ -4,7 +4,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 /** One request to a service for which no SDK client is installed. */
 export interface AwsRequest {
   /** The name that signatures and endpoints have. */
-  readonly service: 'sts' | 'servicequotas' | 'cloudfront';
+  readonly service: 'sts' | 'servicequotas' | 'ssm' | 'cloudfront';
   readonly region: string;
   /** With its query, if any. @default / */
   readonly path?: string;
@@ -16,10 +16,11 @@ export interface AwsRequest {
 /** AWS refused a request. */
 export class AwsRefusal extends Error {
   override readonly name = 'AwsRefusal';
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
+  /** The whole answer. */
+  readonly answer: string;
+  constructor(answer: string) {
+    super(messageIn(answer));
+    this.answer = answer;
   }
 }
 
@@ -60,7 +61,7 @@ export function createAwsRequests(region: string, profile?: string) {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
-    if (!response.ok) throw new AwsRefusal(response.status, messageIn(text));
+    if (!response.ok) throw new AwsRefusal(text);
     return text;
   };
 }

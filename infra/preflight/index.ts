@@ -1,2 +1,2 @@
 export { formatFindings } from './finding.ts';
-export { checkAccount, checkMachine } from './preflight.ts';
+export { checkAccount, checkMachine, isBootstrapped } from './preflight.ts';

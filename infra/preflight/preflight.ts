@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { SettingError } from '../../core/config/index.ts';
-import { findContainerProblem, isBootstrapped, readDeployedSettings } from '../cli/index.ts';
+import { askCostGuard, findContainerProblem, readDeployedSettings } from '../cli/index.ts';
 import { checkPlace, type DeploymentSettings, profileOf } from '../config/index.ts';
-import { createAwsRequests } from './aws-requests.ts';
+import { AwsRefusal, createAwsRequests } from './aws-requests.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkCloudFront, checkExecutions, checkNames, checkNetworks, checkProcessors } from './quotas.ts';
 
@@ -11,6 +11,8 @@ export interface PreflightOptions {
   readonly region: string | undefined;
   /** Profile of the AWS configuration. */
   readonly awsProfile?: string | undefined;
+  /** Of CDK's bootstrap. @default CDK's */
+  readonly qualifier?: string | undefined;
 }
 
 /** Answers that are not AWS's own, such as those of a proxy, may be whole pages. */
@@ -20,7 +22,9 @@ const messageOf = (error: unknown): string => {
   return message.trim().split(/\r?\n/, 1)[0]?.slice(0, MAX_MESSAGE_CHARACTERS) ?? '';
 };
 const FIREWALL_REGION = 'us-east-1';
-const bucketOf = (account: string, region: string) => `cdk-hnb659fds-assets-${account}-${region}`;
+const DEFAULT_QUALIFIER = 'hnb659fds';
+/** The least that the rule `CheckBootstrapVersion` of the stacks admits. */
+const MIN_BOOTSTRAP_VERSION = 6;
 
 /** What the deployment needs of this machine. */
 export function checkMachine(): Finding[] {
@@ -44,7 +48,7 @@ export function checkMachine(): Finding[] {
 }
 
 /** What the deployment needs of the account and region. Changes nothing, and never rejects: what fails is a finding. */
-export async function checkAccount({ settings, region, awsProfile }: PreflightOptions): Promise<Finding[]> {
+export async function checkAccount({ settings, region, awsProfile, qualifier }: PreflightOptions): Promise<Finding[]> {
   if (!region) return [problem('region', 'none is set: set AWS_REGION, or region in the AWS profile')];
   const send = createAwsRequests(region, awsProfile);
   const body = 'Action=GetCallerIdentity&Version=2011-06-15';
@@ -72,8 +76,9 @@ export async function checkAccount({ settings, region, awsProfile }: PreflightOp
   const checks: [subject: string, check: () => Promise<Finding | Finding[]>][] = [
     ...places.map((each): [string, () => Promise<Finding>] => [
       'bootstrap',
-      () => checkBootstrap(account, each, awsProfile),
+      () => checkBootstrap({ region: each, qualifier }, awsProfile),
     ]),
+    ['spending', () => checkSpending(stackName, region, awsProfile)],
     ['Lambda executions', () => checkExecutions({ ...common, isDeployed })],
     ['CloudFront', () => checkCloudFront({ ...common, isDeployed })],
     ['names', () => checkNames({ ...common, isDeployed }, `${stackName}-${region}`)],
@@ -88,7 +93,45 @@ export async function checkAccount({ settings, region, awsProfile }: PreflightOp
   return [ok('account', account), ok('region', region), ...found.flat()];
 }
 
-async function checkBootstrap(account: string, region: string, awsProfile: string | undefined): Promise<Finding> {
-  const isThere = await isBootstrapped({ account, region, bucket: bucketOf(account, region) }, awsProfile);
+/** A deployment while the guard keeps the resolver closed cannot try its new version. */
+async function checkSpending(stackName: string, region: string, awsProfile: string | undefined): Promise<Finding> {
+  const subject = 'spending';
+  const report = await askCostGuard(stackName, region, { awsProfile });
+  if (!report?.closedUntil) return ok(subject, 'open');
+  return problem(
+    subject,
+    `the cost guard keeps it closed until ${report.closedUntil}: wait, or npm run infra -- reopen`,
+  );
+}
+
+interface BootstrapPlace {
+  readonly region: string;
+  /** @default CDK's */
+  readonly qualifier?: string | undefined;
+}
+
+async function checkBootstrap(place: BootstrapPlace, awsProfile: string | undefined): Promise<Finding> {
+  const { region } = place;
+  const isThere = await isBootstrapped(place, awsProfile);
   return ok('bootstrap', isThere ? `${region} is bootstrapped for CDK` : `npm run deploy bootstraps ${region} for CDK`);
+}
+
+/**
+ * Whether CDK's bootstrap of that qualifier is there, in a version that the stacks can use.
+ * @throws Error when AWS gives no clear answer
+ */
+export async function isBootstrapped(
+  { region, qualifier = DEFAULT_QUALIFIER }: BootstrapPlace,
+  awsProfile?: string,
+): Promise<boolean> {
+  const send = createAwsRequests(region, awsProfile);
+  const body = JSON.stringify({ Name: `/cdk-bootstrap/${qualifier}/version` });
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AmazonSSM.GetParameter' };
+  try {
+    const { Parameter } = JSON.parse(await send({ service: 'ssm', region, body, headers }));
+    return Number(Parameter.Value) >= MIN_BOOTSTRAP_VERSION;
+  } catch (error) {
+    if (error instanceof AwsRefusal && error.answer.includes('ParameterNotFound')) return false;
+    throw error;
+  }
 }

@@ -12,7 +12,9 @@ interface Account {
   executions: number;
   vpcs: number;
   stack: string | undefined;
-  bucketStatus: number;
+  /** Version of CDK's bootstrap by qualifier. */
+  bootstraps: Record<string, string>;
+  closedUntil: string | null;
   names: string[];
   /** Statuses of refused requests by a word of them. */
   refused: Record<string, number>;
@@ -26,7 +28,8 @@ const EMPTY: Account = {
   executions: 10,
   vpcs: 1,
   stack: undefined,
-  bucketStatus: 404,
+  bootstraps: {},
+  closedUntil: null,
   names: [],
   refused: {},
   quotas: {
@@ -87,18 +90,31 @@ function answerTo(wanted: string, body: string): [status: number, type: string, 
         '<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id reelay-main does not exist</Message></Error></ErrorResponse>',
       ];
     return xml(
-      `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>reelay-main</StackName><StackStatus>${account.stack}</StackStatus></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+      `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>reelay-main</StackName><StackStatus>${account.stack}</StackStatus><Outputs><member><OutputKey>CostGuardFunction</OutputKey><OutputValue>the-guard</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
     );
   }
-  if (wanted.startsWith('HEAD ')) return [account.bucketStatus, 'text/plain', ''];
+  if (wanted.includes('GetParameter')) {
+    const [, qualifier = ''] = /^\/cdk-bootstrap\/(\w+)\/version$/.exec(JSON.parse(body).Name) ?? [];
+    const Value = account.bootstraps[qualifier];
+    const json = 'application/x-amz-json-1.1';
+    if (!Value) return [400, json, JSON.stringify({ __type: 'ParameterNotFound', message: 'There is none' })];
+    return [200, json, JSON.stringify({ Parameter: { Value } })];
+  }
+  if (wanted.includes('/invocations')) {
+    expect([wanted, body]).toEqual([expect.stringContaining('/the-guard/'), '{}']);
+    return [200, 'application/json', JSON.stringify({ closedUntil: account.closedUntil })];
+  }
   if (wanted.includes('/distribution')) return list(account.distributions);
   if (wanted.includes('/response-headers-policy')) return list(account.policies);
   if (wanted.includes('/function')) return list(account.names.length, account.names);
   return list(0);
 }
 
-const check = (context: Record<string, unknown> = { profile: 'hobby' }, region: string | undefined = 'eu-central-1') =>
-  checkAccount({ settings: readContext(context), region });
+const check = (
+  context: Record<string, unknown> = { profile: 'hobby' },
+  region: string | undefined = 'eu-central-1',
+  qualifier?: string,
+) => checkAccount({ settings: readContext(context), region, qualifier });
 const stateOf = (findings: readonly Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ state, text: said }) => [state, said]);
 
@@ -140,10 +156,34 @@ describe('the preflight of an account', () => {
   });
 
   it('needs nothing more for a stack that exists', async () => {
-    Object.assign(account, { vpcs: 5, policies: 20, distributions: 500, bucketStatus: 200, stack: 'UPDATE_COMPLETE' });
+    Object.assign(account, { vpcs: 5, policies: 20, distributions: 500, stack: 'UPDATE_COMPLETE' });
     account.names = ['reelay-main-eu-central-1-on-demand'];
     const findings = await check();
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+  });
+
+  it.each([
+    [{}, undefined, 'npm run deploy bootstraps eu-central-1 for CDK'],
+    [{ hnb659fds: '5' }, undefined, 'npm run deploy bootstraps eu-central-1 for CDK'],
+    [{ hnb659fds: '6' }, undefined, 'eu-central-1 is bootstrapped for CDK'],
+    [{ hnb659fds: '21' }, 'mine', 'npm run deploy bootstraps eu-central-1 for CDK'],
+    [{ mine: '21' }, 'mine', 'eu-central-1 is bootstrapped for CDK'],
+  ])(
+    'looks for a version of CDK’s bootstrap that can be used: %j with the qualifier %s',
+    async (bootstraps, qualifier, said) => {
+      Object.assign(account, { bootstraps });
+      const findings = await check({ profile: 'hobby' }, 'eu-central-1', qualifier);
+      expect(stateOf(findings, 'bootstrap')).toEqual([['ok', said]]);
+    },
+  );
+
+  it('stops while the cost guard keeps the service closed', async () => {
+    account.stack = 'UPDATE_COMPLETE';
+    expect(stateOf(await check(), 'spending')).toEqual([['ok', 'open']]);
+    account.closedUntil = '2026-11-28T00:00:00.000Z';
+    expect(stateOf(await check(), 'spending')).toEqual([
+      ['problem', 'the cost guard keeps it closed until 2026-11-28T00:00:00.000Z: wait, or npm run infra -- reopen'],
+    ]);
   });
 
   it('names what an earlier stack has left behind', async () => {

@@ -5,7 +5,7 @@ import { readContext } from '../../../infra/config/settings.ts';
 
 const options = { app: 'node app.ts', assembly: '/tmp/assembly' };
 const SYNTH = ['synth', '--quiet', '--app', 'node app.ts'];
-const PLACE = { account: '111111111111', region: 'eu-central-1', bucket: 'a-bucket' };
+const PLACE = { account: '111111111111', region: 'eu-central-1', qualifier: 'mine' };
 
 describe('planCommand', () => {
   it('synthesizes only, for synth', () => {
@@ -97,22 +97,22 @@ describe('planCommand', () => {
 });
 
 describe('findTargets and findStackNames', () => {
-  const stack = (environment: string, bucket: string) => ({
+  const stack = (environment: string, qualifier: string) => ({
     type: 'aws:cloudformation:stack',
     environment,
-    properties: { stackTemplateAssetObjectUrl: `s3://${bucket}/template.json` },
+    properties: { stackTemplateAssetObjectUrl: `s3://cdk-${qualifier}-assets-1-2/template.json` },
   });
 
   it('returns each account and region of the stacks once', () => {
     const artifacts = {
-      one: stack('aws://111111111111/eu-central-1', 'assets-eu'),
-      two: stack('aws://111111111111/eu-central-1', 'assets-eu'),
-      edge: stack('aws://111111111111/us-east-1', 'assets-us'),
+      one: stack('aws://111111111111/eu-central-1', 'mine'),
+      two: stack('aws://111111111111/eu-central-1', 'mine'),
+      edge: stack('aws://111111111111/us-east-1', 'hnb659fds'),
       tree: { type: 'cdk:tree' },
     };
     expect(findTargets({ artifacts })).toEqual([
-      { account: '111111111111', region: 'eu-central-1', bucket: 'assets-eu' },
-      { account: '111111111111', region: 'us-east-1', bucket: 'assets-us' },
+      { account: '111111111111', region: 'eu-central-1', qualifier: 'mine' },
+      { account: '111111111111', region: 'us-east-1', qualifier: 'hnb659fds' },
     ]);
   });
 
