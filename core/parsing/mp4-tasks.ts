@@ -11,6 +11,7 @@ import {
   createWebmTable,
   type MoreBytes,
   makePlace,
+  makeShortPlace,
   type PlaceRequest,
   packTable,
   type SegmentFacts,
@@ -151,6 +152,7 @@ export const READ_WEBM: ParsingTask<WebmParts, NeededCues | { readonly table: Bu
 export const MAKE_PLACE: ParsingTask<PlaceRequest, Buffer> = {
   name: 'make place',
   run: makePlace,
+  attempt: makeShortPlace,
   weigh: weighPlace,
   ...thrown,
 };

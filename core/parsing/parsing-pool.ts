@@ -61,8 +61,10 @@ export function createParsingPool(options: ParsingPoolOptions = {}): ParsingPool
   return {
     async parse(task, input, { client = '', signal = NEVER } = {}) {
       signal.throwIfAborted();
-      const { name, run, weigh = inputBytes, limitError: LimitError } = task;
+      const { name, run, attempt, weigh = inputBytes, limitError: LimitError } = task;
       if (run && weigh(input) <= MAX_INLINE_BYTES) return run(input);
+      const done = attempt?.(input);
+      if (done !== undefined) return done;
       const response = await runInProcess(name, input, client, signal).catch((error) => {
         if (!LimitError || !(error instanceof ParsingLimitExceeded)) throw error;
         throw new LimitError('Too complex', { cause: error });

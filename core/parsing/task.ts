@@ -17,6 +17,8 @@ export interface ParsingTask<Input, Output> {
     message: string,
     options: ErrorOptions,
   ) => Error;
+  /** Does all of it at once, where that takes little although there is much input: to hand that over would take longer. */
+  readonly attempt?: (input: Input) => Output | undefined;
   /** Bytes that the work is proportional to. @default the bytes of the input */
   readonly weigh?: (input: Input) => number;
 }
@@ -89,6 +91,9 @@ export type TaskResponse =
   | { readonly output: unknown }
   | { readonly error: { readonly className: string; readonly message: string } };
 
+/** Of a message, what is not worth a copy of a buffer. */
+const LARGE_SHARE = 0.9;
+
 /** The output of a response. @throws the error of the task, as an instance of its class */
 export function readResponse<Input, Output>(
   response: TaskResponse,
@@ -102,9 +107,10 @@ export function readResponse<Input, Output>(
 
 /**
  * Replaces buffers and typed arrays, in place, by copies. Those of a message share its memory: one of a few bytes that is kept
- * would keep all of it.
+ * would keep all of it. A buffer that is most of its message stays.
  */
 function withOwnBytes(value: unknown): unknown {
+  if (Buffer.isBuffer(value) && value.length > value.buffer.byteLength * LARGE_SHARE) return value;
   if (Buffer.isBuffer(value)) return Buffer.from(new Uint8Array(value).buffer);
   // It is a typed array: a process sends no DataView.
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();

@@ -19,6 +19,7 @@ import {
   MAX_PLACE_BYTES,
   MAX_PLACES,
   makePlace,
+  makeShortPlace,
   packTable,
   placeRequest,
   presentationOf,
@@ -239,6 +240,18 @@ describe('segments of MPEG-TS and packed audio', () => {
     ['a frame of no bytes', tsSegment(15, 'fff14c8000000000')],
     ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
   ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
+
+  it.each([
+    ['at once where they have few frames', 100, true],
+    ['elsewhere where they have many', 10_002, false],
+  ])('become a place %s', (_, frames, isShort) => {
+    const segment = Buffer.alloc(frames * 9, Buffer.from('fff14c80013ffc0000', 'hex'));
+    const facts = inspect(segment);
+    if ('neededBytes' in facts) throw new TypeError('A whole segment');
+    const listed = { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+    const request = placeRequest(createTable('packed', [listed]), 0, { index: 0, segment });
+    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
+  });
 
   it('are read on until their first picture is there', () => {
     expect(inspect(tables, false)).toEqual({ neededBytes: tables.length * 4 });

@@ -41,14 +41,17 @@ const OTHER_SOUND = /^(?:Opus|DTS[123]|BSSD)$/;
 const SECTION_HEADER_BYTES = 8;
 const CRC_BYTES = 4;
 
+/** Of audio, what is joined at first. */
+const MIN_JOINED_BYTES = 256 * 1024;
+
 const isVideo = (codec: EsCodec) => codec === 'h264' || codec === 'hevc';
 
 /** A stream whose data is being joined. */
 interface Joining {
   readonly codec: EsCodec;
   readonly packets: EsPacket[];
-  /** As long as all data can be. */
-  readonly target: Buffer;
+  /** At least as long as its data so far. */
+  target: Buffer;
   length: number;
 }
 
@@ -74,13 +77,14 @@ export function demux(bytes: Buffer): readonly EsStream[] {
       if (fields & 0xc0) throw new UnsupportedMp4('Scrambled');
       const from = isStart ? start + startPacket(stream, bytes.subarray(start, end)) : start;
       if (stream.packets.length === 0) throw new UnsupportedMp4('A packet that began before its segment');
+      if (stream.length + PACKET_BYTES > stream.target.length) grow(stream, bytes.length);
       stream.length += bytes.copy(stream.target, stream.length, from, end);
     } else if (pid === 0 && isStart) mapPid ??= readMapPid(sectionOf(bytes.subarray(start, end)));
     else if (pid === mapPid && isStart && !streams) {
       const codecs = readMap(sectionOf(bytes.subarray(start, end)));
       // The segment before was cut within a packet, whose rest this is.
       if (codecs.keys().some((each) => pidsBefore.has(each))) throw new UnsupportedMp4('Media before its program map');
-      streams = new Map(codecs.entries().map(([each, codec]) => [each, join(codec, bytes.length)]));
+      streams = new Map(codecs.entries().map(([each, codec]) => [each, join(codec)]));
     } else if (!streams) pidsBefore.add(pid);
   }
   return [...(streams?.values() ?? [])]
@@ -88,12 +92,15 @@ export function demux(bytes: Buffer): readonly EsStream[] {
     .toSorted((a, b) => Number(isVideo(b.codec)) - Number(isVideo(a.codec)));
 }
 
-const join = (codec: EsCodec, maxBytes: number): Joining => ({
-  codec,
-  packets: [],
-  target: Buffer.allocUnsafe(maxBytes),
-  length: 0,
-});
+const join = (codec: EsCodec): Joining => ({ codec, packets: [], target: Buffer.alloc(0), length: 0 });
+
+/** Audio needs a small part of a segment: as much as all of it for each stream would take longer to allocate than to copy. */
+function grow(stream: Joining, maxBytes: number): void {
+  const bytes = isVideo(stream.codec) ? maxBytes : Math.min(maxBytes, 4 * stream.target.length + MIN_JOINED_BYTES);
+  const target = Buffer.allocUnsafeSlow(bytes);
+  stream.target.copy(target, 0, 0, stream.length);
+  stream.target = target;
+}
 
 /** @returns bytes of the header */
 function startPacket({ packets, length }: Joining, payload: Buffer): number {

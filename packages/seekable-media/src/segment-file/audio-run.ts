@@ -1,6 +1,7 @@
 import { type AudioSample, FRAME_HEADER_BYTES, readSample } from '../elementary/index.ts';
 import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
+import { TooManyPieces } from './segment-format.ts';
 
 /** Frames of one segment. */
 const MAX_FRAMES = 200_000;
@@ -25,9 +26,12 @@ export function firstFrame({ codec, data }: EsStream): AudioSample | undefined {
 
 /**
  * All frames of a stream. They follow each other without gaps, unless the packets have one.
- * @throws UnsupportedMp4 for anything but whole frames of one kind
+ * @throws UnsupportedMp4 for anything but whole frames of one kind, TooManyPieces
  */
-export function readFrames({ codec, packets, data: bytes }: EsStream): AudioFrames | undefined {
+export function readFrames(
+  { codec, packets, data: bytes }: EsStream,
+  maxFrames = Number.POSITIVE_INFINITY,
+): AudioFrames | undefined {
   const [start] = packets;
   if (!start) return undefined;
   if (start.ticks === undefined) throw new UnsupportedMp4('Audio without a time');
@@ -43,6 +47,7 @@ export function readFrames({ codec, packets, data: bytes }: EsStream): AudioFram
     // A frame that is not whole is left out. Where the next segment has the rest of it, that begins with no frame.
     if (header.length < FRAME_HEADER_BYTES) break;
     if (samples.length === MAX_FRAMES) throw new UnsupportedMp4('Too many frames of audio');
+    if (samples.length >= maxFrames) throw new TooManyPieces();
     const frame = readSample(codec, header);
     if (at + frame.bytes > bytes.length) break;
     first ??= frame;

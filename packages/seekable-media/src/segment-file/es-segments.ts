@@ -134,18 +134,22 @@ function describe(video: FoundVideo | undefined, audio: FoundAudio | undefined):
 }
 
 /** The samples of the streams of a segment. @throws UnsupportedMp4 where they are not those of the encoding */
-export function readStreams(streams: readonly EsStream[], encoding: Encoding): readonly SegmentRun[] {
+export function readStreams(
+  streams: readonly EsStream[],
+  encoding: Encoding,
+  maxPieces?: number,
+): readonly SegmentRun[] {
   const state: State = JSON.parse(encoding.state.toString());
   const runs: SegmentRun[] = [];
   const video = state.video && videoOf(streams);
-  const pictures = video && readPictures(video.codec, video.stream);
+  const pictures = video && readPictures(video.codec, video.stream, maxPieces);
   if (state.video && pictures) {
     if (video.stream.codec !== state.video.codec) throw new UnsupportedMp4('Video of another codec');
     checkSets(video.codec, pictures.sets, state.video);
     runs.push({ kind: 'vide', decodeTime: pictures.decodeTicks, samples: pictures.samples, data: pictures.data });
   }
   const audio = state.audio && audioOf(streams);
-  const frames = audio && readFrames(audio);
+  const frames = audio && readFrames(audio, maxPieces);
   if (state.audio && frames) {
     if (audio.codec !== state.audio.codec || frames.signature !== state.audio.signature)
       throw new UnsupportedMp4('Audio of another encoding');
@@ -160,8 +164,9 @@ export function readStreams(streams: readonly EsStream[], encoding: Encoding): r
 
 /** Parameter sets that differ from those of the header are known to players only where samples may have them. */
 function checkSets(codec: VideoCodec, sets: readonly Buffer[], known: NonNullable<State['video']>): void {
+  const same = new Set(known.sets);
   for (const set of sets) {
-    if (known.sets.includes(set.toString('base64'))) continue;
+    if (same.has(set.toString('base64'))) continue;
     if (!codec.keepsSets) throw new UnsupportedMp4('Video that changes without notice');
     // An SPS says the size.
     if (codec.setKind(set) !== 0) continue;

@@ -17,7 +17,7 @@ import {
   writePlace,
 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
-import type { Encoding, SegmentTrackKind } from './segment-format.ts';
+import { type Encoding, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
 import { kindsOf, type SegmentTable } from './segment-table.ts';
 
 /** A file as its table lays it out. */
@@ -143,10 +143,14 @@ interface SteppedRun extends PlaceRun {
   readonly step: number;
 }
 
-/** The bytes of a place. @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes */
-export function makePlace(request: PlaceRequest): Buffer {
+/**
+ * The bytes of a place.
+ * @param maxPieces as in `SegmentFormat.read`
+ * @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes; TooManyPieces
+ */
+export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
   const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
-  const runs = segmentFormat(format).read(segment, encoding);
+  const runs = segmentFormat(format).read(segment, encoding, maxPieces);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
@@ -191,6 +195,21 @@ function beginAtZero(runs: readonly SteppedRun[], bytes: number): readonly Place
   });
   if (measurePlace(moved) <= bytes) return moved;
   return runs.map((run) => ({ ...run, decodeTime: Math.max(0, run.decodeTime) }));
+}
+
+/** In one go: some ten milliseconds. */
+const SHORT = { maxBytes: 2 * 1024 * 1024, maxPieces: 10_000 };
+
+/** The same as `makePlace`, if that takes little time; else undefined. */
+export function makeShortPlace(request: PlaceRequest): Buffer | undefined {
+  const { countsPieces } = segmentFormat(request.format);
+  if (!countsPieces || request.segment.length > SHORT.maxBytes) return undefined;
+  try {
+    return makePlace(request, SHORT.maxPieces);
+  } catch (error) {
+    if (error instanceof TooManyPieces) return undefined;
+    throw error;
+  }
 }
 
 /** Bytes that `makePlace` takes time in proportion to. */

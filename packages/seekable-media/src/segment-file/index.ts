@@ -2,6 +2,7 @@ export {
   type FileLayout,
   layOutFile,
   makePlace,
+  makeShortPlace,
   type PlaceRequest,
   placeRequest,
   startSecondsOf,

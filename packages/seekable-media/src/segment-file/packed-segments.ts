@@ -15,6 +15,7 @@ const MAX_TAGS = 8;
 /** Packed audio: frames of AAC with ADTS, MP3 or AC-3 behind an ID3 tag with their time. Without one, lists tell it. */
 export const packedSegments: SegmentFormat = {
   clockSeconds: CLOCK_PERIOD / CLOCK_HZ,
+  countsPieces: true,
 
   inspect(head) {
     const { at, ticks } = readTags(head.bytes);
@@ -26,9 +27,9 @@ export const packedSegments: SegmentFormat = {
 
   boundPlace: boundStreams,
 
-  read(segment, encoding) {
+  read(segment, encoding, maxPieces) {
     const { at, ticks } = readTags(segment);
-    return readStreams([streamOf(segment.subarray(at), ticks)], encoding);
+    return readStreams([streamOf(segment.subarray(at), ticks)], encoding, maxPieces);
   },
 };
 

@@ -91,14 +91,20 @@ export interface SegmentFormat {
   boundPlace?(segmentBytes: number, encoding: Encoding): number;
   /**
    * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
-   * @throws UnsupportedMp4
+   * @param maxPieces units of video and frames of audio, where the format counts them. @default as many as there are
+   * @throws UnsupportedMp4, TooManyPieces
    */
-  read(segment: Buffer, encoding: Encoding): readonly SegmentRun[];
+  read(segment: Buffer, encoding: Encoding, maxPieces?: number): readonly SegmentRun[];
+  /** `read` has a limit of pieces. @default false */
+  readonly countsPieces?: true;
   /** Whether the head of a segment leaves open if it can be read: one is read as a whole before the list is relied on. */
   readonly needsTrial?: boolean;
   /** Bytes that reading a segment takes time in proportion to. @default those of the segment */
   weigh?(segment: Buffer): number;
 }
+
+/** A segment has more pieces than its reader wanted to read in one go. */
+export class TooManyPieces extends Error {}
 
 /** Enough for the start of a segment in most formats. */
 export const HEAD_BYTES = 6016;

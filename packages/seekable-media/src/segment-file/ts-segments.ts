@@ -6,9 +6,10 @@ import type { SegmentFormat } from './segment-format.ts';
 export const tsSegments: SegmentFormat = {
   clockSeconds: CLOCK_PERIOD / CLOCK_HZ,
   needsTrial: true,
+  countsPieces: true,
   inspect: (head) => inspectStreams(demux(head.bytes), head),
   boundPlace: boundStreams,
-  read: (segment, encoding) => readStreams(demux(segment), encoding),
+  read: (segment, encoding, maxPieces) => readStreams(demux(segment), encoding, maxPieces),
   // Most of it is copied.
   weigh: ({ length }) => length / 2,
 };

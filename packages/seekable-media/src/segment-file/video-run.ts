@@ -1,6 +1,7 @@
 import { joinUnits, splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
 import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
+import { TooManyPieces } from './segment-format.ts';
 
 /** Pictures of one segment. */
 const MAX_PICTURES = 100_000;
@@ -58,14 +59,21 @@ export function setsOf(codec: VideoCodec, units: readonly Buffer[]): readonly (r
   return sets;
 }
 
-/** @throws UnsupportedMp4 for times that do not ascend */
-export function readPictures(codec: VideoCodec, stream: EsStream): Pictures | undefined {
+/** @throws UnsupportedMp4 for times that do not ascend, TooManyPieces */
+export function readPictures(
+  codec: VideoCodec,
+  stream: EsStream,
+  maxUnits = Number.POSITIVE_INFINITY,
+): Pictures | undefined {
   const samples: PlaceSample[] = [];
   const data: Buffer[] = [];
   const sets = new Map<string, Buffer>();
   let start: number | undefined;
   let before = 0;
+  let count = 0;
   for (const { ticks, decodeTicks, units } of picturesOf(codec, stream)) {
+    count += units.length;
+    if (count > maxUnits) throw new TooManyPieces();
     for (const unit of units) if (codec.setKind(unit) !== undefined) sets.set(unit.toString('latin1'), unit);
     const kept = codec.keepsSets ? units : units.filter((unit) => codec.setKind(unit) === undefined);
     if (kept.length === 0) continue;
