@@ -11,11 +11,11 @@ export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export { renderOperationTables } from './operation-tables.ts';
 export {
   type FunctionOperationId,
-  getOperation,
   MAX_BODY_BYTES,
   type Operation,
   type OperationId,
   operations,
+  operationsById,
   readsBody,
   type StreamOperationId,
 } from './operations.ts';

@@ -1,5 +1,5 @@
 import { ACCESS_PARAMETER } from '../http/index.ts';
-import { getOperation } from './operations.ts';
+import { operationsById } from './operations.ts';
 import { writeSelection } from './query.ts';
 import type { Selection } from './selection.ts';
 
@@ -19,5 +19,5 @@ export function linkUrl(
 ): string {
   const query = new URLSearchParams([['url', link], ...writeSelection(operationId, selection)]);
   if (access !== undefined) query.append(ACCESS_PARAMETER, access);
-  return `${baseUrl}${getOperation(operationId).path}?${query}`;
+  return `${baseUrl}${operationsById[operationId].path}?${query}`;
 }

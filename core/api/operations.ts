@@ -448,12 +448,10 @@ function allParameters({ parameters, query = {} }: Operation): readonly Paramete
   return [...ofPath, ...ofQuery, ...parameters.filter((parameter) => parameter.in === 'header')];
 }
 
-/** The operation with an id. @throws Error for an unknown id */
-export function getOperation(operationId: OperationId): Operation {
-  const found = operations.find((operation) => operation.operationId === operationId);
-  if (!found) throw new Error(`Unknown operation ${operationId}`);
-  return found;
-}
+/** The same by their ids. */
+export const operationsById = Object.fromEntries(
+  operations.map((operation) => [operation.operationId, operation]),
+) as Readonly<Record<OperationId, Operation>>;
 
 /** Bytes of the body of a request that are read. */
 export const MAX_BODY_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { getOperation, type OperationId } from './operations.ts';
+import { type OperationId, operationsById } from './operations.ts';
 import { requireMp3, type Texts } from './parameters.ts';
 import { problems } from './problem.ts';
 import type { Selection } from './selection.ts';
@@ -13,7 +13,7 @@ export type Query = Readonly<Record<string, string | string[] | undefined>>;
  * @throws Problem 400 for a malformed parameter, one that is given more than once, and a combination that has no meaning
  */
 export function readSelection(operationId: OperationId, query: Query | URLSearchParams): Selection {
-  const { query: table = {}, defaults } = getOperation(operationId);
+  const { query: table = {}, defaults } = operationsById[operationId];
   const rows = Object.entries(table);
   const valuesOf = (name: string) =>
     query instanceof URLSearchParams ? query.getAll(name).map((text) => text.trim()) : [query[name] ?? []].flat();
@@ -35,7 +35,7 @@ export function readSelection(operationId: OperationId, query: Query | URLSearch
 /** The parameters of a link to an operation that select the same, as far as it has them. */
 export function writeSelection(operationId: OperationId, selection: Selection): URLSearchParams {
   const query = new URLSearchParams();
-  for (const [name, { write }] of Object.entries(getOperation(operationId).query ?? {})) {
+  for (const [name, { write }] of Object.entries(operationsById[operationId].query ?? {})) {
     const value = write?.(selection);
     if (value !== undefined) query.append(name, String(value));
   }

@@ -1,4 +1,4 @@
-import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
+import { type FunctionOperationId, operationsById } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
 import { createGetFeed, type GetFeedOptions } from './feed/index.ts';
 import { createGet } from './get.ts';
@@ -39,7 +39,7 @@ export function createFunctions(options: FunctionsOptions): {
   const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {
     routes: new Map([
-      ...operationIds.map((id): [string, Handler] => [getOperation(id).path.toLowerCase(), handlers[id]]),
+      ...operationIds.map((id): [string, Handler] => [operationsById[id].path.toLowerCase(), handlers[id]]),
       ['/swagger*', createGetApiDescription(options)],
     ]),
     fallback: createNotFound(options),

@@ -1,5 +1,5 @@
 import type { Activity } from '@reelay/yt-dlp-worker';
-import { type AppInfo, getOperation } from '../../core/api/index.ts';
+import { type AppInfo, operationsById } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
@@ -35,7 +35,7 @@ export const createGetAppInfo = ({
   reachableUrl,
   ...options
 }: GetAppInfoOptions): Handler =>
-  createHandler({ ...options, methods: getOperation('GetAppInfo').methods }, async (event) => {
+  createHandler({ ...options, methods: operationsById.GetAppInfo.methods }, async (event) => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       options.log.error('State table unavailable', { error });
       return undefined;

@@ -1,4 +1,4 @@
-import { getOperation, Problem, problems, readSelection, toProblem, writeSelection } from '../../core/api/index.ts';
+import { operationsById, Problem, problems, readSelection, toProblem, writeSelection } from '../../core/api/index.ts';
 import { ACCESS_HEADER, ownJobId } from '../../core/http/index.ts';
 import { toArchivedList } from '../../core/resolve/index.ts';
 import type { ArchiveProgress, State } from '../../core/state/index.ts';
@@ -21,7 +21,7 @@ const UNREADABLE = [404, 415, 502];
 export const createGetArchiveList = (options: GetArchiveListOptions): Handler => {
   const { state, log } = options;
   const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: getOperation('ArchiveList').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.ArchiveList.methods }, async (event, context) => {
     const { jobId } = readSelection('ArchiveList', new URLSearchParams(event.rawQueryString));
     const report = async (progress: Pick<ArchiveProgress, 'state' | 'total'>) => {
       if (jobId === undefined || event.requestContext.http.method !== 'GET') return;

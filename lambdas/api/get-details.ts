@@ -1,4 +1,4 @@
-import { getOperation, type schema } from '../../core/api/index.ts';
+import { operationsById, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import { availabilityDelayMs, keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
@@ -13,7 +13,7 @@ export interface GetDetailsOptions extends ResolveOptions {
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
 export const createGetDetails = (options: GetDetailsOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: getOperation('GetDetails').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.GetDetails.methods }, async (event, context) => {
     const { resolved } = await resolveRequest(event, context);
     const signKey = signKeyFor(event);
     const hasSegments = options.sponsorblockUrl !== undefined;

@@ -1,5 +1,5 @@
 import { contentType, isMp4Container } from '@reelay/seekable-media/codecs';
-import { getOperation, type schema } from '../../core/api/index.ts';
+import { operationsById, type schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import {
   capabilitiesOf,
@@ -16,7 +16,7 @@ import { createResolveRequest, type ResolveOptions, singleResource } from './res
 /** GET /api/Fetch/GetPlayback: what a player can seek in, from the same resolve as GetResource. */
 export const createGetPlayback = (options: ResolveOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: getOperation('GetPlayback').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.GetPlayback.methods }, async (event, context) => {
     const { resolved, sent } = await resolveRequest(event, context);
     return { json: toPlayback(singleResource(resolved), sent, signKeyFor(event)) };
   });
@@ -50,7 +50,7 @@ export function toPlayback(resource: Resource, requestedUrl: string, signKey: Si
 }
 
 const pathOf = (operationId: 'Media' | 'Subtitle', key: string): string =>
-  getOperation(operationId).path.replace('{key}', key);
+  operationsById[operationId].path.replace('{key}', key);
 
 /**
  * Undefined for what Media may not serve by range: pairs other than of MP4 files, and lists of segments, of which no stream or

@@ -1,4 +1,4 @@
-import { getOperation, type RequestCount } from '../../core/api/index.ts';
+import { operationsById, type RequestCount } from '../../core/api/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
@@ -11,7 +11,7 @@ const COLOR = '9f54e5';
 
 /** GET /api/App/requests: the number of resolves served, as a shields.io endpoint badge. */
 export const createGetRequestCount = ({ state, ...options }: GetRequestCountOptions): Handler =>
-  createHandler({ ...options, methods: getOperation('GetRequestCount').methods }, async () => {
+  createHandler({ ...options, methods: operationsById.GetRequestCount.methods }, async () => {
     const count = await state.countRequests();
     const json: RequestCount = {
       schemaVersion: 1,

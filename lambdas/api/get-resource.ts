@@ -1,5 +1,5 @@
 import { abortable } from '@reelay/concurrency';
-import { getOperation, type schema } from '../../core/api/index.ts';
+import { operationsById, type schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -14,7 +14,7 @@ const COUNT_TIMEOUT_MS = 2_000;
 /** GET /api/Fetch/GetResource: metadata and renditions of a link. */
 export const createGetResource = (options: ResolveOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: getOperation('GetResource').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.GetResource.methods }, async (event, context) => {
     const waitSeconds = readWaitPreference(headerOf(event, 'prefer'));
     const { resolved, sent } = await resolveRequest(event, context, { maxEntryWaitSeconds: waitSeconds });
     await countRequest(options.state, options.log);

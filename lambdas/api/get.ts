@@ -1,4 +1,4 @@
-import { getOperation, problems, readSelection, writeSelection } from '../../core/api/index.ts';
+import { operationsById, problems, readSelection, writeSelection } from '../../core/api/index.ts';
 import { selectQuality, toArchivedList, toChapterList } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
@@ -12,7 +12,7 @@ export interface GetOptions extends ResolveOptions {
 /** GET /api/Get: redirects to the stream of one rendition of a link, or to the archive of a list. */
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: getOperation('Get').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.Get.methods }, async (event, context) => {
     const selection = readSelection('Get', new URLSearchParams(event.rawQueryString));
     const { entries, isArchive, isSplit, window, bitrateKbps } = selection;
     const { resolved, sent } = await resolveRequest(event, context);
@@ -41,7 +41,7 @@ export function redirect(
   key: string,
   query: URLSearchParams = new URLSearchParams(),
 ): Result {
-  const path = getOperation(operationId).path.replace('{key}', key);
+  const path = operationsById[operationId].path.replace('{key}', key);
   const location = query.size > 0 ? `${path}?${query}` : path;
   // The same link may select another rendition, or another key, tomorrow.
   return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };

@@ -35,7 +35,7 @@ export type Handler = (event: Event, context: never) => Promise<Result>;
  * Wraps a handler in the middleware that every HTTP function shares.
  * @example
  * export const createGetVersion = ({ version, ...options }: GetVersionOptions): Handler =>
- *   createHandler({ ...options, methods: getOperation('GetVersion').methods }, async () => ({ json: { version } }));
+ *   createHandler({ ...options, methods: operationsById.GetVersion.methods }, async () => ({ json: { version } }));
  */
 export function createHandler(
   { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions & CorsOptions,

@@ -1,4 +1,4 @@
-import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
+import { type FunctionOperationId, operationsById } from '../../core/api/index.ts';
 import type { Event, Handler } from './create-handler.ts';
 
 /** Handlers of one function, by who invokes it. Every direct event has a `kind`, which no HTTP event has. */
@@ -28,7 +28,7 @@ export const routeEvent =
 export function routeOperation(handlers: Readonly<Partial<Record<FunctionOperationId, Handler>>>): Handler {
   const byPath = new Map(
     Object.entries(handlers).map(([id, handler]) => [
-      getOperation(id as FunctionOperationId).path.toLowerCase(),
+      operationsById[id as FunctionOperationId].path.toLowerCase(),
       handler,
     ]),
   );

@@ -1,8 +1,8 @@
 import {
   createProblem,
   EVENT_STREAM_HEADERS,
-  getOperation,
   operations,
+  operationsById,
   type Problem,
   parseJobId,
   problems,
@@ -46,7 +46,7 @@ const streamPaths = operations
 const keyOfPath = (path: string): string | undefined =>
   streamPaths.map((pattern) => pattern.exec(path)?.groups?.key).find((key) => key !== undefined);
 
-const PROGRESS = getOperation('ArchiveProgress');
+const PROGRESS = operationsById.ArchiveProgress;
 const PROGRESS_PREFIX = PROGRESS.path.replace(/\{.*/, '').toLowerCase();
 
 /** The id of a job in the path of its progress; undefined for other paths. */
@@ -66,7 +66,7 @@ export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStream
     throw describeWait(await wakeHost());
   };
   const onStream = createHandler(
-    { ...options, methods: getOperation('Media').methods, toProblem: toHostProblem },
+    { ...options, methods: operationsById.Media.methods, toProblem: toHostProblem },
     answer,
   );
   const onProgress = createHandler({ ...options, methods: PROGRESS.methods }, (event) => answerProgress(event, state));

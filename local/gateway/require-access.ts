@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getOperation, operations, type Problem, problems } from '../../core/api/index.ts';
+import { operations, operationsById, type Problem, problems } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import {
   ACCESS_HEADER,
@@ -32,8 +32,8 @@ export type RequireAccess = (request: IncomingMessage, response: ServerResponse)
 const STREAM_PATHS = operations
   .filter(({ servedBy, path }) => servedBy === 'stream-service' && path.includes('{key}'))
   .map(({ path }) => new RegExp(`^(${path.replaceAll('.', '\\.').replace(/\{key\}.*/, '')})([^/?]+)(.*)$`, 'i'));
-const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => getOperation(id).path.toLowerCase());
-const PUBLIC_PATH = getOperation('GetAppInfo').path.toLowerCase();
+const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => operationsById[id].path.toLowerCase());
+const PUBLIC_PATH = operationsById.GetAppInfo.path.toLowerCase();
 
 export function createRequireAccess(options: AccessOptions): RequireAccess {
   const { hashes, corsAllowedOrigins, trustedProxies, isForPage } = options;

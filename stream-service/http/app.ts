@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
-  getOperation,
   operations,
+  operationsById,
   problems,
   type Query,
   readSelection,
@@ -120,7 +120,7 @@ const streamPaths = streamOperations.map(({ path, methods }) => {
 
 /** The path of an operation in Fastify's syntax: `/api/Stream/Media/:key`. */
 const routePath = (operationId: StreamOperationId): string =>
-  getOperation(operationId).path.replace(/\{(\w+)\}/g, ':$1');
+  operationsById[operationId].path.replace(/\{(\w+)\}/g, ':$1');
 
 /** The methods of a stream path besides OPTIONS, such as `GET, HEAD`; undefined for any other path. */
 const methodsOfPath = (path: string): string | undefined =>

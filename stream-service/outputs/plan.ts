@@ -1,5 +1,5 @@
 import { mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
-import { getOperation, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
+import { operationsById, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
 import { type ConversionName, conversions, type ListPlace } from '../../core/conversions/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
@@ -223,7 +223,7 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
   contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
 });
 
-const MEDIA_PATH = getOperation('Media').path;
+const MEDIA_PATH = operationsById.Media.path;
 
 function mediaPath({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Selection): string {
   const query = writeSelection('Media', { subtitles, audio, skip, mark });

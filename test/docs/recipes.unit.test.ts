@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { audioFiles } from '@reelay/seekable-media/mp4-clip';
 import { describe, expect, it } from 'vitest';
-import { getOperation } from '../../core/api/operations.ts';
+import { operationsById } from '../../core/api/operations.ts';
 import { OF_A_FILE, SKIP_AND_MARK } from '../../core/api/parameters.ts';
 import { conversions } from '../../core/conversions/registry.ts';
 import { audioCopies, writers } from '../../stream-service/outputs/writers.ts';
@@ -34,9 +34,9 @@ describe('a parameter of a stream', () => {
   );
 
   it('is one of the operations by its group', () => {
-    const { query } = getOperation('Media');
+    const { query } = operationsById.Media;
     expect(query).toMatchObject({ ...OF_A_FILE, ...SKIP_AND_MARK });
-    expect(Object.keys(getOperation('Get').query ?? {})).toEqual(expect.arrayContaining(Object.keys(OF_A_FILE)));
+    expect(Object.keys(operationsById.Get.query ?? {})).toEqual(expect.arrayContaining(Object.keys(OF_A_FILE)));
   });
 });
 

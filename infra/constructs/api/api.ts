@@ -13,7 +13,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IFunction, Function as LambdaFunction, LayerVersion, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
-import { type FunctionOperationId, getOperation } from '../../../core/api/index.ts';
+import { type FunctionOperationId, operationsById } from '../../../core/api/index.ts';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
@@ -126,8 +126,8 @@ export class Api extends Construct {
     });
     // The viewer-request function has normalized the case of paths.
     for (const [operationId, handler] of Object.entries(ownFunctions))
-      this.#route(getOperation(operationId as OwnOperation).path, handler);
-    for (const operationId of RESOLVE_OPERATIONS) this.#route(getOperation(operationId).path, resolver);
+      this.#route(operationsById[operationId as OwnOperation].path, handler);
+    for (const operationId of RESOLVE_OPERATIONS) this.#route(operationsById[operationId].path, resolver);
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
     this.#throttleResolves(stage);
@@ -199,7 +199,7 @@ export class Api extends Construct {
     const { resolveRate, resolveBurst } = this.#props.deployment.profile;
     const throttle = { ThrottlingRateLimit: resolveRate, ThrottlingBurstLimit: resolveBurst };
     const resource = stage.node.defaultChild as CfnStage;
-    const paths = RESOLVE_OPERATIONS.map((operationId) => getOperation(operationId).path);
+    const paths = RESOLVE_OPERATIONS.map((operationId) => operationsById[operationId].path);
     resource.routeSettings = Object.fromEntries(paths.map((path) => [`ANY ${path}`, throttle]));
     // API Gateway rejects settings of a route that does not exist.
     stage.node.addDependency(...this.#routes.filter((route) => paths.includes(route.path ?? '')));

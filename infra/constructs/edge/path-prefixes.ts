@@ -1,4 +1,4 @@
-import { getOperation, type Operation, operations } from '../../../core/api/index.ts';
+import { type Operation, operations, operationsById } from '../../../core/api/index.ts';
 
 /** The folder that the paths of all these operations have in common: `/api/Stream/`. */
 function commonFolder([first, ...others]: readonly Operation[]): string {
@@ -8,7 +8,7 @@ function commonFolder([first, ...others]: readonly Operation[]): string {
 }
 
 /** The one path outside the folder of the API. */
-export const MCP_PATH = getOperation('Mcp').path;
+export const MCP_PATH = operationsById.Mcp.path;
 
 /** Prefixes of the paths that the edge handles alike, from the table of operations. With a slash at the end. */
 export const API_PREFIX = commonFolder(operations.filter(({ path }) => path !== MCP_PATH));

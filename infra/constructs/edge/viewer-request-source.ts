@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import {
   contactLines,
-  getOperation,
   operations,
+  operationsById,
   SECURITY_TEXT_PATH,
   SECURITY_TEXT_VALID_MS,
 } from '../../../core/api/index.ts';
@@ -116,8 +116,8 @@ export function viewerRequestSource(options: ViewerRequestOptions): string {
 
 const accessSource = (corsAllowedOrigins: readonly string[]): string =>
   readSource('viewer-request-access.js')
-    .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
-    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
+    .replace('__PUBLIC_PATH__', operationsById.GetAppInfo.path)
+    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => operationsById[id].path).join(','))
     .replace('__ORIGINS__', corsAllowedOrigins.join(','));
 
 /** In short where the source would exceed CloudFront's limit. @throws SettingError when it still does */

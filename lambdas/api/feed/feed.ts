@@ -1,8 +1,8 @@
 import {
   type FeedFormat,
-  getOperation,
   isSelected,
   linkUrl,
+  operationsById,
   type Selection,
   writeSelection,
 } from '../../../core/api/index.ts';
@@ -191,5 +191,5 @@ const urlOf = (operationId: 'Get' | 'Feed', { signing, ...options }: FeedOptions
 function streamUrl(key: string, format: ConversionName | undefined, options: FeedOptions): string {
   const { baseUrl = '', selection } = options;
   const query = writeSelection('Media', { ...selection, format, bitrateKbps: format && selection.bitrateKbps });
-  return `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
+  return `${baseUrl}${operationsById.Media.path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
 }

@@ -1,5 +1,5 @@
 import { collectInSlices } from '@reelay/concurrency';
-import { getOperation, readSelection, type Selection } from '../../../core/api/index.ts';
+import { operationsById, readSelection, type Selection } from '../../../core/api/index.ts';
 import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { keyOf } from '../../../core/state/index.ts';
@@ -45,7 +45,7 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
   };
 
   return createHandler(
-    { ...options, methods: getOperation('Feed').methods },
+    { ...options, methods: operationsById.Feed.methods },
     async (event, context): Promise<Result> => {
       // Before the resolve, which takes seconds.
       const selection = readSelection('Feed', new URLSearchParams(event.rawQueryString));

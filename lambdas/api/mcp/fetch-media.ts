@@ -1,4 +1,4 @@
-import { getOperation, writeSelection } from '../../../core/api/index.ts';
+import { operationsById, writeSelection } from '../../../core/api/index.ts';
 import { findConversionName } from '../../../core/conversions/index.ts';
 import { normalizeLink } from '../../../core/resolve/index.ts';
 import { signKeyFor } from '../../middleware/index.ts';
@@ -69,7 +69,7 @@ function toFile(rendition: MediaRendition, baseUrl: string): MediaFile | undefin
   const { key, label, description, fileExtension, fileSizeBytes, convertTo } = rendition;
   if (key === null || label === null || fileExtension === null) return undefined;
   // Media serves both kinds of renditions, by range where that is possible.
-  const path = getOperation('Media').path.replace('{key}', key);
+  const path = operationsById.Media.path.replace('{key}', key);
   const query = writeSelection('Media', { format: findConversionName(convertTo ?? undefined) });
   return {
     label,

@@ -1,4 +1,4 @@
-import { getOperation, MAX_BODY_BYTES, problems, sayProblem, toProblem } from '../../../core/api/index.ts';
+import { MAX_BODY_BYTES, operationsById, problems, sayProblem, toProblem } from '../../../core/api/index.ts';
 import { isForeignPage } from '../../../core/http/index.ts';
 import { describeError, type Log } from '../../../core/log/index.ts';
 import { createHandler, type Handler, headerOf } from '../../middleware/index.ts';
@@ -26,7 +26,7 @@ export const createMcp = (options: McpOptions): Handler => {
   const isBehindEdge = options.originSecret !== undefined;
   const tools: readonly Tool[] = [fetchMedia, createGetTranscript(options), ...(options.search ? [searchMedia] : [])];
 
-  return createHandler({ ...options, methods: getOperation('Mcp').methods }, async (event, context) => {
+  return createHandler({ ...options, methods: operationsById.Mcp.methods }, async (event, context) => {
     const ownUrl = publicBaseUrl(event, { ...options, isBehindEdge });
     if (isForeignPage(headerOf(event, 'origin'), options.origins, ownUrl)) throw problems.crossSite();
     const call = {
