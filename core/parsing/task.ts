@@ -91,9 +91,6 @@ export type TaskResponse =
   | { readonly output: unknown }
   | { readonly error: { readonly className: string; readonly message: string } };
 
-/** Of a message, what is not worth a copy of a buffer. */
-const LARGE_SHARE = 0.9;
-
 /** The output of a response. @throws the error of the task, as an instance of its class */
 export function readResponse<Input, Output>(
   response: TaskResponse,
@@ -107,10 +104,9 @@ export function readResponse<Input, Output>(
 
 /**
  * Replaces buffers and typed arrays, in place, by copies. Those of a message share its memory: one of a few bytes that is kept
- * would keep all of it. A buffer that is most of its message stays.
+ * would keep all of it.
  */
 function withOwnBytes(value: unknown): unknown {
-  if (Buffer.isBuffer(value) && value.length > value.buffer.byteLength * LARGE_SHARE) return value;
   if (Buffer.isBuffer(value)) return Buffer.from(new Uint8Array(value).buffer);
   // It is a typed array: a process sends no DataView.
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
