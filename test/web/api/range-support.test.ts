@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRangeSupport } from '../../../web/src/api/range-support.ts';
+import { createRangeSupport } from '../../../web/src/ui/ranges/range-support.ts';
 import { serve } from '../fakes/serve.ts';
 
 /** A stream that responds with these headers in turn and repeats the last. */

@@ -2,8 +2,7 @@ export { type Api, type ClipTimes, createApi, type StreamOptions, type ToolProgr
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { PlaylistCounts, ResolvedLink } from './playlist-counts.ts';
-export { createRangeSupport } from './range-support.ts';
-export type { Fetch } from './responses.ts';
+export { type Fetch, fetchResponse } from './responses.ts';
 export { resolveWhenAvailable, untilStreamable, type Waiting, type WaitOptions } from './retry-wait.ts';
 export {
   asFields,

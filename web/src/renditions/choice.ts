@@ -119,3 +119,23 @@ export interface FormatPreference {
   /** @default true */
   readonly hasTags?: boolean;
 }
+
+/** The preference that a selected choice expresses, without those of the other groups. */
+export function preferenceOf({ group, height, bitrateKbps, container }: Choice): FormatPreference {
+  if (group === 'video') return { group, height };
+  return { group, audioGroup: group, ...(group === 'mp3' ? { bitrateKbps } : { container }) };
+}
+
+/** A preference as a word in a link: `1080p`, `audio` or `mp3`; undefined for a video without a height. */
+export function qualityOf({ group, height }: FormatPreference): string | undefined {
+  if (group !== 'video') return group;
+  return height === undefined ? undefined : `${height}p`;
+}
+
+/** Reads the words of `qualityOf`, and `best` for the tallest video; undefined for other text. */
+export function preferenceFromQuality(text: string | null): FormatPreference | undefined {
+  if (text === 'audio' || text === 'mp3') return { group: text };
+  if (text === 'best') return { group: 'video', height: Number.MAX_SAFE_INTEGER };
+  const height = Number(/^([1-9]\d{1,4})p$/.exec(text ?? '')?.[1]);
+  return height > 0 ? { group: 'video', height } : undefined;
+}

@@ -5,6 +5,9 @@ export {
   type Choices,
   type DetailedAudio,
   type FormatPreference,
+  preferenceFromQuality,
+  preferenceOf,
+  qualityOf,
   SEGMENT_CATEGORIES,
   type Segment,
   type SegmentCategory,
@@ -22,7 +25,7 @@ export {
 } from './clip.ts';
 export { MP3_BITRATES_KBPS } from './conversions.ts';
 export { fileNameOf } from './file-name.ts';
-export { preferenceFromQuality, preferenceOf, qualityOf, selectPreferred } from './format-preference.ts';
+export { selectPreferred } from './format-preference.ts';
 export { ALL_LANGUAGES, languageName } from './languages.ts';
 export { PLAYLIST_FORMATS, type PlaylistFormat, secondsOf, selectForPlaylist } from './playlist-format.ts';
 export { holdsSubtitles, languageChange, type Menus, menusOf, nameOf, withExtras } from './sentence.ts';

@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import { type Api, createRangeSupport } from '../../api/index.ts';
+import type { Api } from '../../api/index.ts';
 import { ALL_LANGUAGES, type Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
+import { createRangeSupport } from './range-support.ts';
 
 const book = createRangeSupport();
 

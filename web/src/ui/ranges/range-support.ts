@@ -1,5 +1,5 @@
-import { createSubject, type Observable } from '../lib/index.ts';
-import { type Fetch, fetchResponse } from './responses.ts';
+import { type Fetch, fetchResponse } from '../../api/index.ts';
+import { createSubject, type Observable } from '../../lib/index.ts';
 
 /** Which streams support ranges, and so seeking and resuming (RFC 9110 §14.3). */
 export interface RangeSupport {
