@@ -55,6 +55,18 @@ describe('a link arrives', () => {
     await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
   });
 
+  it('from the clipboard, by a button', async () => {
+    const { page } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.evaluate(() => navigator.clipboard.writeText('no link'));
+    await button(page, 'Paste').click();
+    await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
+    expect(await button(page, 'Paste').count()).toBe(0);
+    await button(page, 'Clear').click();
+    await page.evaluate((link) => navigator.clipboard.writeText(link), service.origin.url('/site/combined/copied'));
+    await button(page, 'Paste').click();
+    await article(page, 'copied').waitFor();
+  });
+
   it('by drag and drop', async () => {
     const { page } = await open(at('/'));
     const link = service.origin.url('/site/combined/dropped');

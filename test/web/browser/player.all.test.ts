@@ -120,6 +120,20 @@ describe('player', () => {
     expect(requests.filter((request) => request.url().includes('/api/Stream/Combined/'))).toEqual([]);
   });
 
+  it('is as high as an upright video, up to most of the window', async () => {
+    const { page } = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
+    await page.addInitScript(() => {
+      Object.defineProperty(HTMLVideoElement.prototype, 'videoWidth', { get: () => 90 });
+      Object.defineProperty(HTMLVideoElement.prototype, 'videoHeight', { get: () => 160 });
+    });
+    await page.goto(service.baseUrl + service.pageFor('/site/combined/upright'));
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await eventually(async () => (await page.locator('.media-stage.playing').boundingBox())?.height).toBeCloseTo(
+      800,
+      0,
+    );
+  });
+
   it('plays audio next to its cover, with media controls of the system', async () => {
     const { page } = await play('/site/music/song');
     const playing = () => page.evaluate(() => navigator.mediaSession.metadata?.artist);

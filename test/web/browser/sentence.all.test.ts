@@ -129,6 +129,15 @@ describe('the sentence', () => {
     await says(page).toMatch(/ in full$/);
   });
 
+  it.each(['video', 'long', 'plain', 'audio'])('has its download on the first screen of a phone: %s', async (name) => {
+    const viewport = { width: 390, height: 664 };
+    const { page } = await open(`${instance.baseUrl}/?url=https://video.example/${name}`, { viewport });
+    await page.locator('.media-length').waitFor();
+    const { y = 0, height = 0 } = (await page.getByRole('button', { name: /^Download ./ }).boundingBox()) ?? {};
+    expect(y).toBeGreaterThan(0);
+    expect(y + height).toBeLessThanOrEqual(viewport.height);
+  });
+
   it('changes by keyboard, and keeps the focus', async () => {
     const { page } = await open(at('/site/combined/keys'));
     await menuOf(page, 'Quality').focus();

@@ -7,6 +7,7 @@ export {
   linkFromLocation,
   linkFromText,
   linksFromLocation,
+  linksFromText,
   linksFromTransfer,
   shareableLocation,
   textFromLocation,

@@ -44,6 +44,8 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const state = useMediaState(media);
   const canSeek = isHeld || (choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY);
+  /** Of the video's width to its height, once it is known. */
+  const [ratio, setRatio] = useState<number>();
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
@@ -126,6 +128,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     onError: explain,
     onLoadedMetadata: () => {
       const { current } = media;
+      if (current?.videoHeight) setRatio(current.videoWidth / current.videoHeight);
       if (current && isHeld) current.currentTime = Math.max(0, current.duration - BACK_SECONDS);
     },
     onPlaying: () => {
@@ -138,7 +141,10 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       class={['player', isMini && 'mini', !isVideo && 'audio', !canSeek && 'unseekable'].filter(Boolean).join(' ')}
       onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && close()}
     >
-      <div class={isVideo ? 'media-stage playing' : 'player-audio'}>
+      <div
+        class={isVideo ? 'media-stage playing' : 'player-audio'}
+        style={!isMini && ratio ? { aspectRatio: ratio } : undefined}
+      >
         {isVideo ? (
           <video {...common} playsInline poster={coverUrl ?? undefined}>
             <SubtitleTracks link={link} />

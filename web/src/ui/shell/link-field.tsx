@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isTooLong, linkFromText, linksFromTransfer, type TextKey } from '../../lib/index.ts';
+import { isTooLong, linkFromText, linksFromText, linksFromTransfer, type TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 
@@ -64,13 +64,25 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
     setFault(linkErrorOf(text));
     input.current?.focus();
   };
+  const openLinks = (links: readonly string[]) => {
+    setText(links.length === 1 ? (links[0] ?? '') : '');
+    setFault(undefined);
+    onLinks(links);
+  };
   const paste = (event: ClipboardEvent) => {
     const links = linksFromTransfer(event.clipboardData);
     if (links.length === 0) return;
     event.preventDefault();
-    setText(links.length === 1 ? (links[0] ?? '') : '');
-    setFault(undefined);
-    onLinks(links);
+    openLinks(links);
+  };
+  const readClipboard = async () => {
+    // Rejects where the visitor refuses.
+    const copied = await navigator.clipboard.readText().catch(() => '');
+    const links = linksFromText(copied);
+    if (links.length > 0) return openLinks(links);
+    setText(copied);
+    setFault(copied ? linkErrorOf(copied) : undefined);
+    input.current?.focus();
   };
   const clear = () => {
     setText('');
@@ -107,6 +119,17 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
             <Icon name="close" />
           </button>
         )}
+        {!text && canReadClipboard() && (
+          <button
+            type="button"
+            class="button plain square"
+            aria-label={t('field.paste')}
+            title={t('field.paste')}
+            onClick={readClipboard}
+          >
+            <Icon name="paste" />
+          </button>
+        )}
         <button type="submit" class="button primary">
           <Icon name="go" />
           <span class="word">{t('field.submit')}</span>
@@ -118,6 +141,9 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
     </form>
   );
 };
+
+/** Not everywhere, and on HTTPS alone. */
+const canReadClipboard = (): boolean => globalThis.navigator?.clipboard?.readText !== undefined;
 
 /** What was typed into the prerendered field before the script had loaded. */
 const textOfShell = (): string =>
