@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createCache } from '@reelay/concurrency';
-import { accessKeyId, networkOf } from './client.ts';
+import { accessKeyId, networkOf, signatureOf } from './client.ts';
 
 /** Limits guesses of access keys, by client. Keys are given by their hash. */
 export interface KeyGuesses {
@@ -60,10 +60,81 @@ export function createKeyGuesses(now: () => number = Date.now): KeyGuesses {
   };
 }
 
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares texts in constant time: digests have the equal length that `timingSafeEqual` requires. */
+const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+
+/** Clocks of hosts may differ by this much. */
+const MAX_CLOCK_SKEW_SECONDS = 60;
+/** Cookie in which the page of the instance sends its key: links and players of the page then work as its requests do. */
+const COOKIE = /(?:^|;) *reelay-access-key=([\w.~+/-]+=*) *(?:;|$)/;
+/** Credentials of RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+/** `<key>.<id of the access key>.<expiry, epoch seconds>.<signature>` */
+const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
+
+/** The credentials that a request carries. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  /** The header X-Api-Key. */
+  readonly apiKey: string | undefined;
+  readonly cookie?: string | undefined;
+}
+
+/** A key that a stream link contains: signed and still valid, or why it is not. */
+export type SignedKey = { readonly key: string; readonly hash: string } | { readonly refused: 'expired' | 'invalid' };
+
+/** The keys of a private instance. */
+export interface AccessControl {
+  /** The hash of the known key that a request carries. */
+  identify(credentials: Credentials): string | undefined;
+  /** Verifies a key of a link; undefined when it has no signature. */
+  verify(text: string): SignedKey | undefined;
+  /** Verifies the `access` parameter of a URL of Get or Feed. @param link its `url` parameter */
+  verifyLink(link: string, parameter: string): SignedKey;
+}
+
+/**
+ * @param hashes SHA-256 of each key in hexadecimal
+ * @param now epoch milliseconds
+ */
+export function createAccessControl(hashes: readonly string[], now: () => number = Date.now): AccessControl {
+  const byId = new Map(hashes.map((hash) => [accessKeyId(hash), hash]));
+
+  const check = (text: string, link?: string): SignedKey => {
+    const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(text) ?? [];
+    const signed = link ?? key;
+    const hash = byId.get(id);
+    // Before the expiry: only the owner of a valid signature may learn that it has expired.
+    if (hash === undefined || !isEqual(signature, signatureOf(hash, signed, expiry))) return { refused: 'invalid' };
+    const isExpired = now() / 1000 > Number(expiry) + MAX_CLOCK_SKEW_SECONDS;
+    return isExpired ? { refused: 'expired' } : { key: signed, hash };
+  };
+
+  return {
+    identify(credentials) {
+      const hash = hashOfKey(credentials);
+      if (hash === undefined) return undefined;
+      // Looked up by a part of the hash, which reveals nothing about the key; compared as a whole in constant time.
+      const known = byId.get(accessKeyId(hash));
+      return known !== undefined && isEqual(known, hash) ? known : undefined;
+    },
+    verify(text) {
+      return text.includes('.') ? check(text) : undefined;
+    },
+    verifyLink: (link, parameter) => check(`url.${parameter}`, link),
+  };
+}
+
+/** The hash of the key that a request carries, known or not. */
+export function hashOfKey({ authorization, apiKey, cookie }: Credentials): string | undefined {
+  const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim() ?? COOKIE.exec(cookie ?? '')?.[1];
+  return token ? createHash('sha256').update(token).digest('hex') : undefined;
+}
+
 /** Header that the edge adds to every forwarded request, its secret or a signature; lower case. */
 export const ORIGIN_SECRET_HEADER = 'x-reelay-origin';
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
  * Creates a check of the origin secret that a request carries.
@@ -106,6 +177,6 @@ export function createSignatureCheck(
   return (request, received = '') => {
     const epochSeconds = Number(/^\d{1,12}(?=\.)/.exec(received)?.[0] ?? Number.NaN);
     if (!(Math.abs(now() / 1000 - epochSeconds) <= SIGNATURE_SECONDS)) return false;
-    return timingSafeEqual(digest(received), digest(signRequest(secret, request, epochSeconds)));
+    return isEqual(received, signRequest(secret, request, epochSeconds));
   };
 }

@@ -1,5 +1,5 @@
 // The part of the viewer-request function that a private instance has: `local/gateway/require-access.ts` is the same on one
-// machine, and `core/http/client.ts` has the format of keys and signatures.
+// machine, and `core/http/access-secrets.ts` has the format of keys and signatures.
 
 // Set at deployment: origins whose pages may read responses.
 const ORIGINS = '__ORIGINS__'.split(',');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAccessControl, limitedBy, linkSignerFor, NO_ACCESS_KEY, signerFor } from '../../../core/http/client.ts';
+import { createAccessControl } from '../../../core/http/access-secrets.ts';
+import { limitedBy, linkSignerFor, NO_ACCESS_KEY, signerFor } from '../../../core/http/client.ts';
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 const KEY = 'a-key-of-sufficient-length';
