@@ -155,6 +155,7 @@ export class Reelay extends Construct {
       // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
       criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
       ...(balanced && { balanced }),
+      ...(onDemand && { wake: onDemand.wake }),
     });
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
     // Read by infra/cli, which refuses to change them unless they are named.

@@ -16,10 +16,13 @@ const PRICES = {
   millionTableReads: 0.125,
   /** The first volume price, which is the highest, to North America and Europe. */
   edgeGb: 0.085,
+  /** From viewers to an origin. */
+  uploadGb: 0.02,
   millionEdgeRequests: 1,
   millionEdgeFunctionCalls: 0.1,
   millionEdgeStoreReads: 0.03,
   millionFirewallRequests: 0.6,
+  millionBucketReads: 0.4,
   logGb: 0.5,
   millionTraces: 5,
 } as const;
@@ -28,8 +31,12 @@ const PRICES = {
 export interface UnitPrices {
   /** A byte to a viewer, through the load balancer where there is one. */
   readonly edgeByte: number;
-  /** A request of a viewer: CloudFront, the edge function, its reads, and the firewall. */
+  /** A byte of a request's body, to an origin. */
+  readonly uploadByte: number;
+  /** A request of a viewer: CloudFront, the edge function, its reads, the firewall, and the bucket of the page where a file is missing. */
   readonly edgeRequest: number;
+  /** A request of the function that wakes the stream host. */
+  readonly wakeRequest: number;
   /** A second of one execution of the resolver. */
   readonly resolverSecond: number;
   /** What a resolve costs besides its seconds: invocation, table, log and traces. */
@@ -48,8 +55,8 @@ const MILLION = 1e6;
 
 /** What a resolve uses besides the seconds of its function. */
 const RESOLVE = { tableWrites: 13, tableReads: 4, logGb: 0.000004 } as const;
-/** A request of a function that does not resolve. */
-const SMALL_FUNCTION = { seconds: 0.05, gib: 0.25 } as const;
+/** A request of a function that does not resolve: its own lines, those of Lambda and of the API, and the share that is traced. */
+const SMALL_FUNCTION = { seconds: 0.05, gib: 0.25, tableReads: 3, logGb: 0.0000015, traced: 0.06 } as const;
 
 /** What the traffic of a deployment costs at the margin. */
 export function unitPrices(
@@ -67,8 +74,16 @@ export function unitPrices(
     PRICES.millionEdgeRequests +
     PRICES.millionEdgeFunctionCalls +
     STORE_READS * PRICES.millionEdgeStoreReads +
+    PRICES.millionBucketReads +
     (firewall ? PRICES.millionFirewallRequests : 0);
+  const smallFunction =
+    invocation +
+    SMALL_FUNCTION.seconds * SMALL_FUNCTION.gib * functionGibSecond +
+    (SMALL_FUNCTION.tableReads * PRICES.millionTableReads + SMALL_FUNCTION.traced * PRICES.millionTraces) / MILLION +
+    SMALL_FUNCTION.logGb * PRICES.logGb;
   return {
+    uploadByte: isPlanned ? 0 : PRICES.uploadGb / GB,
+    wakeRequest: smallFunction,
     edgeByte: ((isPlanned ? 0 : PRICES.edgeGb) + (streamHost === 'balanced' ? PRICES.loadBalancerUnit : 0)) / GB,
     edgeRequest: isPlanned ? 0 : edgeRequest / MILLION,
     resolverSecond: (resolverMemory / GIB) * functionGibSecond,
@@ -79,10 +94,7 @@ export function unitPrices(
         PRICES.millionTraces) /
         MILLION +
       RESOLVE.logGb * PRICES.logGb,
-    apiRequest:
-      PRICES.millionApiRequests / MILLION +
-      invocation +
-      SMALL_FUNCTION.seconds * SMALL_FUNCTION.gib * functionGibSecond,
+    apiRequest: PRICES.millionApiRequests / MILLION + smallFunction,
     taskMinute: taskHour / 60,
   };
 }

@@ -13,9 +13,9 @@ import {
   withSentBytes,
 } from '../../core/spending/index.ts';
 import type { State } from '../../core/state/index.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { EdgeFlag } from './edge-flag.ts';
 import type { MetricReader } from './metric-reader.ts';
-import type { ResolverLimit } from './resolver-limit.ts';
 
 export interface CostGuardOptions {
   readonly watched: readonly WatchedMetric[];
@@ -25,7 +25,9 @@ export interface CostGuardOptions {
   readonly readMetric: MetricReader;
   readonly state: Pick<State, 'getCostGuard' | 'putCostGuard' | 'countStreamBytes'>;
   readonly flag: EdgeFlag;
-  readonly resolverLimit: ResolverLimit;
+  readonly resolverLimit: ConcurrencyLimit;
+  /** Executions of further functions, reserved once by each process. */
+  readonly reservations: readonly ConcurrencyLimit[];
   /** Sends a mail. Absent: nobody is told. */
   readonly notify?: ((subject: string, text: string) => Promise<unknown>) | undefined;
   readonly log: Log;
@@ -58,6 +60,7 @@ const QUIET_MINUTES = 30;
  */
 export function createCostGuard(options: CostGuardOptions) {
   const { watched, caps, closesAt, readMetric, state, flag, resolverLimit, notify, log, now = Date.now } = options;
+  let isReserved = false;
 
   const readAll = async (seconds: number, isClosed: boolean): Promise<Reading[]> => {
     const since = periodStart('day', seconds);
@@ -69,6 +72,17 @@ export function createCostGuard(options: CostGuardOptions) {
     if (!isBusy && !isClosed && sentBytes === 0) return doors;
     const others = await Promise.all(watched.filter(({ isDoor }) => !isDoor).map(read));
     return withSentBytes([...doors, ...others], sentBytes, seconds);
+  };
+
+  const reserve = async () => {
+    if (isReserved) return;
+    try {
+      for (const reservation of options.reservations) await reservation.apply(false);
+      isReserved = true;
+    } catch (error) {
+      // The next minute tries again: the caps matter more.
+      log.warn('Failed to reserve executions', { error });
+    }
   };
 
   const tell = async (subject: string, text: string) => {
@@ -105,6 +119,7 @@ export function createCostGuard(options: CostGuardOptions) {
     const isElsewhere = flaggedIn !== record.flaggedIn;
     if (closedUntil !== undefined && (isNew || isElsewhere)) await flag.set(closedUntil);
     await resolverLimit.apply(closedUntil !== undefined);
+    await reserve();
     const streams = allowStreams(readings, caps.day, record, seconds);
     if (isNew || isElsewhere || (spending.day.spent > 0 && streams))
       await state.putCostGuard({ ...record, closedUntil, flaggedIn, streams });

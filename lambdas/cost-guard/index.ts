@@ -1,5 +1,5 @@
+export { createConcurrencyLimit } from './concurrency-limit.ts';
 export { CLOSED_KEY, createEdgeFlag } from './edge-flag.ts';
 export { createCostGuard, type GuardEvent, type GuardReport } from './guard.ts';
 export { createMetricReader } from './metric-reader.ts';
 export { createQueryApi } from './query-api.ts';
-export { createResolverLimit } from './resolver-limit.ts';

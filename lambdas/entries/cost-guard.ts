@@ -7,32 +7,38 @@ import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import {
   CLOSED_KEY,
+  createConcurrencyLimit,
   createCostGuard,
   createEdgeFlag,
   createMetricReader,
   createQueryApi,
-  createResolverLimit,
   type GuardEvent,
 } from '../cost-guard/index.ts';
 import { createFunctionLog, logContext } from '../runtime/index.ts';
 import { clientBounds, createHostStore } from '../stream-host/index.ts';
 
 const log = createFunctionLog();
-const { tableName, storeArn, resolver, limit, plan, topic, region, endpoint, ...keys } = readVariables(process.env, {
-  tableName: required('TABLE_NAME'),
-  storeArn: required('KEY_VALUE_STORE_ARN'),
-  resolver: required('RESOLVER_FUNCTION'),
-  limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
-  /** JSON: the metrics and the caps. */
-  plan: required('SPENDING_PLAN'),
-  topic: optional('ALARM_TOPIC'),
-  region: required('AWS_REGION'),
-  endpoint: optional('AWS_ENDPOINT_URL'),
-  accessKeyId: optional('AWS_ACCESS_KEY_ID', ''),
-  secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', ''),
-  sessionToken: optional('AWS_SESSION_TOKEN'),
-});
+const { tableName, storeArn, resolver, limit, ownName, wake, plan, topic, region, endpoint, ...keys } = readVariables(
+  process.env,
+  {
+    tableName: required('TABLE_NAME'),
+    storeArn: required('KEY_VALUE_STORE_ARN'),
+    resolver: required('RESOLVER_FUNCTION'),
+    limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
+    ownName: required('AWS_LAMBDA_FUNCTION_NAME'),
+    wake: optional('WAKE_FUNCTION'),
+    /** JSON: the metrics and the caps. */
+    plan: required('SPENDING_PLAN'),
+    topic: optional('ALARM_TOPIC'),
+    region: required('AWS_REGION'),
+    endpoint: optional('AWS_ENDPOINT_URL'),
+    accessKeyId: optional('AWS_ACCESS_KEY_ID', ''),
+    secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', ''),
+    sessionToken: optional('AWS_SESSION_TOKEN'),
+  },
+);
 const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
+const lambda = new LambdaClient(clientBounds);
 const call = createQueryApi({ credentials: keys, endpoint });
 
 /** What the stack passes as JSON. */
@@ -55,7 +61,11 @@ function createGuard() {
       storeArn,
       createHostStore({ client: new CloudFrontKeyValueStoreClient(clientBounds), storeArn, key: CLOSED_KEY }),
     ),
-    resolverLimit: createResolverLimit({ lambda: new LambdaClient(clientBounds), functionName: resolver, limit, log }),
+    resolverLimit: createConcurrencyLimit({ lambda, functionName: resolver, limit, log }),
+    reservations: [
+      createConcurrencyLimit({ lambda, functionName: ownName, limit: RESERVED.own, log }),
+      ...(wake ? [createConcurrencyLimit({ lambda, functionName: wake, limit: RESERVED.wake, log })] : []),
+    ],
     notify: topic
       ? (Subject, Message) =>
           call({
@@ -67,6 +77,12 @@ function createGuard() {
     log,
   });
 }
+
+/**
+ * Executions at once, where the account's quota permits: others must not take those of the guard (one that the schedule starts, and
+ * one by hand), nor wake-ups, whose URL admits any number of requests, those of everything else.
+ */
+const RESERVED = { own: 2, wake: 10 };
 
 let guard: ReturnType<typeof createGuard> | undefined;
 

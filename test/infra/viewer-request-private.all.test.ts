@@ -68,9 +68,9 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   });
 
   it('admits a message of MCP by its key', async () => {
-    const { result, choice } = await ask('/mcp', bearer, 'POST');
+    const { result, choice } = await ask('/mcp', { ...bearer, 'content-length': '2' }, 'POST');
     expect([result.uri, choice]).toEqual(['/mcp', { id: 'api' }]);
-    expect(result.headers).toEqual({ 'x-reelay-access': { value: HASH } });
+    expect(result.headers).toEqual({ 'content-length': { value: '2' }, 'x-reelay-access': { value: HASH } });
   });
 
   it('serves the page without a key', async () => {

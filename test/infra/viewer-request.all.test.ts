@@ -40,7 +40,10 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
       [path, path.toLowerCase(), path.toUpperCase(), mixCase(path)].map((uri) => [uri, path, method] as const),
     ),
   )('%s goes to the API as %s by %s', async (uri, path, method) =>
-    expect(await handle(mode, { uri, method })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+    expect(await handle(mode, { uri, method, headers: { 'content-length': '2' } })).toMatchObject({
+      result: { uri: path },
+      choice: { id: 'api' },
+    }),
   );
 
   it.each(['GET', 'HEAD', 'DELETE'])('answers %s /mcp with 405', async (method) => {
@@ -120,6 +123,18 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
       const { result } = await handle(mode, { uri, headers, lease: registrationFor(60) });
       expect(result.headers).toEqual({ range: { value: 'bytes=0-1' } });
     }
+  });
+
+  it.each([
+    ['65536', undefined],
+    ['65537', 413],
+    ['much', 413],
+    [undefined, 413],
+  ])('answers a message of %s bytes with %s: bodies are billed before they are counted', async (length, status) => {
+    const headers: Record<string, string> = length === undefined ? {} : { 'content-length': length };
+    const { result, choice } = await handle(mode, { uri: '/mcp', method: 'POST', headers });
+    expect([result.statusCode, choice?.id]).toEqual([status, status ? undefined : 'api']);
+    if (status) expect(JSON.parse(result.body ?? '')).toMatchObject({ title: 'Content Too Large', status });
   });
 
   it('forwards the host of the request to the API alone, whatever the viewer sent', async () => {
@@ -257,6 +272,7 @@ describe('deployed viewer request function', () => {
     ...['/', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
     { uri: '/api/App', method: 'POST' },
     { uri: '/Mcp', method: 'POST' },
+    { uri: '/Mcp', method: 'POST', headers: { 'content-length': '20' } },
     { uri: '/api/App', method: 'POST', headers: { accept: 'text/*;q=0.3, text/plain, */*;q=0.1' } },
     { uri: '/api/Fetch/GetResource', method: 'HEAD' },
     { uri: '/api/New', method: 'DELETE' },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import {
   contactLines,
+  MAX_BODY_BYTES,
   operations,
   operationsById,
   SECURITY_TEXT_PATH,
@@ -101,6 +102,7 @@ export function viewerRequestSource(options: ViewerRequestOptions): string {
   const { mode, access, securityContacts = [] } = options;
   const source = readSource('viewer-request.js')
     .replace('__DOCUMENTS__', () => PROBLEM_DOCUMENTS)
+    .replace('__MAX_BODY_BYTES__', String(MAX_BODY_BYTES))
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
     // Neither paths nor methods contain a quote or a backslash.

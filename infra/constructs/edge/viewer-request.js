@@ -10,6 +10,8 @@ const ROUTES = JSON.parse('__ROUTES__');
 const API_PREFIX = '__API_PREFIX__';
 const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
+// Set at deployment.
+const MAX_BODY_BYTES = __MAX_BODY_BYTES__;
 
 // Set at deployment: of each path the part whose document answers it.
 const DOCUMENTS = /^(__DOCUMENTS__).*/;
@@ -38,6 +40,11 @@ async function handler(event) {
     request.uri = request.uri === '/' ? '/index.html' : request.uri.replace(DOCUMENTS, '$1.html');
   } else {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
+    // Bodies are billed before anything behind the edge counts them. One without a length may be of any.
+    const length = request.headers['content-length'];
+    if (request.method === 'POST' && !(length && Number(length.value) <= MAX_BODY_BYTES)) {
+      return answer(request, { type: '/problems/bad-parameter', title: 'Content Too Large', status: 413 }, {});
+    }
     request.uri = route.path;
   }
   // Feeds refer to the name that the viewer asked. The header Host names the origin.

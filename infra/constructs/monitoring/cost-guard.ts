@@ -2,7 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { spendingPlan } from '../../cost/index.ts';
@@ -10,7 +10,7 @@ import { allowItems, ServiceFunction } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 import { watchedMetrics } from './watched-metrics.ts';
 
-export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api'> {
+export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'wake'> {
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;
   /** Sends mails. */
@@ -24,8 +24,9 @@ export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'ta
 export class CostGuard extends Construct {
   readonly function: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { deployment, table, edge, api, keyValueStore, topic }: CostGuardProps) {
+  constructor(scope: Construct, id: string, props: CostGuardProps) {
     super(scope, id);
+    const { deployment, table, api, wake, keyValueStore, topic } = props;
     const { settings, profile } = deployment;
     const plan = spendingPlan(settings, profile);
     const { resolver } = api;
@@ -40,16 +41,14 @@ export class CostGuard extends Construct {
         RESOLVER_LIMIT: String(profile.resolverLimit),
         SPENDING_PLAN: Stack.of(this).toJsonString({
           ...plan,
-          metrics: watchedMetrics({ deployment, edge, api }, plan),
+          metrics: watchedMetrics(props, plan),
         }),
+        ...(wake && { WAKE_FUNCTION: wake.functionName }),
         ...(topic && { ALARM_TOPIC: topic.topicArn }),
       },
       permissions: [
         new PolicyStatement({ actions: ['cloudwatch:GetMetricStatistics'], resources: ['*'] }),
-        new PolicyStatement({
-          actions: ['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
-          resources: [resolver.functionArn],
-        }),
+        limitConcurrency(resolver, ...(wake ? [wake] : [])),
         new PolicyStatement({
           actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
             (action) => `cloudfront-keyvaluestore:${action}`,
@@ -61,6 +60,11 @@ export class CostGuard extends Construct {
         ...(topic ? [new PolicyStatement({ actions: ['sns:Publish'], resources: [topic.topicArn] })] : []),
       ],
       wildcards: [{ finding: /^Resource::\*$/, reason: 'GetMetricStatistics supports no resource' }],
+    });
+    // A separate policy: as an inline policy of the role, role and function would depend on each other.
+    new Policy(this, 'ReservesForItself', {
+      roles: [this.function.executionRole],
+      statements: [limitConcurrency(this.function)],
     });
     this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new Rule(this, 'Schedule', {
@@ -75,3 +79,9 @@ export class CostGuard extends Construct {
     });
   }
 }
+
+const limitConcurrency = (...functions: readonly ServiceFunction[]): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
+    resources: functions.map(({ functionArn }) => functionArn),
+  });

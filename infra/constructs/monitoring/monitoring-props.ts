@@ -16,6 +16,8 @@ export interface MonitoringProps {
   readonly edge: EdgeDistribution;
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;
+  /** Wakes the stream host, where it is on demand. */
+  readonly wake?: ServiceFunction;
   /** Present in profiles with a load balancer. */
   readonly balanced?: BalancedStreamHost;
   /** Functions whose errors affect clients or operators. */

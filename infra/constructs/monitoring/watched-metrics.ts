@@ -1,10 +1,11 @@
 import type { WatchedMetric } from '../../../core/spending/index.ts';
 import { type SpendingPlan, UNSEEN_MINUTES, unitPrices } from '../../cost/index.ts';
+import type { ServiceFunction } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
 /** What spending is computed from: metrics that AWS has by the minute without being asked, and one of the stream tasks. */
 export function watchedMetrics(
-  { deployment, edge, api }: Pick<MonitoringProps, 'deployment' | 'edge' | 'api'>,
+  { deployment, edge, api, wake }: Pick<MonitoringProps, 'deployment' | 'edge' | 'api' | 'wake'>,
   { cachesStreams }: SpendingPlan,
 ): WatchedMetric[] {
   const { settings, profile } = deployment;
@@ -16,12 +17,14 @@ export function watchedMetrics(
     region: 'us-east-1',
     statistic: 'Sum',
   } as const;
-  const ofResolver = {
-    namespace: 'AWS/Lambda',
-    dimensions: { FunctionName: api.resolver.functionName },
-    statistic: 'Sum',
-    unseenMinutes: UNSEEN_MINUTES.region,
-  } as const;
+  const ofFunction = ({ functionName }: ServiceFunction) =>
+    ({
+      namespace: 'AWS/Lambda',
+      dimensions: { FunctionName: functionName },
+      statistic: 'Sum',
+      unseenMinutes: UNSEEN_MINUTES.region,
+    }) as const;
+  const ofResolver = ofFunction(api.resolver);
   return [
     {
       ...ofEdge,
@@ -39,9 +42,17 @@ export function watchedMetrics(
       unseenMinutes: UNSEEN_MINUTES.edge,
       isDoor: true,
     },
+    {
+      ...ofEdge,
+      label: 'uploaded bytes',
+      name: 'BytesUploaded',
+      usd: prices.uploadByte,
+      unseenMinutes: UNSEEN_MINUTES.edge,
+    },
     // In milliseconds.
     { ...ofResolver, label: 'resolver time', name: 'Duration', usd: prices.resolverSecond / 1000 },
     { ...ofResolver, label: 'resolves', name: 'Invocations', usd: prices.resolve },
+    ...(wake ? [{ ...ofFunction(wake), label: 'wake-ups', name: 'Invocations', usd: prices.wakeRequest }] : []),
     {
       label: 'API requests',
       namespace: 'AWS/ApiGateway',

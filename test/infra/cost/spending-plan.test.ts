@@ -24,6 +24,38 @@ describe('unitPrices', () => {
   });
 });
 
+/**
+ * What AWS bills for a million requests of each kind, meter by meter from AWS's price lists (us-east-1, ARM, 2026-11-21), and not from
+ * the table of the guard.
+ */
+const EDGE_METERS = [
+  // Request by HTTPS, edge function, three reads of its store.
+  ...[1, 0.1, 3 * 0.03],
+];
+/** Invocation, 50 ms of 256 MB, the lines of the function and of Lambda (1 KB), traces of 5 % and of the first in a second. */
+const FUNCTION_METERS = [0.2, 1e6 * 0.05 * 0.25 * 0.0000133334, 0.5, 0.05 * 5];
+const BILLS: Record<string, readonly number[]> = {
+  'a missing page': [...EDGE_METERS, 0.4],
+  // API Gateway, its line of 0.4 KB, one read of the table.
+  'a request of the API': [...EDGE_METERS, ...FUNCTION_METERS, 1, 0.2, 0.125],
+  'a stream while the host sleeps': [...EDGE_METERS, ...FUNCTION_METERS, 3 * 0.125],
+};
+
+it.each(['hobby', 'team', 'public'])('the guard counts no less than AWS bills for requests, in %s', (name) => {
+  const { edgeRequest, apiRequest, wakeRequest, uploadByte } = of({ profile: name }).prices;
+  const firewall = name === 'public' ? 0.6 : 0;
+  const counted: Record<string, number> = {
+    'a missing page': edgeRequest,
+    'a request of the API': edgeRequest + apiRequest,
+    'a stream while the host sleeps': edgeRequest + wakeRequest,
+  };
+  for (const [kind, meters] of Object.entries(BILLS)) {
+    const bill = meters.reduce((sum, usd) => sum + usd, firewall);
+    expect([kind, (counted[kind] ?? 0) * 1e6 >= bill * 0.999]).toEqual([kind, true]);
+  }
+  expect(uploadByte * 1e9).toBeCloseTo(0.02, 10);
+});
+
 describe('spendingPlan', () => {
   it('caches streams where a burst of cached bytes is small against the cap, or costs nothing', () => {
     const caches = (context: Record<string, unknown>) => of(context).plan.cachesStreams;

@@ -3,10 +3,10 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import {
+  createConcurrencyLimit,
   createEdgeFlag,
   createMetricReader,
   createQueryApi,
-  createResolverLimit,
 } from '../../../lambdas/cost-guard/index.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
@@ -105,7 +105,7 @@ describe('createEdgeFlag', () => {
   });
 });
 
-describe('createResolverLimit', () => {
+describe('createConcurrencyLimit', () => {
   /** Lambda with a reservation, which refuses more than `quota`. */
   function createFixture({ quota = 900, reserved }: { quota?: number; reserved?: number } = {}) {
     const lambda = new LambdaClient({ region: 'eu-central-1' });
@@ -122,7 +122,7 @@ describe('createResolverLimit', () => {
       world.reserved = wanted;
       return {} as never;
     };
-    return { world, changes, limit: createResolverLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }) };
+    return { world, changes, limit: createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }) };
   }
 
   it('reserves the limit, 0 while closed, and the limit again', async () => {
@@ -146,7 +146,7 @@ describe('createResolverLimit', () => {
   it('fails for other errors', async () => {
     const lambda = new LambdaClient({ region: 'eu-central-1' });
     lambda.send = async () => Promise.reject(new Error('No answer'));
-    const limit = createResolverLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
+    const limit = createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
     await expect(limit.apply(true)).rejects.toThrow('No answer');
   });
 });

@@ -18,7 +18,7 @@ const NOON = Date.parse('2026-11-23T12:00:00Z');
 const ONE_O_CLOCK = NOON / 1000 + 3600;
 
 /** A guard with caps of $2 an hour and $10 a day, and one dollar for each unit of its metrics. */
-function createFixture({ email = true, failing = '', isMetered = false } = {}) {
+function createFixture({ email = true, failing = '', isMetered = false, reserves = false } = {}) {
   const world = {
     values: { requests: [] as [number, number][], bytes: [] as [number, number][] },
     record: {} as GuardRecord,
@@ -55,6 +55,7 @@ function createFixture({ email = true, failing = '', isMetered = false } = {}) {
       set: async (until) => act('flag', until),
     },
     resolverLimit: { apply: async (isClosed) => act('limit', isClosed) },
+    reservations: reserves ? [{ apply: async (isClosed) => act('reserve', isClosed) }] : [],
     notify: email ? async (subject) => act('mail', subject) : undefined,
     log: silentLog,
     now: () => world.now,
@@ -174,6 +175,21 @@ describe('the cost guard', () => {
     world.failing = '';
     await guard({});
     expect(acts().map((each) => (each as string[])[0])).toEqual(['flag', 'limit', 'record', 'mail']);
+  });
+
+  it('reserves executions once, and tries again where that fails', async () => {
+    const { guard, acts, world } = createFixture({ reserves: true, failing: 'reserve' });
+    const eachMinute = [
+      ['limit', false],
+      ['reserve', false],
+    ];
+    await guard({});
+    expect(acts()).toEqual(eachMinute);
+    world.failing = '';
+    await guard({});
+    expect(acts()).toEqual(eachMinute);
+    await guard({});
+    expect(acts()).toEqual([['limit', false]]);
   });
 
   it('closes although the mail fails, and without an address for mails', async () => {

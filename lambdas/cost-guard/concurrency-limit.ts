@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { Log } from '../../core/log/index.ts';
 
-export interface ResolverLimitOptions {
+export interface ConcurrencyLimitOptions {
   readonly lambda: LambdaClient;
   readonly functionName: string;
   /** Executions at once while the edge is open. */
@@ -14,17 +14,22 @@ export interface ResolverLimitOptions {
   readonly log: Log;
 }
 
-/** The reserved concurrency of the resolver. */
-export interface ResolverLimit {
+/** The reserved concurrency of a function. */
+export interface ConcurrencyLimit {
   /** Makes it the limit, or 0 while closed. Does nothing where it is that already. */
   apply(isClosed: boolean): Promise<void>;
 }
 
 /**
- * Lambda leaves an account 100 unreserved executions. A new one has ten: its quota bounds the resolver instead, and it can be
+ * Lambda leaves an account 100 unreserved executions. A new one has ten: its quota bounds the function instead, and it can be
  * closed nevertheless, because 0 reserves nothing.
  */
-export function createResolverLimit({ lambda, functionName, limit, log }: ResolverLimitOptions): ResolverLimit {
+export function createConcurrencyLimit({
+  lambda,
+  functionName,
+  limit,
+  log,
+}: ConcurrencyLimitOptions): ConcurrencyLimit {
   const FunctionName = functionName;
   let isRefused = false;
 
@@ -41,7 +46,7 @@ export function createResolverLimit({ lambda, functionName, limit, log }: Resolv
     await reserve(0).catch((error: unknown) => {
       // Environments that are kept initialized need executions. The edge is closed, and leads nobody to them.
       if (!isRefusal(error)) throw error;
-      log.warn('The resolver is not closed: some of its environments are kept initialized');
+      log.warn('The function is not closed: some of its environments are kept initialized', { functionName });
     });
   };
   const open = async (current: number | undefined) => {
@@ -52,7 +57,7 @@ export function createResolverLimit({ lambda, functionName, limit, log }: Resolv
     } catch (error) {
       if (!isRefusal(error)) throw error;
       isRefused = true;
-      log.warn("The account's quota is too small to reserve executions of the resolver", { limit });
+      log.warn("The account's quota is too small to reserve executions", { functionName, limit });
       await removeClosure(current);
     }
   };
