@@ -277,6 +277,8 @@ function copyAudio(found: KeyedRendition, { format, clip, writer, extras }: Writ
   const alone = isWholeList && isKnown && audioAs.container === 'm4a' && audioOfList(track);
   if (alone) return planCopy({ ...found, tracks: [alone] }, type, extras);
   const fromStart = remuxAudio(found, { extras });
+  const isScanned = !track.file && audioAs.scanned?.test(track.container);
+  if (isScanned) return planAudioAlone(found, extras, { type, audioAs, isScanned, instead: fromStart });
   if (!isMp4File(track) || isWholeList) return fromStart;
   return planAudioAlone(found, extras, { type, audioAs, clip, instead: clip ? undefined : fromStart });
 }

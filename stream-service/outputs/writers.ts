@@ -40,6 +40,8 @@ export interface AudioCopy extends Writer {
   readonly container: 'm4a' | AudioFileName;
   /** Of files that are sent as they are. */
   readonly extensions: RegExp;
+  /** Of files in which its packets are looked up. @default FFmpeg copies them */
+  readonly scanned?: RegExp;
 }
 
 const copyOf = (codecName: string, writer: Omit<AudioCopy, 'excludes'>): AudioCopy => ({
@@ -79,6 +81,7 @@ export const audioCopies = {
     codec: 'flac',
     container: 'flac',
     extensions: /^flac$/i,
+    scanned: /^(mka|mkv|webm|ogg|oga)$/i,
   }),
 } satisfies { readonly [Name in ConversionName]?: AudioCopy };
 

@@ -2,6 +2,7 @@ import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { audioFamily } from '@reelay/seekable-media/codecs';
 import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
+  audioFiles,
   type ClipLayout,
   type ClipSource,
   packFragments,
@@ -23,6 +24,7 @@ import { LAY_OUT_CLIP, LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/pa
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type Opening, toReadError } from '../representation.ts';
 import type { AudioCopy } from '../writers.ts';
+import { ByteReader } from './byte-reader.ts';
 import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
 import {
   HEADER_RANGE,
@@ -50,7 +52,7 @@ export interface LayoutCache<Request extends LayoutRequest, L extends Layout = L
 }
 
 interface LayoutCacheOptions<Request extends LayoutRequest, L extends Layout>
-  extends Pick<LayoutMaking<Request, L>, 'layOut' | 'needsFirstFragment'> {
+  extends Pick<LayoutMaking<Request, L>, 'layOut' | 'needsFirstFragment' | 'needsHeaders'> {
   /** Bytes of all layouts together. One hour of a fragmented pair has about 100 KB, of a progressive pair 3 MB. */
   readonly maxMemoryBytes: number;
   /** Epoch milliseconds. @default Date.now */
@@ -152,6 +154,8 @@ export interface PresentationRequest extends LayoutRequest {
 export interface LayoutCaches {
   readonly pairs: LayoutCache<PairRequest>;
   readonly parts: LayoutCache<PartRequest, ClipLayout>;
+  /** Of files that are no MP4. */
+  readonly scans: LayoutCache<PartRequest, ClipLayout>;
   readonly presentations: LayoutCache<PresentationRequest, HlsLayout>;
   readonly places: PlaceCache;
 }
@@ -167,6 +171,7 @@ export class OtherCodec extends UnsupportedMp4 {}
 export const createLayoutCaches = (): LayoutCaches => ({
   pairs: createLayoutCache({ maxMemoryBytes: MAX_PAIR_BYTES, layOut: layOutPair }),
   parts: createLayoutCache({ maxMemoryBytes: MAX_PART_BYTES, layOut: layOutPart }),
+  scans: createLayoutCache({ maxMemoryBytes: MAX_PART_BYTES, layOut: layOutScan, needsHeaders: false }),
   presentations: createLayoutCache({
     maxMemoryBytes: MAX_PRESENTATION_BYTES,
     layOut: layOutPresentation,
@@ -203,6 +208,42 @@ async function layOutPart(files: readonly OpenFile[], request: PartRequest, read
   const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
   return { ...unpackLayout(data), ...shown };
+}
+
+/** A longer file is copied by FFmpeg: all of it is read before the first byte is sent. */
+const MAX_SCANNED_BYTES = 256 * 1024 * 1024;
+
+async function layOutScan(
+  [open]: readonly OpenFile[],
+  { audioAs, extras }: PartRequest,
+  { signal }: LayoutReader,
+): Promise<ClipLayout> {
+  const { container } = audioAs ?? {};
+  const scan = container && container !== 'm4a' ? audioFiles[container].scan : undefined;
+  if (!open || !scan || !extras?.tags || open.file.size > MAX_SCANNED_BYTES)
+    throw new UnsupportedMp4('A file whose packets are not looked up');
+  const reader = new ByteReader(open.file, () => open.file.size);
+  const destroy = () => reader.destroy();
+  signal.addEventListener('abort', destroy, { once: true });
+  try {
+    signal.throwIfAborted();
+    const steps = scan(open.file.size, extras.tags);
+    let [held, heldAt] = [Buffer.alloc(0), 0];
+    for (let step = steps.next(held); ; ) {
+      if (step.done) return step.value;
+      const { at, bytes } = step.value;
+      held = held.subarray(Math.min(at - heldAt, held.length));
+      heldAt = at;
+      if (held.length < bytes) {
+        reader.seek(at + held.length);
+        held = Buffer.concat([held, await reader.read(bytes - held.length)]);
+      }
+      step = steps.next(held.subarray(0, bytes));
+    }
+  } finally {
+    signal.removeEventListener('abort', destroy);
+    destroy();
+  }
 }
 
 /** Enough to find the keyframe: what follows it is not read beyond the frame at the start. */

@@ -57,7 +57,11 @@ export async function openLayout(
   const wanted = { found, opening, request };
   return plan.of === 'pair'
     ? openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
-    : openMedia(plan, { ...wanted, request: { ...plan, ...request }, cache: layouts.parts }, dependencies);
+    : openMedia(
+        plan,
+        { ...wanted, request: { ...plan, ...request }, cache: plan.isScanned ? layouts.scans : layouts.parts },
+        dependencies,
+      );
 }
 
 async function openMedia<Request extends LayoutRequest, L extends Layout>(

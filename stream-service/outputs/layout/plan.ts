@@ -38,6 +38,8 @@ export interface PartPlan extends PlannedLayout {
   readonly times: ClipTimes;
   /** The audio alone, whose packets are copied. Absent: all tracks. */
   readonly audioAs?: AudioCopy;
+  /** Its packets are looked up in a file that is no MP4. */
+  readonly isScanned?: boolean;
   /** It starts with the last keyframe at or before the start. */
   readonly isFromKeyframe?: true;
 }
@@ -98,7 +100,7 @@ export const planFromKeyframe = (found: KeyedRendition, extras: PlannedExtras, c
   isFromKeyframe: true,
 });
 
-export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
+export interface AudioAlone extends Pick<PartPlan, 'instead' | 'isScanned'> {
   readonly type: FileType;
   readonly audioAs: AudioCopy;
   /** @default the whole */
@@ -109,10 +111,10 @@ export interface AudioAlone extends Pick<PlannedLayout, 'instead'> {
 export function planAudioAlone(
   found: KeyedRendition,
   extras: PlannedExtras,
-  { type, audioAs, clip: times = WHOLE, instead }: AudioAlone,
+  { type, audioAs, clip: times = WHOLE, instead, isScanned }: AudioAlone,
 ): PartPlan {
   const id = `${found.key} ${audioAs.container} ${timesId(times)}`;
-  return planPart(found, extras, { instead, times, audioAs, id, head: headOf(found, type, times) });
+  return planPart(found, extras, { instead, isScanned, times, audioAs, id, head: headOf(found, type, times) });
 }
 
 const planPart = (

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '@reelay/concurrency';
-import { indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { box, indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { LAYOUT_VERSION, type Layout, type LayoutSource, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
@@ -63,7 +63,11 @@ export interface LayoutMaking<Request extends LayoutRequest, L extends Layout> {
   readonly layOut: LayOut<Request, L>;
   /** Besides the headers, the first fragment of each file is read. @default only where a header may be wrong */
   readonly needsFirstFragment?: boolean | undefined;
+  /** @default true */
+  readonly needsHeaders?: boolean | undefined;
 }
+
+const NO_HEADER: LayoutSource = { movie: indexMovie(box('moov')), moovOffset: 0, fileBytes: 0 };
 
 /**
  * Makes a layout from the headers of its sources.
@@ -71,7 +75,7 @@ export interface LayoutMaking<Request extends LayoutRequest, L extends Layout> {
  */
 export async function readLayout<Request extends LayoutRequest, L extends Layout>(
   request: Request,
-  { open, layOut, needsFirstFragment }: LayoutMaking<Request, L>,
+  { open, layOut, needsFirstFragment, needsHeaders = true }: LayoutMaking<Request, L>,
   { client = '', signal }: LayoutReader,
 ): Promise<KnownLayout<L>> {
   const { sources } = request;
@@ -83,7 +87,8 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
     if (either.aborted) close();
     else either.addEventListener('abort', close, { once: true });
     const file = requireSizedFile(source);
-    return { file, header: await readLayoutSource(file, { client, signal: either, beforeRead, needsFirstFragment }) };
+    const reading = { client, signal: either, beforeRead, needsFirstFragment };
+    return { file, header: needsHeaders ? await readLayoutSource(file, reading) : NO_HEADER };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;

@@ -1,8 +1,9 @@
-import { indexBox, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import { indexBox, UnsupportedMp4 } from '../isobmff/index.ts';
 import { opusTags, paddedBytes, vorbisCommentList } from '../ogg/index.ts';
 import type { ClipTimes } from '../skipping/index.ts';
-import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
+import { LayoutBuilder } from '../virtual-mp4/index.ts';
 import type { ClipLayout, ClipTrack } from './clip-window.ts';
+import { type FlacPackets, type Scan, scanFlacPackets } from './flac-packets.ts';
 import { layOutOpus } from './opus-layout.ts';
 
 /** The audio of an MP4 file, or a part of it, in a file of another container. */
@@ -11,15 +12,20 @@ interface AudioFile {
   layOut(audio: ClipTrack, times: ClipTimes, tags: Buffer): ClipLayout;
   /** @param isFull whether to pad them to the size of all full tags, and that of the chapters */
   writeTags(comments: readonly string[], isFull?: boolean): Buffer;
+  /**
+   * The audio of a file of another container, whose packets are found by reading all of it. Absent: FFmpeg copies it.
+   * @throws UnsupportedMp4 when they cannot be found
+   */
+  scan?(fileBytes: number, tags: Buffer): Scan<ClipLayout>;
 }
 
 /** By FFmpeg's name of the container. */
-export const audioFiles = {
+export const audioFiles: Readonly<Record<AudioFileName, AudioFile>> = {
   opus: { layOut: layOutOpus, writeTags: opusTags },
-  flac: { layOut: layOutFlac, writeTags: flacTags },
-} satisfies Readonly<Record<string, AudioFile>>;
+  flac: { layOut: layOutFlac, writeTags: flacTags, scan: scanFlac },
+};
 
-export type AudioFileName = keyof typeof audioFiles;
+export type AudioFileName = 'opus' | 'flac';
 
 /** Metadata blocks (RFC 9639 §8): 1 bit for the last one, 7 for the type, 24 for the length. */
 const STREAMINFO = 0;
@@ -57,31 +63,46 @@ function flacBlock(type: number, content: Buffer): Buffer {
 }
 
 /** All frames of a track, which are those of a FLAC file (Encapsulation of FLAC in ISO BMFF §3.3.3). */
-function layOutFlac({ header, source, samples }: ClipTrack, { startSeconds }: ClipTimes, tags: Buffer): ClipLayout {
+function layOutFlac({ header, samples }: ClipTrack, _: ClipTimes, tags: Buffer): ClipLayout {
+  const { sampleDescriptions, timescale } = header;
+  const streamInfo = findStreamInfo(sampleDescriptions);
+  const runs: { offset: number; size: number }[] = [];
   let total = 0;
-  for (const { duration } of samples()) total += duration;
-  const layout = new LayoutBuilder();
-  layout.addOwn(Buffer.concat([Buffer.from('fLaC'), flacBlock(STREAMINFO, streamInfo(header, total)), tags]));
-  layout.beginMedia();
-  let end = 0;
-  for (const { offset, size, description } of samples()) {
+  for (const { offset, size, duration, description } of samples()) {
+    const before = runs.at(-1);
+    const end = before ? before.offset + before.size : 0;
     if (description !== 1 || offset < end) throw new UnsupportedMp4('Samples out of order, or of several descriptions');
-    layout.addSamples(source, offset, size);
-    end = offset + size;
+    if (before && offset === end) before.size += size;
+    else runs.push({ offset, size });
+    total += duration;
   }
-  const track = toLayoutTrack(header, 1);
-  return { ...layout.build([track, track]), startSeconds, endSeconds: startSeconds + total / header.timescale };
+  return writeFlac({ streamInfo, runs, samples: rateOf(streamInfo) === timescale ? total : 0 }, tags);
 }
 
-/** The content of the first block of `dfLa`. @param total samples, which the header of a fragmented file does not know */
-function streamInfo({ sampleDescriptions: stsd, timescale }: TrackHeader, total: number): Buffer {
+function* scanFlac(fileBytes: number, tags: Buffer): Scan<ClipLayout> {
+  return writeFlac(yield* scanFlacPackets(fileBytes), tags);
+}
+
+/** @param packets their samples are for a header that does not know its own */
+function writeFlac({ streamInfo, samples, runs }: FlacPackets, tags: Buffer): ClipLayout {
+  if (streamInfo.readUInt32BE(TOTAL_AT) === 0 && samples <= 0xffff_ffff) streamInfo.writeUInt32BE(samples, TOTAL_AT);
+  const layout = new LayoutBuilder();
+  layout.addOwn(Buffer.concat([Buffer.from('fLaC'), flacBlock(STREAMINFO, streamInfo), tags]));
+  layout.beginMedia();
+  for (const { offset, size } of runs) layout.addSamples(0, offset, size);
+  const endSeconds = streamInfo.readUInt32BE(TOTAL_AT) / rateOf(streamInfo);
+  return { ...layout.build([]), startSeconds: 0, endSeconds };
+}
+
+const rateOf = (streamInfo: Buffer): number => streamInfo.readUIntBE(RATE_AT, 3) >> 4;
+
+/** The content of the first block of `dfLa`. */
+function findStreamInfo(stsd: Buffer): Buffer {
   const [entry] = indexBox(stsd)?.childrenAfter(8) ?? [];
   const dfLa = entry?.childrenAfter(AUDIO_ENTRY_BYTES).find(({ type }) => type === 'dfLa');
   const start = dfLa ? dfLa.content + VERSION_BYTES : 0;
-  const content = Buffer.from(stsd.subarray(start + BLOCK_HEADER_BYTES, start + BLOCK_HEADER_BYTES + STREAMINFO_BYTES));
+  const content = stsd.subarray(start + BLOCK_HEADER_BYTES, start + BLOCK_HEADER_BYTES + STREAMINFO_BYTES);
   if (!dfLa || content.length < STREAMINFO_BYTES || (stsd.readUInt8(start) & ~LAST) !== STREAMINFO)
     throw new UnsupportedMp4('FLAC without its configuration');
-  const isTold = content.readUInt32BE(TOTAL_AT) !== 0 || content.readUIntBE(RATE_AT, 3) >> 4 !== timescale;
-  if (!isTold && total <= 0xffff_ffff) content.writeUInt32BE(total, TOTAL_AT);
-  return content;
+  return Buffer.from(content);
 }

@@ -1,4 +1,12 @@
-export { checkedPage, hasRoom, oggHeaderBytes, oggHeaderPages, oggPageHeader, packetSegments } from './ogg-pages.ts';
+export {
+  checkedPage,
+  HEADER_BYTES as OGG_PAGE_BYTES,
+  hasRoom,
+  oggHeaderBytes,
+  oggHeaderPages,
+  oggPageHeader,
+  packetSegments,
+} from './ogg-pages.ts';
 export { type OggStream, readOggStreams } from './ogg-streams.ts';
 export {
   OPUS_SAMPLE_RATE,
