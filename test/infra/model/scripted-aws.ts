@@ -5,6 +5,8 @@ import {
   LambdaClient,
   ProvisionedConcurrencyConfigNotFoundException,
   ResourceNotFoundException,
+  ThrottleReason,
+  TooManyRequestsException,
 } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { findResource, type ModelFunction, type World } from './world.ts';
@@ -159,6 +161,13 @@ const lambdaAnswers: Answers = {
   },
   Invoke: (input, world) => {
     const found = functionOf(input, world);
+    // The resolver is the function with versions.
+    if (world.isClosed && input.Qualifier)
+      throw new TooManyRequestsException({
+        message: 'Rate Exceeded.',
+        Reason: ThrottleReason.ReservedFunctionConcurrentInvocationLimitExceeded,
+        $metadata: {},
+      });
     const { layers } = found.versions[Number(input.Qualifier ?? 0) - 1] ?? found;
     return { Payload: { transformToString: () => JSON.stringify(verdict(layers, world)) } };
   },

@@ -50,3 +50,17 @@ describe.each(CHANGES)('the change from %s to %s', { timeout: TIMEOUT_MS }, (fro
     expectNothing(world);
   });
 });
+
+it('a deployment works while the cost guard keeps the resolver closed, and so does its rollback', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const world = await deployed(template('hobby'));
+  world.isClosed = true;
+  world.newestRelease = '2026.11.20';
+  await failEverywhere(world, template('team'), async (copy) => {
+    copy.isClosed = false;
+    expect(await expectWorking(copy)).toMatchObject({ streamHost: HOSTS.hobby });
+  });
+  world.isClosed = false;
+  expect(await check(world)).toMatchObject({ streamHost: HOSTS.team });
+});

@@ -72,6 +72,8 @@ export interface World {
   tasks: ModelTask[];
   /** The newest release of yt-dlp; undefined: releases are unreachable. */
   newestRelease: string | undefined;
+  /** Whether the cost guard keeps the resolver closed. */
+  isClosed: boolean;
   stack: StackState;
   progress: DeploymentProgress | undefined;
   /** Of generated ids. */
@@ -89,6 +91,7 @@ export const createWorld = (newestRelease: string | undefined): World => ({
   keyValueStores: {},
   tasks: [],
   newestRelease,
+  isClosed: false,
   stack: EMPTY_STACK,
   progress: undefined,
   counter: 0,
