@@ -98,6 +98,11 @@ const deploymentSettings = inScope('aws', {
     defaultText: 'half of `dailyCap`',
     description: 'The same for an hour',
   },
+  monthlyCap: {
+    parse: dollars(0.1, 100_000_000),
+    defaultText: 'ten times `dailyCap`',
+    description: 'The same for a month',
+  },
   pricingPlan: {
     parse: oneOf('none', 'free', 'pro', 'business', 'premium'),
     default: 'none',

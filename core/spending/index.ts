@@ -1,6 +1,7 @@
 export {
   allowStreams,
   type Caps,
+  countMonth,
   type Decision,
   decideOnSpending,
   type Forgiven,

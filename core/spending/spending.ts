@@ -29,7 +29,7 @@ export interface Reading {
 }
 
 /** Periods with a cap, by UTC. */
-export type Period = 'hour' | 'day';
+export type Period = 'hour' | 'day' | 'month';
 
 /** USD by period. */
 export type Caps = Readonly<Record<Period, number>>;
@@ -49,6 +49,14 @@ export interface Forgiven {
   readonly usd: number;
 }
 
+/** Epoch seconds of the start of a month and of a day in it, and what was spent before that day and in it. */
+export interface MonthCount {
+  readonly since: number;
+  readonly day: number;
+  readonly before: number;
+  readonly today: number;
+}
+
 /** What the guard remembers, and what stream hosts read of it. Empty: never closed. */
 export interface GuardRecord {
   /** Epoch seconds until which the edge is closed. */
@@ -56,6 +64,8 @@ export interface GuardRecord {
   /** The store with the flag that closes the edge. */
   readonly flaggedIn?: string | undefined;
   readonly forgiven?: Readonly<Partial<Record<Period, Forgiven>>> | undefined;
+  /** USD of the month that began `since`, of the `day` that it was last seen in and of those `before` it. */
+  readonly month?: MonthCount | undefined;
   /** Bytes that streams may send in the day that began `since`: what other spending leaves of its cap. */
   readonly streams?: { readonly since: number; readonly bytes: number } | undefined;
 }
@@ -68,21 +78,37 @@ export interface Decision {
   readonly closedBy: Period | undefined;
 }
 
-const PERIODS = ['hour', 'day'] as const;
-const SECONDS: Readonly<Record<Period, number>> = { hour: 3_600, day: 86_400 };
+const PERIODS = ['hour', 'day', 'month'] as const;
+const SECONDS = { hour: 3_600, day: 86_400 } as const;
 /** Visible minutes among which the highest rate is looked for. */
 const RATE_MINUTES = 5;
 
 /** Epoch seconds of the start of the period that contains `now`. */
-export const periodStart = (period: Period, now: number): number => now - (now % SECONDS[period]);
+export const periodStart = (period: Period, now: number): number =>
+  period === 'month' ? monthStart(now, 0) : now - (now % SECONDS[period]);
 
 /** Epoch seconds of the end of the period that contains `now`. */
-export const periodEnd = (period: Period, now: number): number => periodStart(period, now) + SECONDS[period];
+export const periodEnd = (period: Period, now: number): number =>
+  period === 'month' ? monthStart(now, 1) : periodStart(period, now) + SECONDS[period];
+
+function monthStart(now: number, later: number): number {
+  const date = new Date(now * 1000);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / 1000;
+}
+
+/** The count of the month with what the metrics show of today, which is less where some were not read. */
+export function countMonth(known: MonthCount | undefined, spentToday: number, now: number): MonthCount {
+  const since = periodStart('month', now);
+  const day = periodStart('day', now);
+  if (known?.since !== since) return { since, day, before: 0, today: spentToday };
+  if (known.day !== day) return { since, day, before: known.before + known.today, today: spentToday };
+  return { ...known, today: Math.max(known.today, spentToday) };
+}
 
 /** Spending of the current hour and day. @param now epoch seconds */
-export function measureSpending(readings: readonly Reading[], now: number): Readonly<Record<Period, Spending>> {
+export function measureSpending(readings: readonly Reading[], now: number): Readonly<Record<'hour' | 'day', Spending>> {
   const unseen = readings.reduce((usd, reading) => usd + unseenUsd(reading, now), 0);
-  const measure = (period: Period): Spending => {
+  const measure = (period: 'hour' | 'day'): Spending => {
     const since = periodStart(period, now);
     const spent = readings.reduce(
       (usd, { metric, minutes }) =>
@@ -113,7 +139,7 @@ export interface DecisionInput {
 
 /**
  * Whether the edge is closed, and until when. Once closed it stays so until the end of that period, also when the rate falls:
- * it falls because the edge is closed. A cap of the day prolongs what a cap of the hour has closed.
+ * it falls because the edge is closed. A cap of a longer period prolongs what that of a shorter one has closed.
  */
 export function decideOnSpending({ spending, caps, closesAt, record, now }: DecisionInput): Decision {
   const held = (record.closedUntil ?? 0) > now ? record.closedUntil : undefined;

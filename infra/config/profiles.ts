@@ -37,6 +37,7 @@ export interface Profile {
   /** US dollars of traffic, above which the edge is closed until the period ends. */
   readonly dailyCap: number;
   readonly hourlyCap: number;
+  readonly monthlyCap: number;
 }
 
 type PricingPlan = Exclude<DeploymentSettings['pricingPlan'], 'none'>;
@@ -96,6 +97,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     monthlyBudget: 10,
     dailyCap: 1,
     hourlyCap: 0.5,
+    monthlyCap: 10,
   },
   team: {
     streamHost: 'balanced',
@@ -115,6 +117,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     monthlyBudget: 60,
     dailyCap: 5,
     hourlyCap: 2.5,
+    monthlyCap: 50,
   },
   public: {
     streamHost: 'balanced',
@@ -135,6 +138,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     monthlyBudget: 4500,
     dailyCap: 200,
     hourlyCap: 100,
+    monthlyCap: 2000,
   },
 };
 
@@ -147,7 +151,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
   checkPlan(settings, profile);
   const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget, resolverConcurrency } = settings;
-  const { dailyCap = profile.dailyCap, hourlyCap = dailyCap / 2, resolveRate } = settings;
+  const { dailyCap = profile.dailyCap, hourlyCap = dailyCap / 2, monthlyCap = 10 * dailyCap, resolveRate } = settings;
   const changed: Profile = {
     ...profile,
     taskCpu: taskCpu ?? profile.taskCpu,
@@ -166,6 +170,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
     ...(settings.pricingPlan !== 'none' && { firewall: profile.firewall ?? profiles.public.firewall }),
     dailyCap,
     hourlyCap: Math.min(hourlyCap, dailyCap),
+    monthlyCap,
     ...(resolveRate !== undefined && ratesFor(resolveRate)),
   };
   if (changed.minTasks > changed.maxTasks) {

@@ -5,6 +5,7 @@ import { unitPrices } from './unit-prices.ts';
 export interface SpendingPlan {
   readonly hourlyCap: number;
   readonly dailyCap: number;
+  readonly monthlyCap: number;
   /** USD a day at which the edge closes whatever the rate: a burst that no metric shows yet stays below `BOUND` caps. */
   readonly closesAt: number;
   /** Whether the edge may keep streams. Where it does, bytes leave without anything but CloudFront's metrics to tell. */
@@ -31,11 +32,12 @@ export const UNSEEN_MINUTES = {
  * rate. Elsewhere every byte passes the stream service, which counts it before it is sent.
  */
 export function spendingPlan(settings: DeploymentSettings, profile: Profile): SpendingPlan {
-  const { dailyCap, hourlyCap, resolverLimit, maxTasks } = profile;
+  const { dailyCap, hourlyCap, monthlyCap, resolverLimit, maxTasks } = profile;
   const { edgeByte, resolverSecond, taskMinute } = unitPrices(settings, profile);
   const ofHosts = UNSEEN_MINUTES.region * (60 * resolverLimit * resolverSecond + maxTasks * taskMinute);
   const ofCache = UNSEEN_MINUTES.edge * 60 * ATTACK_BYTES_PER_SECOND * edgeByte;
   const cachesStreams = settings.pricingPlan !== 'none' || BOUND * dailyCap - ofHosts - ofCache >= dailyCap / 2;
   const unseen = ofHosts + (cachesStreams && settings.pricingPlan === 'none' ? ofCache : 0);
-  return { hourlyCap, dailyCap, closesAt: Math.min(dailyCap, Math.max(0, BOUND * dailyCap - unseen)), cachesStreams };
+  const closesAt = Math.min(dailyCap, Math.max(0, BOUND * dailyCap - unseen));
+  return { hourlyCap, dailyCap, monthlyCap, closesAt, cachesStreams };
 }

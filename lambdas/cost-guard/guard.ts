@@ -2,6 +2,7 @@ import type { Log } from '../../core/log/index.ts';
 import {
   allowStreams,
   type Caps,
+  countMonth,
   decideOnSpending,
   type GuardRecord,
   measureSpending,
@@ -51,6 +52,8 @@ export interface GuardReport {
 const MINUTE = 60;
 /** CloudFront's metrics are minutes late. */
 const QUIET_MINUTES = 30;
+/** What the month may have more than is written, as a share of a day's cap: a write each minute is billed too. */
+const UNCOUNTED_SHARE = 0.01;
 
 /**
  * Compares spending with its caps, each minute. Over a cap the edge answers 503 and the resolver does not run, until the
@@ -95,7 +98,8 @@ export function createCostGuard(options: CostGuardOptions) {
     const forgive = (period: Period) => ({ since: periodStart(period, seconds), usd: spending[period].expected });
     await flag.set(undefined);
     await resolverLimit.apply(false);
-    await state.putCostGuard({ forgiven: { hour: forgive('hour'), day: forgive('day') } });
+    const forgiven = { hour: forgive('hour'), day: forgive('day'), month: forgive('month') };
+    await state.putCostGuard({ forgiven, month: record.month });
     if (record.closedUntil !== undefined) await tell('Reelay is open again', 'It was opened by hand.');
   };
 
@@ -103,14 +107,17 @@ export function createCostGuard(options: CostGuardOptions) {
     const seconds = Math.floor(now() / 1000);
     const record = await state.getCostGuard();
     const readings = await readAll(seconds, record.closedUntil !== undefined || event.open === true);
-    const spending = measureSpending(readings, seconds);
+    const measured = measureSpending(readings, seconds);
+    const month = countMonth(record.month, measured.day.spent, seconds);
+    const ofMonth = { spent: month.before + month.today, expected: month.before + measured.day.expected };
+    const spending = { ...measured, month: ofMonth };
     const report = (closedUntil: number | undefined): GuardReport => ({
       closedUntil: closedUntil === undefined ? null : new Date(closedUntil * 1000).toISOString(),
       spending,
       caps,
     });
     if (event.open) {
-      await open(record, spending, seconds);
+      await open({ ...record, month }, spending, seconds);
       return report(undefined);
     }
     const { closedUntil, closedBy } = decideOnSpending({ spending, caps, closesAt, record, now: seconds });
@@ -120,9 +127,13 @@ export function createCostGuard(options: CostGuardOptions) {
     if (closedUntil !== undefined && (isNew || isElsewhere)) await flag.set(closedUntil);
     await resolverLimit.apply(closedUntil !== undefined);
     await reserve();
-    const streams = allowStreams(readings, caps.day, record, seconds);
-    if (isNew || isElsewhere || (spending.day.spent > 0 && streams))
-      await state.putCostGuard({ ...record, closedUntil, flaggedIn, streams });
+    const forgiven = record.forgiven?.month?.since === month.since ? record.forgiven.month.usd : 0;
+    const capOfDay = Math.min(caps.day, Math.max(0, caps.month + forgiven - month.before));
+    const streams = allowStreams(readings, capOfDay, record, seconds);
+    const counted = record.month?.day === month.day ? record.month.today : 0;
+    const isMore = month.today - counted >= UNCOUNTED_SHARE * caps.day;
+    if (isNew || isElsewhere || isMore || (spending.day.spent > 0 && streams))
+      await state.putCostGuard({ ...record, closedUntil, flaggedIn, streams, month });
     if (closedBy && isNew)
       await tell('Reelay is closed: its spending limit is reached', describe(spending, caps, report(closedUntil)));
     else if (isNew) await tell('Reelay is open again', 'The period of its spending limit has ended.');
@@ -140,6 +151,6 @@ export function createCostGuard(options: CostGuardOptions) {
 
 const describe = (spending: GuardReport['spending'], caps: Caps, { closedUntil }: GuardReport): string =>
   [
-    `By the metrics $${spending.hour.expected.toFixed(2)} this hour (limit $${caps.hour}) and $${spending.day.expected.toFixed(2)} today (limit $${caps.day}), by list prices.`,
+    `By the metrics $${spending.hour.expected.toFixed(2)} this hour (limit $${caps.hour}), $${spending.day.expected.toFixed(2)} today (limit $${caps.day}) and $${spending.month.expected.toFixed(2)} this month (limit $${caps.month}), by list prices.`,
     `All requests are answered 503 until ${closedUntil}. To open it before: npm run infra -- reopen`,
   ].join('\n');

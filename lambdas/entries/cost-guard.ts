@@ -46,14 +46,15 @@ interface SpendingPlan {
   readonly metrics: readonly WatchedMetric[];
   readonly hourlyCap: number;
   readonly dailyCap: number;
+  readonly monthlyCap: number;
   readonly closesAt: number;
 }
 
 function createGuard() {
-  const { metrics, hourlyCap, dailyCap, closesAt } = JSON.parse(plan) as SpendingPlan;
+  const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt } = JSON.parse(plan) as SpendingPlan;
   return createCostGuard({
     watched: metrics,
-    caps: { hour: hourlyCap, day: dailyCap },
+    caps: { hour: hourlyCap, day: dailyCap, month: monthlyCap },
     closesAt,
     readMetric: createMetricReader(call, region),
     state,

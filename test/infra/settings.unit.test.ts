@@ -183,7 +183,7 @@ describe('profileOf', () => {
   it('returns the profile with the sizes that settings override', () => {
     expect(profileOf(readContext({}))).toEqual(profiles.team);
     const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, entriesAtOnce: 50, monthlyBudget: 500 };
-    const caps = { dailyCap: 20.5, hourlyCap: 5 };
+    const caps = { dailyCap: 20.5, hourlyCap: 5, monthlyCap: 150 };
     expect(profileOf(readContext({ profile: 'public', ...sizes, ...caps }))).toEqual({
       ...profiles.public,
       ...sizes,
@@ -192,7 +192,7 @@ describe('profileOf', () => {
   });
 
   it('caps an hour at half of the day, and never above it', () => {
-    expect(profileOf(readContext({ dailyCap: 3 }))).toMatchObject({ dailyCap: 3, hourlyCap: 1.5 });
+    expect(profileOf(readContext({ dailyCap: 3 }))).toMatchObject({ dailyCap: 3, hourlyCap: 1.5, monthlyCap: 30 });
     expect(profileOf(readContext({ dailyCap: 3, hourlyCap: 9 })).hourlyCap).toBe(3);
   });
 

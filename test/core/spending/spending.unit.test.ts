@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Caps,
+  countMonth,
   decideOnSpending,
   type GuardRecord,
   measureSpending,
   type WatchedMetric,
 } from '../../../core/spending/index.ts';
 
-const CAPS: Caps = { hour: 2, day: 10 };
+const CAPS: Caps = { hour: 2, day: 10, month: 30 };
 const metric = (usd: number, unseenMinutes = 0): WatchedMetric => ({
   ...{ label: 'x', namespace: 'n', name: 'm', dimensions: {}, statistic: 'Sum' },
   ...{ usd, unseenMinutes },
 });
 const at = (time: string) => Date.parse(`2026-11-23T${time}Z`) / 1000;
-const spending = (hour: number, day: number, unseen = 0) => ({
+const spending = (hour: number, day: number, unseen = 0, before = 0) => ({
   hour: { spent: hour, expected: hour + unseen },
   day: { spent: day, expected: day + unseen },
+  month: { spent: before + day, expected: before + day + unseen },
 });
 const decide = (spent: ReturnType<typeof spending>, now: string, record: GuardRecord = {}) =>
   decideOnSpending({ spending: spent, caps: CAPS, closesAt: 9, record, now: at(now) });
@@ -51,6 +53,21 @@ describe('measureSpending', () => {
     }));
 });
 
+describe('countMonth', () => {
+  it('adds the days of a month, and begins anew with the next', () => {
+    const date = (text: string) => Date.parse(text) / 1000;
+    const first = countMonth(undefined, 3, date('2026-11-30T12:00:00Z'));
+    expect(first).toMatchObject({ before: 0, today: 3 });
+    expect(countMonth(first, 2, date('2026-11-30T12:01:00Z'))).toEqual(first);
+    expect(countMonth(first, 4, date('2026-11-30T12:01:00Z'))).toMatchObject({ before: 0, today: 4 });
+    expect(countMonth(first, 1, date('2026-12-01T00:00:00Z'))).toMatchObject({ before: 0, today: 1 });
+    const early = countMonth(undefined, 3, date('2026-12-30T12:00:00Z'));
+    const next = countMonth(early, 1, date('2026-12-31T12:00:00Z'));
+    expect(next).toMatchObject({ since: date('2026-12-01T00:00:00Z'), before: 3, today: 1 });
+    expect(countMonth(next, 1, date('2027-01-01T12:00:00Z'))).toMatchObject({ before: 0, today: 1 });
+  });
+});
+
 describe('decideOnSpending', () => {
   it('is open below the caps', () =>
     expect(decide(spending(1.99, 8.99), '12:30:00')).toEqual({ closedUntil: undefined, closedBy: undefined }));
@@ -59,6 +76,12 @@ describe('decideOnSpending', () => {
     expect(decide(spending(2, 5), '12:30:00')).toEqual({ closedUntil: at('13:00:00'), closedBy: 'hour' });
     expect(decide(spending(0, 9), '12:30:00')).toEqual({ closedUntil: at('24:00:00'), closedBy: 'day' });
     expect(decide(spending(2, 9), '23:59:59')).toEqual({ closedUntil: at('24:00:00'), closedBy: 'day' });
+  });
+
+  it('closes until the end of the month at its cap', () => {
+    const end = Date.parse('2026-12-01T00:00:00Z') / 1000;
+    expect(decide(spending(0, 1, 0, 28.9), '12:30:00').closedUntil).toBeUndefined();
+    expect(decide(spending(0, 1, 0, 29), '12:30:00')).toEqual({ closedUntil: end, closedBy: 'month' });
   });
 
   it('closes for what is expected', () =>

@@ -18,7 +18,13 @@ const NOON = Date.parse('2026-11-23T12:00:00Z');
 const ONE_O_CLOCK = NOON / 1000 + 3600;
 
 /** A guard with caps of $2 an hour and $10 a day, and one dollar for each unit of its metrics. */
-function createFixture({ email = true, failing = '', isMetered = false, reserves = false } = {}) {
+function createFixture({
+  email = true,
+  failing = '',
+  isMetered = false,
+  reserves = false,
+  caps = { hour: 2, day: 10, month: 100 },
+} = {}) {
   const world = {
     values: { requests: [] as [number, number][], bytes: [] as [number, number][] },
     record: {} as GuardRecord,
@@ -34,7 +40,7 @@ function createFixture({ email = true, failing = '', isMetered = false, reserves
   };
   const guard = createCostGuard({
     watched: [metric('requests', true), metric('bytes', false, isMetered)],
-    caps: { hour: 2, day: 10 },
+    caps,
     closesAt: 9,
     readMetric: async (each) => {
       done.push(['read', each.label]);
@@ -44,7 +50,9 @@ function createFixture({ email = true, failing = '', isMetered = false, reserves
       countStreamBytes: async () => world.sentBytes,
       getCostGuard: async () => world.record,
       putCostGuard: async (record) => {
-        act('record', record.closedUntil);
+        // What has been spent so far is no news.
+        const { closedUntil, flaggedIn } = world.record;
+        if (record.closedUntil !== closedUntil || record.flaggedIn !== flaggedIn) act('record', record.closedUntil);
         world.record = record;
       },
     },
@@ -106,13 +114,23 @@ describe('the cost guard', () => {
     const { guard, spend, world } = createFixture({ isMetered: true });
     world.sentBytes = 1;
     await guard({});
-    expect(world.record).toEqual({ streams: { since: NOON / 1000 - 12 * 3600, bytes: 10 } });
+    expect(world.record).toMatchObject({ streams: { since: NOON / 1000 - 12 * 3600, bytes: 10 } });
     spend(1);
     world.values.requests.push([NOON / 1000, 0.8]);
     expect(await guard({})).toMatchObject({ closedUntil: null });
     expect(world.record.streams?.bytes).toBe(9);
     world.sentBytes = 1.5;
     expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
+  });
+
+  it('leaves streams no more than is left of the month', async () => {
+    const { guard, spend, world } = createFixture({ isMetered: true, caps: { hour: 99, day: 10, month: 12 } });
+    spend(8);
+    await guard({});
+    world.now += 86_400_000;
+    world.sentBytes = 1;
+    await guard({});
+    expect(world.record.streams?.bytes).toBe(3);
   });
 
   it('closes the edge again when a deployment has replaced its store', async () => {
@@ -175,6 +193,20 @@ describe('the cost guard', () => {
     world.failing = '';
     await guard({});
     expect(acts().map((each) => (each as string[])[0])).toEqual(['flag', 'limit', 'record', 'mail']);
+  });
+
+  it('closes until the end of the month at its cap, by what it has written on earlier days', async () => {
+    const { guard, spend, world } = createFixture({ caps: { hour: 99, day: 99, month: 15 } });
+    spend(8);
+    expect(await guard({})).toMatchObject({ closedUntil: null });
+    world.now += 86_400_000;
+    spend(6.5);
+    expect(await guard({})).toMatchObject({ closedUntil: null });
+    spend(0.5);
+    expect(await guard({})).toMatchObject({ closedUntil: '2026-12-01T00:00:00.000Z' });
+    expect(await guard({ open: true })).toMatchObject({ closedUntil: null });
+    spend(1);
+    expect(await guard({})).toMatchObject({ closedUntil: null });
   });
 
   it('reserves executions once, and tries again where that fails', async () => {
