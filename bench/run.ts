@@ -10,6 +10,7 @@ import { coldStart } from './cases/cold-start.ts';
 import { crowd } from './cases/crowd.ts';
 import { extras } from './cases/extras.ts';
 import { fairness } from './cases/fairness.ts';
+import { lists } from './cases/lists.ts';
 import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
@@ -42,6 +43,7 @@ const STANDALONE_CASES: Readonly<Record<string, StandaloneCase>> = {
   soak,
   memory,
   'slow-archive': slowArchive,
+  lists,
   fairness,
   campaign,
   'cold-start': coldStart,
