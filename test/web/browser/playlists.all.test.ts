@@ -156,7 +156,9 @@ describe('returning to a playlist', () => {
 describe('a whole playlist', () => {
   it('has addresses for podcast clients and players', async () => {
     const { page } = await seeList('feed', 2);
+    await button(page, 'More').click();
     const link = page.getByRole('link', { name: 'Playlist file (M3U8)' });
+    expect(await link.getAttribute('download')).toBe('List feed.m3u8');
     const playlist = await page.request.get((await link.getAttribute('href')) ?? '');
     expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
     await button(page, 'Copy podcast feed').waitFor();
@@ -165,6 +167,7 @@ describe('a whole playlist', () => {
   it('has its selected files for download managers', async () => {
     const { page } = await seeList('separate', 3);
     await page.getByRole('checkbox', { name: `Select ${titleOf('separate-1')}` }).uncheck();
+    await button(page, 'More').click();
     const file = await downloadFrom(page.getByRole('link', { name: 'Separate files' }));
     expect(file.suggestedFilename()).toBe('List separate.meta4');
     const names = (await readFile(await file.path(), 'utf8')).match(/ name="[^"]*"/g);

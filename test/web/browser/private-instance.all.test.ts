@@ -52,8 +52,9 @@ describe('the page of a private instance', () => {
 /** The status of the links of a list for a client that has no key: a podcast client, a player. */
 async function statusOfLinks(page: Page): Promise<number[]> {
   const hrefs = await page
-    .locator('.playlist-links a')
+    .locator('.toolbar-more a')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('button', { name: 'Copy podcast feed' }).click();
   await page.getByRole('status').getByText('Copied.').waitFor();
   const feed = await page.evaluate(() => navigator.clipboard.readText());
@@ -68,7 +69,7 @@ it('the links of a private list admit clients without the key', async () => {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Access key').fill(KEY);
   await dialog.getByRole('button', { name: 'Continue' }).click();
-  await page.locator('.playlist-links a[href*="access="]').first().waitFor();
+  await page.locator('.toolbar-more a[href*="access="]').first().waitFor({ state: 'attached' });
   await page.locator('.entry.unavailable').waitFor();
-  expect(await statusOfLinks(page)).toEqual([200, 200]);
+  expect(await statusOfLinks(page)).toEqual([200, 200, 200]);
 });

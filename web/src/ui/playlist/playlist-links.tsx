@@ -1,38 +1,44 @@
+import type { ComponentChildren } from 'preact';
 import { fileNameOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import type { PlaylistUrls } from './playlist-urls.ts';
 
-/** The whole list as a podcast, and as a playlist for players. */
-export const PlaylistLinks = ({ m3u8, podcast }: Pick<PlaylistUrls, 'm3u8' | 'podcast'>) => {
-  const { t } = usePage().texts;
-  return (
-    <p class="row playlist-links">
-      <a class="button plain small" href={m3u8} download="list.m3u8">
-        <Icon name="play" />
-        {t('list.player')}
-      </a>
-      <CopyButton text={podcast} label={t('list.feed')} />
-    </p>
-  );
-};
-
-export interface SeparateFilesProps extends Pick<PlaylistUrls, 'metalink'> {
+export interface PlaylistLinksProps extends Pick<PlaylistUrls, 'metalink' | 'm3u8' | 'podcast'> {
   readonly title: string;
+  /** Whether there are entries to download. */
+  readonly isPicked: boolean;
 }
 
-/** The selected entries as files of their own, for download managers. */
-export const SeparateFiles = ({ metalink, title }: SeparateFilesProps) => {
+/** What there is beside the ZIP: the selected entries as files of their own, and the whole list for players and as a podcast. */
+export const PlaylistLinks = ({ metalink, m3u8, podcast, title, isPicked }: PlaylistLinksProps) => {
   const { t } = usePage().texts;
   return (
-    <a
-      class="button"
-      href={metalink}
-      download={fileNameOf({ title, author: null }, '.meta4')}
-      title={t('list.metalink')}
-    >
-      <span class="word">{t('list.separate')}</span>
-      <Icon name="download" />
-    </a>
+    <>
+      {isPicked && (
+        <Way what={t('list.metalink')}>
+          <a class="button plain small" href={metalink} download={fileNameOf({ title, author: null }, '.meta4')}>
+            <Icon name="download" />
+            {t('list.separate')}
+          </a>
+        </Way>
+      )}
+      <Way what={t('list.player.what')}>
+        <a class="button plain small" href={m3u8} download={fileNameOf({ title, author: null }, '.m3u8')}>
+          <Icon name="play" />
+          {t('list.player')}
+        </a>
+      </Way>
+      <Way what={t('list.feed.what')}>
+        <CopyButton text={podcast} label={t('list.feed')} />
+      </Way>
+    </>
   );
 };
+
+const Way = ({ what, children }: { readonly what: string; readonly children: ComponentChildren }) => (
+  <p class="row way">
+    {children}
+    <small class="muted">{what}</small>
+  </p>
+);

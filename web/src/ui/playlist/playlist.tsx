@@ -8,7 +8,7 @@ import { isPending, useEntries } from './entries.ts';
 import { useEntryFiles } from './entry-files.ts';
 import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
 import { PlaylistHead } from './playlist-head.tsx';
-import { PlaylistLinks, SeparateFiles } from './playlist-links.tsx';
+import { PlaylistLinks } from './playlist-links.tsx';
 import { countNotesOf, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { PlaylistFilter, PlaylistToolbar } from './playlist-toolbar.tsx';
 import { usePlaylistUrls } from './playlist-urls.ts';
@@ -81,14 +81,19 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   const unavailable = allRows.flatMap(({ index, number }) => (index === undefined ? number : []));
   const counts = { isCut: false, ...resource.counts, unavailable };
   const notes = countNotesOf(count, entries.all.filter(isPending).length, counts);
+  const mayBeMissing = (index: number) => {
+    const entry = entries.all[index];
+    return entry?.failure !== undefined || (entry !== undefined && isPending(entry));
+  };
   const openingZip = useObservable(downloads.states).get(zip ?? '')?.phase === 'opening';
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
-      <div class="row playlist-tools">
-        {count >= MIN_FILTERED_ENTRIES && <PlaylistFilter filter={filter} onFilter={setFilter} />}
-        {link && count > 0 && <PlaylistLinks {...urls} />}
-      </div>
+      {count >= MIN_FILTERED_ENTRIES && (
+        <div class="row playlist-tools">
+          <PlaylistFilter filter={filter} onFilter={setFilter} />
+        </div>
+      )}
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (
@@ -96,6 +101,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
           <PlaylistToolbar
             count={count}
             pickedCount={numbers.length}
+            mayMiss={zip !== undefined && pickedIndexes.some(mayBeMissing)}
             sizeBytes={rowCount < rows.length ? undefined : files.bytesOf(pickedIndexes)}
             allPicked={shown.every((index) => picked.has(index))}
             format={format}
@@ -104,7 +110,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
             onFormat={setFormat}
             onDownload={download}
           >
-            {link && numbers.length > 0 && <SeparateFiles metalink={urls.metalink} title={title} />}
+            {link && <PlaylistLinks {...urls} title={title} isPicked={numbers.length > 0} />}
           </PlaylistToolbar>
           <DownloadNote url={zip} link={link} />
           <ol onKeyDown={selection.onKeyDown}>
