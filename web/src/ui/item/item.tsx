@@ -60,8 +60,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
   const audio = details?.audio;
   const choices = useMemo(() => {
-    const hasDubs = audio?.some(({ version }) => version.isDubbed) === true;
-    const nameOf = (version: AudioVersion) => versionName(version, hasDubs, texts);
+    // With its language, the original as well: its file is told apart by it.
+    const nameOf = (version: AudioVersion) => versionName({ ...version, isOriginal: false }, false, texts);
     return choicesOf(item, { place, audio, preference: formats.get(), words: { locale: texts.locale, nameOf } });
   }, [item, audio, texts]);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
