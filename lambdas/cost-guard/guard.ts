@@ -26,7 +26,8 @@ export interface CostGuardOptions {
   readonly readMetric: MetricReader;
   readonly state: Pick<State, 'getCostGuard' | 'putCostGuard' | 'countStreamBytes'>;
   readonly flag: EdgeFlag;
-  readonly resolverLimit: ConcurrencyLimit;
+  /** Of what is behind the edge: the resolver and the API. */
+  readonly limits: readonly ConcurrencyLimit[];
   /** Executions of further functions, reserved once by each process. */
   readonly reservations: readonly ConcurrencyLimit[];
   /** Sends a mail. Absent: nobody is told. */
@@ -62,7 +63,7 @@ const UNCOUNTED_SHARE = 0.01;
  * @returns the handler. It throws the error of whatever fails, and the next minute tries again
  */
 export function createCostGuard(options: CostGuardOptions) {
-  const { watched, caps, closesAt, readMetric, state, flag, resolverLimit, notify, log, now = Date.now } = options;
+  const { watched, caps, closesAt, readMetric, state, flag, limits, notify, log, now = Date.now } = options;
   let isReserved = false;
 
   const readAll = async (seconds: number, isClosed: boolean): Promise<Reading[]> => {
@@ -75,6 +76,10 @@ export function createCostGuard(options: CostGuardOptions) {
     if (!isBusy && !isClosed && sentBytes === 0) return doors;
     const others = await Promise.all(watched.filter(({ isDoor }) => !isDoor).map(read));
     return withSentBytes([...doors, ...others], sentBytes, seconds);
+  };
+
+  const limitAll = async (isClosed: boolean) => {
+    for (const limit of limits) await limit.apply(isClosed);
   };
 
   const reserve = async () => {
@@ -97,7 +102,7 @@ export function createCostGuard(options: CostGuardOptions) {
   const open = async (record: GuardRecord, spending: GuardReport['spending'], seconds: number) => {
     const forgive = (period: Period) => ({ since: periodStart(period, seconds), usd: spending[period].expected });
     await flag.set(undefined);
-    await resolverLimit.apply(false);
+    await limitAll(false);
     const forgiven = { hour: forgive('hour'), day: forgive('day'), month: forgive('month') };
     await state.putCostGuard({ forgiven, month: record.month });
     if (record.closedUntil !== undefined) await tell('Reelay is open again', 'It was opened by hand.');
@@ -125,7 +130,7 @@ export function createCostGuard(options: CostGuardOptions) {
     const flaggedIn = closedUntil === undefined ? undefined : flag.storeArn;
     const isElsewhere = flaggedIn !== record.flaggedIn;
     if (closedUntil !== undefined && (isNew || isElsewhere)) await flag.set(closedUntil);
-    await resolverLimit.apply(closedUntil !== undefined);
+    await limitAll(closedUntil !== undefined);
     await reserve();
     const forgiven = record.forgiven?.month?.since === month.since ? record.forgiven.month.usd : 0;
     const capOfDay = Math.min(caps.day, Math.max(0, caps.month + forgiven - month.before));

@@ -7,6 +7,8 @@ import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import {
   CLOSED_KEY,
+  createApiThrottle,
+  createAwsCall,
   createConcurrencyLimit,
   createCostGuard,
   createEdgeFlag,
@@ -18,13 +20,13 @@ import { createFunctionLog, logContext } from '../runtime/index.ts';
 import { clientBounds, createHostStore } from '../stream-host/index.ts';
 
 const log = createFunctionLog();
-const { tableName, storeArn, resolver, limit, ownName, wake, plan, topic, region, endpoint, ...keys } = readVariables(
-  process.env,
-  {
+const { tableName, storeArn, resolver, limit, apiId, ownName, wake, plan, topic, region, endpoint, ...keys } =
+  readVariables(process.env, {
     tableName: required('TABLE_NAME'),
     storeArn: required('KEY_VALUE_STORE_ARN'),
     resolver: required('RESOLVER_FUNCTION'),
     limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
+    apiId: required('API_ID'),
     ownName: required('AWS_LAMBDA_FUNCTION_NAME'),
     wake: optional('WAKE_FUNCTION'),
     /** JSON: the metrics and the caps. */
@@ -35,11 +37,11 @@ const { tableName, storeArn, resolver, limit, ownName, wake, plan, topic, region
     accessKeyId: optional('AWS_ACCESS_KEY_ID', ''),
     secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', ''),
     sessionToken: optional('AWS_SESSION_TOKEN'),
-  },
-);
+  });
 const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
 const lambda = new LambdaClient(clientBounds);
-const call = createQueryApi({ credentials: keys, endpoint });
+const callAws = createAwsCall({ credentials: keys, endpoint });
+const call = createQueryApi(callAws);
 
 /** What the stack passes as JSON. */
 interface SpendingPlan {
@@ -48,10 +50,12 @@ interface SpendingPlan {
   readonly dailyCap: number;
   readonly monthlyCap: number;
   readonly closesAt: number;
+  /** What the API admits. */
+  readonly rates: Parameters<typeof createApiThrottle>[0]['rates'];
 }
 
 function createGuard() {
-  const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt } = JSON.parse(plan) as SpendingPlan;
+  const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt, rates } = JSON.parse(plan) as SpendingPlan;
   return createCostGuard({
     watched: metrics,
     caps: { hour: hourlyCap, day: dailyCap, month: monthlyCap },
@@ -62,7 +66,10 @@ function createGuard() {
       storeArn,
       createHostStore({ client: new CloudFrontKeyValueStoreClient(clientBounds), storeArn, key: CLOSED_KEY }),
     ),
-    resolverLimit: createConcurrencyLimit({ lambda, functionName: resolver, limit, log }),
+    limits: [
+      createConcurrencyLimit({ lambda, functionName: resolver, limit, log }),
+      createApiThrottle({ call: callAws, region, apiId, rates, log }),
+    ],
     reservations: [
       createConcurrencyLimit({ lambda, functionName: ownName, limit: RESERVED.own, log }),
       ...(wake ? [createConcurrencyLimit({ lambda, functionName: wake, limit: RESERVED.wake, log })] : []),

@@ -36,7 +36,7 @@ const ALWAYS: Record<string, string[]> = {
   ToolUpdatesFunctionRole: FETCH_RELEASES,
   MonitoringCostGuardFunctionRole: [
     ...FUNCTION,
-    'cloudwatch:GetMetricStatistics',
+    ...['apigateway:GET', 'apigateway:PATCH', 'cloudwatch:GetMetricStatistics'],
     ...['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
     ...WRITE_STORE,
     ...items('Get', 'Put'),

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -38,16 +38,32 @@ export class CostGuard extends Construct {
         TABLE_NAME: table.tableName,
         KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn,
         RESOLVER_FUNCTION: resolver.functionName,
+        API_ID: api.httpApi.apiId,
         RESOLVER_LIMIT: String(profile.resolverLimit),
         SPENDING_PLAN: Stack.of(this).toJsonString({
           ...plan,
           metrics: watchedMetrics(props, plan),
+          rates: {
+            all: { throttlingRateLimit: profile.apiRate, throttlingBurstLimit: profile.apiBurst },
+            resolves: { throttlingRateLimit: profile.resolveRate, throttlingBurstLimit: profile.resolveBurst },
+          },
         }),
         ...(wake && { WAKE_FUNCTION: wake.functionName }),
         ...(topic && { ALARM_TOPIC: topic.topicArn }),
       },
       permissions: [
         new PolicyStatement({ actions: ['cloudwatch:GetMetricStatistics'], resources: ['*'] }),
+        new PolicyStatement({
+          actions: ['apigateway:GET', 'apigateway:PATCH'],
+          resources: [
+            Stack.of(this).formatArn({
+              service: 'apigateway',
+              account: '',
+              resource: `/apis/${api.httpApi.apiId}/stages/$default`,
+              arnFormat: ArnFormat.NO_RESOURCE_NAME,
+            }),
+          ],
+        }),
         limitConcurrency(resolver, ...(wake ? [wake] : [])),
         new PolicyStatement({
           actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(

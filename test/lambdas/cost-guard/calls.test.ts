@@ -3,6 +3,9 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import {
+  type AwsCall,
+  createApiThrottle,
+  createAwsCall,
   createConcurrencyLimit,
   createEdgeFlag,
   createMetricReader,
@@ -27,7 +30,7 @@ async function startService(status: number, body: string) {
     response.writeHead(status).end(body);
   });
   const { url: endpoint } = closeAfterwards(await listen(server));
-  return { asked, call: createQueryApi({ credentials: CREDENTIALS, endpoint }) };
+  return { asked, call: createQueryApi(createAwsCall({ credentials: CREDENTIALS, endpoint })) };
 }
 
 describe('createMetricReader', () => {
@@ -148,5 +151,55 @@ describe('createConcurrencyLimit', () => {
     lambda.send = async () => Promise.reject(new Error('No answer'));
     const limit = createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
     await expect(limit.apply(true)).rejects.toThrow('No answer');
+  });
+});
+
+describe('createApiThrottle', () => {
+  const rates = (rate: number) => ({ throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate });
+  /** A stage as it is deployed. */
+  const createStage = () => {
+    const stage = {
+      defaultRouteSettings: { detailedMetricsEnabled: false, ...rates(10) },
+      routeSettings: { 'ANY /api/Get': rates(2), 'ANY /mcp': rates(2) },
+    };
+    const changes: unknown[] = [];
+    const call: AwsCall = async ({ method, path, body }) => {
+      expect(path).toBe('/v2/apis/an-api/stages/%24default');
+      if (method === 'GET') return JSON.stringify(stage);
+      changes.push(JSON.parse(body ?? ''));
+      return JSON.stringify(Object.assign(stage, changes.at(-1)));
+    };
+    return { stage, changes, call };
+  };
+  const throttleOf = (call: AwsCall, log = silentLog) =>
+    createApiThrottle({
+      call,
+      region: 'eu-central-1',
+      apiId: 'an-api',
+      rates: { all: rates(10), resolves: rates(2) },
+      log,
+    });
+
+  it('admits nothing while closed, and what was deployed again', async () => {
+    const { stage, changes, call } = createStage();
+    const deployed = structuredClone(stage);
+    const throttle = throttleOf(call);
+    for (const isClosed of [false, true, true]) await throttle.apply(isClosed);
+    expect(changes).toEqual([
+      {
+        defaultRouteSettings: { detailedMetricsEnabled: false, ...rates(0) },
+        routeSettings: { 'ANY /api/Get': rates(0), 'ANY /mcp': rates(0) },
+      },
+    ]);
+    for (const isClosed of [false, false]) await throttle.apply(isClosed);
+    expect(changes).toHaveLength(2);
+    expect(stage).toEqual(deployed);
+  });
+
+  it('logs a failure: the rest is closed nevertheless', async () => {
+    const logged: string[] = [];
+    const log = { ...silentLog, error: (message: string) => void logged.push(message) };
+    await throttleOf(async () => Promise.reject(new Error('refused')), log).apply(true);
+    expect(logged).toEqual(['Failed to set the throttle of the API']);
   });
 });

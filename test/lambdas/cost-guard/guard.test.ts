@@ -62,7 +62,7 @@ function createFixture({
       },
       set: async (until) => act('flag', until),
     },
-    resolverLimit: { apply: async (isClosed) => act('limit', isClosed) },
+    limits: [{ apply: async (isClosed) => act('limit', isClosed) }],
     reservations: reserves ? [{ apply: async (isClosed) => act('reserve', isClosed) }] : [],
     notify: email ? async (subject) => act('mail', subject) : undefined,
     log: silentLog,
