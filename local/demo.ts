@@ -1,4 +1,4 @@
-/** `npm run dev -- demo`: Reelay and a media origin, with commands to paste. Needs the internet only for its tools. */
+/** `npm run dev -- demo`: Reelay and a media origin, with links to paste, with `--curl` also with commands. Needs the internet only for its tools. */
 
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
@@ -31,7 +31,7 @@ async function reservePort(): Promise<{ close(): Promise<void> }> {
   };
 }
 
-/** Starts both, then prints commands for each kind of link. */
+/** Starts both, then prints a link of each kind. */
 async function demonstrate(): Promise<void> {
   const port = process.env.PORT ?? '8080';
   const settings = readSettings({ ...process.env, PORT: port, EGRESS_ALLOW: `127.0.0.1:${ORIGIN_PORT}` });
@@ -55,9 +55,12 @@ async function demonstrate(): Promise<void> {
   origin = await startOrigin({ port: ORIGIN_PORT, mediaDir });
   terminal.done();
 
-  terminal.say(`Reelay listening on ${service.baseUrl}, the media origin on ${origin.baseUrl}`);
-  for (const sample of DEMO_SAMPLES) terminal.say(await describeSample(sample, service.baseUrl, origin.baseUrl));
-  terminal.say('\nMore links: test/origin/README.md. Ctrl-C stops both.');
+  terminal.say(`Open ${service.baseUrl} and paste one of these links:\n`);
+  for (const { title, path } of DEMO_SAMPLES) terminal.say(`  ${origin.baseUrl}${path}  ${title}`);
+  if (process.argv.includes('--curl'))
+    for (const sample of DEMO_SAMPLES) terminal.say(await describeSample(sample, service.baseUrl, origin.baseUrl));
+  else terminal.say('\n--curl prints commands for them as well.');
+  terminal.say('More links: test/origin/README.md. Ctrl-C stops both.');
 }
 
 /** A link of the origin that shows one kind of media. */

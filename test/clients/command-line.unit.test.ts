@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '../../clients/reelay-client/src/cli/options.ts';
+import { reasonOf } from '../../clients/reelay-client/src/cli/outcome.ts';
 import { createProgressBar, formatBytes, progressLine } from '../../clients/reelay-client/src/cli/progress-bar.ts';
 import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
+import { ReelayError } from '../../clients/reelay-client/src/index.ts';
 
 const LINK = 'https://example.com/video';
+
+describe('the reason of a failure', () => {
+  it.each([
+    ['gone', { title: 'Resource Not Found' }, 'the site has removed it'],
+    ['site-error', { title: 'Fetch Failed' }, 'the site answered with an error: try again in a moment'],
+    ['unsupported', { detail: 'MP4 cannot hold it.' }, 'MP4 cannot hold it'],
+    ['of-later', { title: 'Later' }, 'Later'],
+  ])('is by its type: %s', (code, facts, reason) => expect(reasonOf(new ReelayError(code, facts))).toBe(reason));
+});
 
 describe('the command line', () => {
   it('has the parameters of Get', () => {

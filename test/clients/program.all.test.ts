@@ -120,7 +120,10 @@ describe('the program', () => {
     const { code, stdout } = await reelay([list, '--format', 'zip', '-q', 'mp3', '--quiet'], folder);
     expect([code, stdout]).toEqual([0, 'A podcast.zip\n']);
     expect((await stat(join(folder, 'A podcast.zip'))).size).toBeGreaterThan(10_000);
-    expect(await reelay([list], folder)).toMatchObject({ code: 3, stderr: expect.stringContaining('playlist') });
+    expect(await reelay([list])).toMatchObject({
+      code: EXIT_CODES.usage,
+      stderr: expect.stringContaining('-o FOLDER/'),
+    });
   });
 
   it('keeps a folder in step with a list', async () => {
@@ -243,13 +246,12 @@ describe('a failure of the program', () => {
     });
   });
 
-  it('of an instance that is not there waits for it, and ends as interrupted', async () => {
-    const { child, ended } = start([PROGRAM, link], await temporaryFolder(), `http://127.0.0.1:${await freePort()}`);
-    await once(child.stderr, 'data');
-    child.kill('SIGINT');
-    const { code, stderr } = await ended;
-    expect(code).toBe(EXIT_CODES.interrupted);
-    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\)\. Trying again in 1 s\.\n/);
+  it('of an instance that is not there ends at once, and says what to do', async () => {
+    const result = await reelay([link], undefined, `http://127.0.0.1:${await freePort()}`);
+    expect(result).toMatchObject({ code: EXIT_CODES.temporary, stdout: '' });
+    expect(result.stderr).toMatch(
+      /^reelay: http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\); npm start starts one, --instance or REELAY_INSTANCE names another\n$/,
+    );
   });
 
   it('prints its options and its version', async () => {

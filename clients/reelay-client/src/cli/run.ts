@@ -72,10 +72,18 @@ async function fetchLink(
   const isPiped = output === '-';
   const folder = isPiped || isUrlOnly || selection.format === 'zip' ? undefined : output;
   if (folder !== undefined && (deletes || isLibrary || (await isListFolder(folder)))) return sync(folder);
-  const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
-    if (folder === undefined || !(error instanceof ReelayError) || error.status !== 415) throw error;
+  const onWaiting = (waiting: Waiting) => {
+    // Nothing listens there: it is the address that is wrong, or the instance is not started.
+    if (isRefused(waiting.failure)) throw waiting.failure;
+    retry.onWaiting(waiting);
+  };
+  const url = await client.locate(link, selection, { ...retry, onWaiting }).catch(async (error: unknown) => {
+    const isFile = isUrlOnly || isPiped || selection.format === 'zip';
+    if (isFile || !(error instanceof ReelayError) || error.status !== 415) throw error;
     const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
     if (type !== 'PlayList') throw error;
+    if (folder === undefined)
+      throw new UsageError('The link is a list: -o FOLDER/ downloads its entries, --format zip makes one file of them');
     return undefined;
   });
   if (url === undefined) return sync(folder ?? '.');
@@ -108,6 +116,9 @@ async function fetchLink(
   return EXIT_CODES.done;
 }
 
+const isRefused = ({ code, cause }: ReelayError): boolean =>
+  code === 'unreachable' && /ECONNREFUSED/.test(String(Object(Object(cause).cause).code));
+
 /** What is left behind. */
 function interruption(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Interrupted.';
@@ -122,6 +133,6 @@ function hintFor(error: unknown): string {
   if (!(error instanceof ReelayError)) return '';
   if (error.code === 'file-exists') return '; --force replaces it';
   if (error.code === 'unauthorized') return '; set REELAY_ACCESS_KEY';
-  if (error.code === 'unreachable') return '; --instance or REELAY_INSTANCE names another';
+  if (error.code === 'unreachable') return '; npm start starts one, --instance or REELAY_INSTANCE names another';
   return '';
 }
