@@ -1,5 +1,6 @@
 import {
   CloudFormationClient,
+  DescribeStackEventsCommand,
   DescribeStacksCommand,
   type Stack,
   UpdateTerminationProtectionCommand,
@@ -99,6 +100,28 @@ async function findStack(stackName: string, region: string, awsProfile?: string)
   } finally {
     client.destroy();
   }
+}
+
+/**
+ * Whether a deployment has met another change of one of its functions, as the update of the tools makes twice a day for seconds:
+ * deploying again works.
+ * @param since when the deployment began
+ */
+export async function hasMetConflict(
+  stackName: string,
+  region: string,
+  since: Date,
+  awsProfile?: string,
+): Promise<boolean> {
+  const client = new CloudFormationClient({ region, profile: awsProfile });
+  const request = new DescribeStackEventsCommand({ StackName: stackName });
+  const { StackEvents = [] } = await client.send(request).finally(() => client.destroy());
+  return StackEvents.some(
+    ({ Timestamp, ResourceStatusReason = '' }) =>
+      Timestamp !== undefined &&
+      Timestamp >= since &&
+      /ResourceConflict|update is in progress/i.test(ResourceStatusReason),
+  );
 }
 
 /** Lets CloudFormation delete a stack. @throws Error when AWS refuses */

@@ -19,7 +19,7 @@ import {
   planCommand,
 } from './cli-plan.ts';
 import { findContainerProblem } from './container-runtime.ts';
-import { findProfileConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
+import { findProfileConflict, hasMetConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -31,11 +31,17 @@ const UNPROTECT = '--unprotect';
 const flags = given.filter((flag) => flag !== SKIP_PREFLIGHT && flag !== UNPROTECT);
 const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
 
-/** Runs the CDK CLI; exits with its status when it fails. */
-function cdk(args: readonly string[]): void {
+/** Runs the CDK CLI. @returns its exit status */
+function runCdk(args: readonly string[]): number {
   const { status, error } = spawnSync(process.execPath, [CDK, ...args], { cwd: ROOT, stdio: 'inherit' });
   if (error) process.stderr.write(`${error.message}\n`);
-  if (status !== 0) exit(status ?? 1);
+  return status ?? 1;
+}
+
+/** Runs the CDK CLI; exits with its status when it fails. */
+function cdk(args: readonly string[]): void {
+  const status = runCdk(args);
+  if (status !== 0) exit(status);
 }
 
 function exit(status: number): never {
@@ -112,6 +118,26 @@ async function prepareDeletion({ awsProfile }: CommandPlan, manifest: Manifest, 
   return staying;
 }
 
+/** Runs the command on the stacks: a deployment that has met an update of the tools a second time. */
+async function carryOut(
+  { awsProfile }: CommandPlan,
+  run: readonly string[],
+  manifest: Manifest,
+  targets: readonly DeploymentTarget[],
+): Promise<void> {
+  const since = new Date();
+  const status = runCdk(run);
+  if (status === 0) return;
+  const conflicts = await Promise.all(
+    targets.flatMap(({ region }) =>
+      findStackNames(manifest).map((name) => hasMetConflict(name, region, since, awsProfile).catch(() => false)),
+    ),
+  );
+  if (command !== 'deploy' || !conflicts.includes(true)) exit(status);
+  process.stderr.write('The update of the tools has changed a function meanwhile: deploying again\n');
+  cdk(run);
+}
+
 const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
   app: `"${process.execPath}" infra/app.ts`,
   assembly,
@@ -150,7 +176,7 @@ if (plan.run) {
     if (!known) cdk(plan.bootstrap(place));
   }
   const staying = command === 'destroy' ? await prepareDeletion(plan, manifest, found) : [];
-  cdk(plan.run);
+  await carryOut(plan, plan.run, manifest, found);
   if (staying.length > 0) process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
   if (plan.outputs) process.stdout.write(`${formatSummary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
 }

@@ -1,6 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findProfileConflict, readDeployedSettings, unprotect } from '../../../infra/cli/deployed-settings.ts';
+import {
+  findProfileConflict,
+  hasMetConflict,
+  readDeployedSettings,
+  unprotect,
+} from '../../../infra/cli/deployed-settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { useFakeEndpoint } from './fake-endpoint.ts';
 
@@ -39,6 +44,21 @@ describe('readDeployedSettings', () => {
   it('returns the settings of a stack without outputs as unknown', async () => {
     response = stack('<StackStatus>CREATE_COMPLETE</StackStatus>');
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({ isComplete: true });
+  });
+
+  it.each([
+    ['An update is in progress for resource: arn:… (HandlerErrorCode: ResourceConflict)', '12:01', true],
+    ['An update is in progress for resource: arn:… (HandlerErrorCode: ResourceConflict)', '11:59', false],
+    ['The runtime is unknown (HandlerErrorCode: InvalidRequest)', '12:01', false],
+  ])('knows whether a deployment has met another change of a function: %s at %s', async (reason, at, expected) => {
+    const event = `<member><Timestamp>2026-11-27T${at}:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member>`;
+    const events = `<StackEvents>${event}</StackEvents>`;
+    response = [
+      200,
+      `<DescribeStackEventsResponse><DescribeStackEventsResult>${events}</DescribeStackEventsResult></DescribeStackEventsResponse>`,
+    ];
+    const since = new Date('2026-11-27T12:00:00Z');
+    expect(await hasMetConflict('reelay-main', 'eu-central-1', since)).toBe(expected);
   });
 
   it('knows whether a stack is protected, and the table that stays; and removes the protection', async () => {
