@@ -60,6 +60,8 @@ export interface HlsLayout extends Layout {
 
 /** Frames from whose durations the frame rate is taken. */
 const MAX_MEASURED_FRAMES = 1000;
+/** A decoder reorders at most so many (ITU-T H.264 §A.3.1). */
+const MAX_REORDERED_FRAMES = 16;
 /** Bytes of memory of a segment: an object with three numbers, of which two are objects too. */
 const SEGMENT_BYTES = 100;
 
@@ -173,15 +175,12 @@ function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | u
   const { timescale, fragmentDefaults } = header;
   let [count, units] = [0, 0];
   if (fragments && fragmentDefaults) {
-    for (const { duration } of parseFragmentSamples(
-      requireFirstMoof(fragments.firstMoof),
-      header.id,
-      fragmentDefaults,
-    )) {
-      count += 1;
-      units += duration;
-      if (count === MAX_MEASURED_FRAMES) break;
-    }
+    const moof = requireFirstMoof(fragments.firstMoof);
+    const samples = [...parseFragmentSamples(moof, header.id, fragmentDefaults).take(MAX_MEASURED_FRAMES)];
+    // What is decoded before the first one is shown may follow each other faster.
+    const measured = samples.slice(samples.length > 2 * MAX_REORDERED_FRAMES ? MAX_REORDERED_FRAMES : 0);
+    count = measured.length;
+    units = measured.reduce((sum, { duration }) => sum + duration, 0);
   } else {
     const sample = parseSampleTable(header.sampleTable).cursor();
     while (count < MAX_MEASURED_FRAMES && sample.next()) {
