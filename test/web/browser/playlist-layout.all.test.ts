@@ -81,7 +81,18 @@ describe('a long playlist', () => {
     await all.check();
     await page.getByRole('searchbox', { name: 'Filter' }).fill('no such episode');
     await page.getByText('No entries match.').waitFor();
+    // No task renders all of them again.
+    const most = await page.evaluateHandle(() => {
+      const rows = { atOnce: 0 };
+      const list = document.querySelector('ol') as HTMLElement;
+      new MutationObserver((changes) => {
+        rows.atOnce = Math.max(rows.atOnce, changes.flatMap(({ addedNodes }) => [...addedNodes]).length);
+      }).observe(list, { childList: true });
+      return rows;
+    });
     await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+    await expect.poll(() => page.locator('ol > li').count()).toBe(200);
+    expect(await most.evaluate(({ atOnce }) => atOnce)).toBeLessThanOrEqual(30);
     await page.getByRole('button', { name: /^Download up to 6 ·/ }).waitFor();
   });
 });

@@ -65,19 +65,21 @@ const folded = (text: string): string =>
 const FIRST_ROWS = 20;
 const ROWS_PER_FRAME = 30;
 
-/** How many of `count` rows to render: the first ones at once, the rest frame by frame. */
-export function useIncrementalCount(count: number): number {
-  const [shown, setShown] = useState(FIRST_ROWS);
+/** How many of `count` rows to render: the first ones at once, after a change of the filter too, the rest frame by frame. */
+export function useIncrementalCount(count: number, filter: string): number {
+  const [last, setLast] = useState({ filter, shown: FIRST_ROWS });
+  const shown = last.filter === filter ? last.shown : FIRST_ROWS;
+  useEffect(() => setLast({ filter, shown: FIRST_ROWS }), [filter]);
   useEffect(() => {
     if (shown >= count) return;
     // A timer besides: there are no frames in a background tab.
-    const more = () => setShown(shown + ROWS_PER_FRAME);
+    const more = () => setLast({ filter, shown: shown + ROWS_PER_FRAME });
     const timer = setTimeout(more, 100);
     const frame = requestAnimationFrame(() => setTimeout(more));
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
     };
-  }, [shown, count]);
+  }, [shown, count, filter]);
   return Math.min(shown, count);
 }

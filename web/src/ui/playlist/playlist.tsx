@@ -44,7 +44,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   const shown = rows.flatMap(({ index }) => index ?? []);
   const selection = useSelection(resource, entries.all.length, shown);
   const { picked } = selection;
-  const rowCount = useIncrementalCount(rows.length);
+  const rowCount = useIncrementalCount(rows.length, filter);
   const placeAt = (number: number) => (isBatch ? undefined : { number, count: allRows.length });
   const numbers = allRows.flatMap(({ index, number }) => (index !== undefined && picked.has(index) ? number : []));
   const pickedIndexes = indexes.filter((index) => picked.has(index));
