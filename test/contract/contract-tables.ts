@@ -194,8 +194,13 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Mcp',
     parameters: [],
     responses: {
-      ...{ 200: undefined, 202: undefined, 400: undefined, 403: PROBLEM },
-      ...{ 406: undefined, 413: undefined, 415: undefined },
+      200: undefined,
+      202: undefined,
+      400: undefined,
+      403: PROBLEM,
+      406: undefined,
+      413: undefined,
+      415: undefined,
     },
   },
   'GET /api/Stream/Hls/{key}/master.m3u8': {

@@ -60,7 +60,10 @@ async function walk(): Promise<Record<'yt-dlp' | 'source' | 'table', string[]>> 
     nextIdentity: () => 'direct',
     reportServed: () => undefined,
     openProxySession: async () => ({
-      ...{ proxyUrl: 'http://127.0.0.1:9', refused: () => false, bytesReceived: () => 0, close: () => undefined },
+      proxyUrl: 'http://127.0.0.1:9',
+      refused: () => false,
+      bytesReceived: () => 0,
+      close: () => undefined,
     }),
     async request() {
       found.source = frames();
@@ -68,7 +71,10 @@ async function walk(): Promise<Record<'yt-dlp' | 'source' | 'table', string[]>> 
     },
   };
   const resolver = createResolver({
-    ...{ tools: { ytDlp: () => fakeYtDlp() }, egress: egress as ResolverOptions['egress'], state, start },
+    tools: { ytDlp: () => fakeYtDlp() },
+    egress: egress as ResolverOptions['egress'],
+    state,
+    start,
   });
   const handler = createGetResource({ resolver, state, log: silentLog, origins: [] });
   const event = eventOf(`/api/Fetch/GetResource?url=${encodeURIComponent(LINK)}`);

@@ -135,7 +135,9 @@ export async function startService(
   const { port } = service.app.server.address() as AddressInfo;
   return closeAfterwards({
     url: `http://127.0.0.1:${port}`,
-    ...{ touched, sizes, attachments },
+    touched,
+    sizes,
+    attachments,
     sentBytes: () => connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
     connections: () => connections.filter(({ destroyed }) => !destroyed).length,
     drain: service.drain,

@@ -41,7 +41,9 @@ describe('ensure', () => {
     ]);
     expect(fakes.records).toEqual([
       {
-        ...{ ytDlp: '2026.08.19', ffmpeg: '7.1', installedAt: expect.any(Number) },
+        ytDlp: '2026.08.19',
+        ffmpeg: '7.1',
+        installedAt: expect.any(Number),
         verifiedBy: { ytDlp: 'registry', ffmpeg: 'registry' },
       },
     ]);

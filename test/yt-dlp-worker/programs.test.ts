@@ -90,12 +90,12 @@ describe('findPython', () => {
   it('passes pip the variables for its registry, and no secrets', async () => {
     const text = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; else /usr/bin/env > ${dir}/pip-env; fi`;
     const python = await findPython(await script('python-for-env', `#!/bin/sh\n${text}\n`), {
-      ...{
-        PATH: '/usr/bin:/bin',
-        PIP_INDEX_URL: 'https://registry.example/simple',
-        https_proxy: 'http://proxy.example',
-      },
-      ...{ AWS_SECRET_ACCESS_KEY: 'secret', PYTHONPATH: '/elsewhere', NODE_OPTIONS: '--x' },
+      PATH: '/usr/bin:/bin',
+      PIP_INDEX_URL: 'https://registry.example/simple',
+      https_proxy: 'http://proxy.example',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      PYTHONPATH: '/elsewhere',
+      NODE_OPTIONS: '--x',
     });
     await python.install('anything', dir);
     const given = await readFile(join(dir, 'pip-env'), 'utf8');
@@ -144,7 +144,9 @@ describe('yt-dlp of the system', () => {
   it('is used as installed', async () => {
     const path = await script('yt-dlp', answering('2026.08.19'));
     expect((await ytDlpAtPath(path).fetch('', options))('')).toEqual({
-      ...{ version: '2026.08.19', command: [path], source: 'path' },
+      version: '2026.08.19',
+      command: [path],
+      source: 'path',
     });
     vi.stubEnv('PATH', `${dir}:/usr/bin:/bin`);
     expect((await ytDlpOfSystem().fetch('', options))('')).toMatchObject({ command: [path], source: 'system' });
@@ -204,12 +206,10 @@ describe('FFmpeg of the system', () => {
   it('is used when it encodes and muxes', async () => {
     const found = (await ffmpegAtPath(ffmpeg.path).fetch('', options))('');
     expect(found).toEqual({
-      ...{
-        path: ffmpeg.path,
-        version: ffmpeg.version,
-        source: 'path',
-        buildId: expect.stringMatching(/^[0-9a-f]{32}$/),
-      },
+      path: ffmpeg.path,
+      version: ffmpeg.version,
+      source: 'path',
+      buildId: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
   });
 

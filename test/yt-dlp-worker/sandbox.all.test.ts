@@ -38,7 +38,9 @@ async function attemptAs(uid: number, mode: string, ytDlp: YtDlp) {
   await chmod(temporary, 0o711);
   const given = { options: { ...options, ytDlp }, request: requestOf(''), marker: MARKER };
   const child = spawn(process.execPath, [PROGRAM, mode, JSON.stringify(given)], {
-    ...{ uid, gid: uid, cwd: '/' },
+    uid,
+    gid: uid,
+    cwd: '/',
     env: { TMPDIR: dir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -80,7 +82,10 @@ describe.runIf(process.platform === 'linux').each([
       const refusals = new Set(Object.values(outcomes).filter((outcome) => outcome !== 'done'));
       expect([...refusals].sort()).toEqual(['EACCES', 'ENOSYS', 'EPERM']);
       expect(after).toEqual({
-        ...{ files: ['server.sock', 'state.db'], state: 'secret', mode: 0o600, isOld: false },
+        files: ['server.sock', 'state.db'],
+        state: 'secret',
+        mode: 0o600,
+        isOld: false,
         priority: getPriority(),
       });
     },

@@ -77,7 +77,9 @@ describe('a release that pip skips', () => {
     expect(await readFile(tools.ytDlp()?.command.at(-1) ?? '', 'utf8')).toContain('2026.1.1');
     await tools.update();
     const skipped = {
-      ...{ tool: 'yt-dlp', version: '2026.1.1', skipped: '2026.2.2' },
+      tool: 'yt-dlp',
+      version: '2026.1.1',
+      skipped: '2026.2.2',
       reason: 'it requires Python >=3.99',
     };
     expect(warn.mock.calls).toEqual(Array(2).fill(['A newer release was skipped', skipped]));

@@ -57,7 +57,9 @@ export class ToolsFakes {
 
   open(ytDlp: readonly ToolProvider<YtDlp>[], others: Partial<ToolsOptions> = {}): ReturnType<typeof createTools> {
     const tools = createTools({
-      ...{ dir: this.dir, channel: 'stable', providers: { ytDlp, ffmpeg: [this.ffmpegFrom('FFmpeg')] } },
+      dir: this.dir,
+      channel: 'stable',
+      providers: { ytDlp, ffmpeg: [this.ffmpegFrom('FFmpeg')] },
       download: () => Promise.reject(new Error('nothing is downloaded here')),
       onActivity: (activity) => void this.activities.push(activity),
       smokeTest: async ({ version }) => {

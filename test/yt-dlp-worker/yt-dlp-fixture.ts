@@ -37,12 +37,19 @@ export async function startYtDlpFixture({ kept = [] }: { readonly kept?: readonl
   });
 
   return {
-    ...{ origin, egress, proxySession, temporary },
+    origin,
+    egress,
+    proxySession,
+    temporary,
     options: { ytDlp, pluginDirs: PLUGIN_DIRS, concurrency: 2, memoryBytes: 2 ** 29 },
     /** A request for a URL, or for a path of the origin. */
     requestOf: (url: string, more: object = {}) => ({
-      ...{ url: url.startsWith('/') ? origin.url(url) : url, timeoutSeconds: 30, proxy: proxySession.proxyUrl },
-      ...{ flat: true, playlistLimit: 10, ...more },
+      url: url.startsWith('/') ? origin.url(url) : url,
+      timeoutSeconds: 30,
+      proxy: proxySession.proxyUrl,
+      flat: true,
+      playlistLimit: 10,
+      ...more,
     }),
   };
 }

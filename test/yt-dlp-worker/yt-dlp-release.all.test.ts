@@ -31,7 +31,10 @@ const set = (name: string, file: Buffer | 'stall' | { readonly cut: Buffer }) =>
 const remove = (name: string) => pages.files.delete(`${TAG}/${name}`);
 const release = (asset: string | undefined = ASSET) =>
   ytDlpRelease({
-    ...{ channel: 'stable', url: pages.url, key: pages.key, asset },
+    channel: 'stable',
+    url: pages.url,
+    key: pages.key,
+    asset,
     download: (url, options) => egress.request(url, options),
   });
 const fetch = async (signal = new AbortController().signal, onBytes: FetchOptions['onBytes'] = () => undefined) => {
@@ -47,7 +50,8 @@ describe('ytDlpRelease', () => {
     const told: (number | undefined)[][] = [];
     const { folder, locate } = await fetch(undefined, (...bytes) => told.push(bytes));
     expect(locate('/elsewhere')).toEqual({
-      ...{ version: TAG, source: 'release' },
+      version: TAG,
+      source: 'release',
       command: ['/elsewhere/yt-dlp_linux'],
     });
     expect(await readdir(folder, { recursive: true })).toEqual(

@@ -85,8 +85,12 @@ it.each(ORDERS)(
     const duration = 512;
     const samples = offsets.flatMap((offset) => [duration, 100, offset * duration]);
     const moof = writeFragment({
-      ...{ trackId: 1, startTime: 0, sampleDescription: 1, samples },
-      ...{ hasFlags: false, hasCompositionOffsets: true },
+      trackId: 1,
+      startTime: 0,
+      sampleDescription: 1,
+      samples,
+      hasFlags: false,
+      hasCompositionOffsets: true,
     });
     const entry = { offset: 0, bytes: moof.length + 408, duration: 4 * duration, accessPoint };
     const { leadSeconds, fragments } = readPlaceSource(
@@ -106,7 +110,10 @@ it.each(ORDERS)(
 
 it('a run that is moved shows its samples when they were shown', () => {
   const samples = [5, 4, 0, 1].map((pictures) => ({
-    ...{ duration: 100, compositionOffset: pictures * 100, size: 10, isSync: false },
+    duration: 100,
+    compositionOffset: pictures * 100,
+    size: 10,
+    isSync: false,
   }));
   const run = { decodeTime: 1000, samples };
   const shown = (each: typeof run) => {

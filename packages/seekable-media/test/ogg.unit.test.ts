@@ -115,15 +115,29 @@ describe('layOutOpus', () => {
   const entry = box('Opus', Buffer.alloc(28), box('dOps', dOps));
   const whole = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
   const packet = (index: number, traits: Partial<Sample> = {}): Sample => ({
-    ...{ decodeTime: index * 960, duration: 960, compositionOffset: 0, isSync: true, description: 1 },
-    ...{ offset: index * 100, size: 100, ...traits },
+    decodeTime: index * 960,
+    duration: 960,
+    compositionOffset: 0,
+    isSync: true,
+    description: 1,
+    offset: index * 100,
+    size: 100,
+    ...traits,
   });
   const trackOf = (samples: readonly Sample[], description = entry, edits: TrackHeader['edits'] = []): ClipTrack => ({
     header: {
-      ...{ id: 1, timescale: 48_000, movieTimescale: 48_000, durationSeconds: undefined, edits },
-      ...{ presentation: Buffer.alloc(60), language: Buffer.alloc(4), media: [], mediaInformation: [] },
+      id: 1,
+      timescale: 48_000,
+      movieTimescale: 48_000,
+      durationSeconds: undefined,
+      edits,
+      presentation: Buffer.alloc(60),
+      language: Buffer.alloc(4),
+      media: [],
+      mediaInformation: [],
       sampleDescriptions: fullBox('stsd', 0, 0, u32(1), description),
-      ...{ sampleTable: Buffer.alloc(0), fragmentDefaults: undefined },
+      sampleTable: Buffer.alloc(0),
+      fragmentDefaults: undefined,
     },
     source: 0,
     fileBytes: 1e6,

@@ -46,7 +46,11 @@ const listed = (times: readonly number[], more: Partial<ListedSegment> = {}, enc
   times.map((seconds, index) => {
     const startTime = seconds * 12_800;
     return {
-      ...{ segmentBytes: 1000 + index, seconds: 2, gapSeconds: 0, isDiscontinuity: false, ...more },
+      segmentBytes: 1000 + index,
+      seconds: 2,
+      gapSeconds: 0,
+      isDiscontinuity: false,
+      ...more,
       facts: { encoding, mainKind: 'vide', startTime, earliestTime: startTime, startsWithSync: true, placeBytes: 990 },
     };
   });
@@ -147,7 +151,10 @@ describe('the header of a file', () => {
 
 describe('segments of fragmented MP4', () => {
   const head = (bytes: Buffer, isWhole = false) => ({
-    ...{ bytes, isWhole, size: 100_000, init: undefined },
+    bytes,
+    isWhole,
+    size: 100_000,
+    init: undefined,
     encoding: undefined,
   });
 

@@ -5,7 +5,9 @@ import { silentLog } from '../src/log.ts';
 import type { YtDlp } from '../src/tools.ts';
 
 const installed = (version: string): InstalledVersion<YtDlp> => ({
-  ...{ tool: { version, command: ['/yt-dlp'], source: 'release' }, installedAt: 1, folder: version },
+  tool: { version, command: ['/yt-dlp'], source: 'release' },
+  installedAt: 1,
+  folder: version,
 });
 
 const KEPT = { isKept: true };
@@ -20,7 +22,10 @@ function createFixture(isAllowed = true) {
     providers: [],
     isAllowed: () => isAllowed,
     check: async () => undefined,
-    ...{ onActivity: nothing, onFailure: nothing, onNotice: nothing, log: silentLog },
+    onActivity: nothing,
+    onFailure: nothing,
+    onNotice: nothing,
+    log: silentLog,
     signal: new AbortController().signal,
   });
   return { store, installer, version: () => installer.current()?.tool.version };

@@ -63,7 +63,9 @@ function createFixture({ ytDlp = ytDlpOf(WORKS), workers, ...options }: FixtureO
   let starts = 0;
   const supervisor = createSupervisor({
     tools: { ytDlp: () => ytDlp },
-    ...{ concurrency: 1, memoryBytes: 2 ** 29, log: { ...silentLog, warn: log as typeof silentLog.warn } },
+    concurrency: 1,
+    memoryBytes: 2 ** 29,
+    log: { ...silentLog, warn: log as typeof silentLog.warn },
     onYtDlpMode: (mode) => {
       if (mode === 'worker') modes.push([mode]);
     },
@@ -94,7 +96,8 @@ describe('createSupervisor', () => {
   ])('fails when yt-dlp %s', async (_, ytDlp, reason) => {
     const { supervisor } = createFixture({ ytDlp });
     await expect(supervisor.ready()).rejects.toMatchObject({
-      ...{ message: 'yt-dlp failed to start', cause: { message: expect.stringMatching(reason) } },
+      message: 'yt-dlp failed to start',
+      cause: { message: expect.stringMatching(reason) },
     });
   });
 

@@ -14,14 +14,26 @@ function countValues(value: unknown): number {
 describe('readExtraction', () => {
   it('keeps what the service reads of an item', () => {
     const info = {
-      ...{ id: '1', extractor_key: 'Site', title: 'T', description: 'D', is_live: false, tags: ['a'], creators: ['C'] },
+      id: '1',
+      extractor_key: 'Site',
+      title: 'T',
+      description: 'D',
+      is_live: false,
+      tags: ['a'],
+      creators: ['C'],
       thumbnails: [{ url: 'https://i.example/a', width: 1, height: 2 }],
       chapters: [{ title: 'One', start_time: 0, end_time: 1.5 }],
       subtitles: { en: [{ ext: 'vtt', url: 'https://s.example/a', name: 'English', cookies: 'a=1' }] },
       formats: [
         {
-          ...{ format_id: 'a', url: 'https://cdn.example/a.mp4', vcodec: 'avc1', acodec: null, height: 720 },
-          ...{ http_headers: { Referer: 'https://a.example/' }, cookies: 'a=1', has_drm: 'maybe' },
+          format_id: 'a',
+          url: 'https://cdn.example/a.mp4',
+          vcodec: 'avc1',
+          acodec: null,
+          height: 720,
+          http_headers: { Referer: 'https://a.example/' },
+          cookies: 'a=1',
+          has_drm: 'maybe',
           downloader_options: { http_chunk_size: 10 },
         },
       ],

@@ -52,8 +52,12 @@ const egress = createEgress({
   extraCaFile: sites.caFile,
 });
 const resolver = createResolver({
-  ...{ tools: { ytDlp: () => ytDlp }, egress, state: createMemoryState().state },
-  ...{ cookiesDir, cookiesWriteBack: true, extraCaFile: sites.caFile },
+  tools: { ytDlp: () => ytDlp },
+  egress,
+  state: createMemoryState().state,
+  cookiesDir,
+  cookiesWriteBack: true,
+  extraCaFile: sites.caFile,
 });
 afterAll(async () => {
   await resolver.close();

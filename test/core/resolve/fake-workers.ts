@@ -24,7 +24,10 @@ export interface FakeWorker {
 
 /** A build whose failures are not repeated in another mode. */
 export const fakeYtDlp = (version = '1'): YtDlp => ({
-  ...{ version, command: ['yt-dlp', version], source: 'release', mode: 'process-per-link' },
+  version,
+  command: ['yt-dlp', version],
+  source: 'release',
+  mode: 'process-per-link',
 });
 
 /** Fake workers: the test responds to pending requests, unless `answers` does. */

@@ -71,7 +71,8 @@ describe('a live DASH manifest', () => {
   it('without a timeline lists the segments of its window that are complete', async () => {
     const template = 'duration="1000000" timescale="1000" startNumber="7"';
     expect(await listOf('number', dynamic(20_500, { template }))).toEqual({
-      ...{ isLive: true, seconds: 1000 },
+      isLive: true,
+      seconds: 1000,
       // A window has at least four.
       urls: ['s24', 's25'],
     });

@@ -10,8 +10,13 @@ import {
 
 const CAPS: Caps = { hour: 2, day: 10, month: 30 };
 const metric = (usd: number, unseenMinutes = 0): WatchedMetric => ({
-  ...{ label: 'x', namespace: 'n', name: 'm', dimensions: {}, statistic: 'Sum' },
-  ...{ usd, unseenMinutes },
+  label: 'x',
+  namespace: 'n',
+  name: 'm',
+  dimensions: {},
+  statistic: 'Sum',
+  usd,
+  unseenMinutes,
 });
 const at = (time: string) => Date.parse(`2026-11-23T${time}Z`) / 1000;
 const spending = (hour: number, day: number, unseen = 0, before = 0) => ({

@@ -42,7 +42,12 @@ const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>>
   'long-video': { file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
   'long-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 },
   'low-video': {
-    ...{ file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
+    file: 'long-video.mp4',
+    height: 90,
+    width: 160,
+    fps: 10,
+    vcodec: 'avc1.42c00a',
+    acodec: 'none',
     preference: -1,
   },
   'low-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000, preference: -1 },

@@ -31,7 +31,10 @@ async function listen(address: number | string): Promise<Server> {
 /** Another process of that user, in place of the service. */
 async function startService(uid: number): Promise<number> {
   const service = spawn(process.execPath, ['-e', 'console.log(); setInterval(Date, 1000)'], {
-    ...{ uid, gid: uid, cwd: '/', env: { ACCESS_KEYS: 'secret' } },
+    uid,
+    gid: uid,
+    cwd: '/',
+    env: { ACCESS_KEYS: 'secret' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(async () => {
@@ -64,7 +67,10 @@ describe.runIf(process.platform === 'linux' && existsSync(PYTHON))('the sandbox 
     const [program = '', ...args] = sandboxCommand(realpathSync(PYTHON), [port]);
     const given = JSON.stringify({ service, state, port, otherPort, socketPath });
     const child = spawn(program, [...args, '-I', '-S', '-c', HOSTILE, given], {
-      ...{ uid, gid: uid, cwd: '/', env: {} },
+      uid,
+      gid: uid,
+      cwd: '/',
+      env: {},
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const outcomes: Record<string, string> = JSON.parse(await text(child.stdout));

@@ -83,10 +83,18 @@ describe('chapters', () => {
     mp3: { renditionId: audioAlone.id },
   };
   const list: ArchivedList = {
-    ...{ id: KEY, url: 'https://site.example/watch', title: 'A clip', author: 'Someone', expiresAt: 2e9 },
+    id: KEY,
+    url: 'https://site.example/watch',
+    title: 'A clip',
+    author: 'Someone',
+    expiresAt: 2e9,
     entries: chapters.map(({ title }, index) => ({
-      ...{ url: 'https://site.example/watch', title, author: 'Someone', coverUrl: null },
-      ...{ resourceId: resource.id, chapter: index + 1 },
+      url: 'https://site.example/watch',
+      title,
+      author: 'Someone',
+      coverUrl: null,
+      resourceId: resource.id,
+      chapter: index + 1,
     })),
   };
   const get = (key: string, query: string, method = 'GET') =>

@@ -394,8 +394,9 @@ describe('?subtitles= of other renditions', () => {
     const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
     const { url } = await start({
       traits: {
-        ...{ origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
-        ...{ coverUrl: 'https://site.example/cover.png', details: { chapters } },
+        origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID },
+        coverUrl: 'https://site.example/cover.png',
+        details: { chapters },
         renditions: [...renditions, renditionOf(['file', 'sound'])],
       },
       service: { sponsorblockUrl: segments.url, request: egress.request },

@@ -94,21 +94,36 @@ const dash = (side: number): Partial<Track> => {
 };
 const KINDS: Readonly<Record<string, () => Kind>> = {
   'a list of MPEG-TS': () => ({
-    ...{ video: list('ts'), german: list('ts-de'), source: 'ts.m3u8', codecs: ['h264', 'aac'], copiedAs: 'm4a' },
+    video: list('ts'),
+    german: list('ts-de'),
+    source: 'ts.m3u8',
+    codecs: ['h264', 'aac'],
+    copiedAs: 'm4a',
   }),
   'a list of fragmented MP4': () => ({
-    ...{ video: list('mp4'), german: list('mp4-de'), source: 'mp4.m3u8', codecs: ['h264', 'aac'] },
-    ...{ copiedAs: 'm4a', isCopySized: true },
+    video: list('mp4'),
+    german: list('mp4-de'),
+    source: 'mp4.m3u8',
+    codecs: ['h264', 'aac'],
+    copiedAs: 'm4a',
+    isCopySized: true,
   }),
   'lists of DASH': () => ({
-    ...{ video: dash(0), sound: dash(1), german: dash(2), source: 'dash.mpd', codecs: ['h264', 'aac'] },
-    ...{ copiedAs: 'm4a', isCopySized: true },
+    video: dash(0),
+    sound: dash(1),
+    german: dash(2),
+    source: 'dash.mpd',
+    codecs: ['h264', 'aac'],
+    copiedAs: 'm4a',
+    isCopySized: true,
   }),
   'a pair of WebM': () => ({
     video: { url: 'video.webm', container: 'webm', video: { codec: 'vp9' } },
     sound: { url: 'audio.webm', ...opus },
     german: { url: 'german.webm', ...opus },
-    ...{ source: 'video.webm', codecs: ['vp9', 'opus'], copiedAs: 'opus' },
+    source: 'video.webm',
+    codecs: ['vp9', 'opus'],
+    copiedAs: 'opus',
   }),
 };
 
@@ -137,7 +152,11 @@ async function serve({ video, sound, german }: Kind) {
   const formatIds: Rendition['formatIds'] = sound ? ['video', 'audio'] : ['video'];
   const audible = (formatId: string, language: string): Rendition => ({
     ...renditionOf([formatId]),
-    ...{ id: formatId.padEnd(11, '_'), side: 'audio', fileExtension: '.m4a', mimeType: 'audio/mp4', language },
+    id: formatId.padEnd(11, '_'),
+    side: 'audio',
+    fileExtension: '.m4a',
+    mimeType: 'audio/mp4',
+    language,
   });
   const resource = resourceOf(tracks, {
     origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID },
@@ -150,7 +169,11 @@ async function serve({ video, sound, german }: Kind) {
   const openers = upstream.openers({ refresh: async () => resource });
   const { openSource } = openers;
   const archived: ArchivedList = {
-    ...{ id: ARCHIVE, url: 'https://site.example/list', title: 'A list', author: null, expiresAt: 2e9 },
+    id: ARCHIVE,
+    url: 'https://site.example/list',
+    title: 'A list',
+    author: null,
+    expiresAt: 2e9,
     entries: [
       { url: 'https://site.example/0', title: 'A clip', author: null, coverUrl: null, resourceId: resource.id },
     ],

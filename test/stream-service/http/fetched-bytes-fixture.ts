@@ -44,8 +44,10 @@ const read = (path: string): Buffer => (path === FILES.captions.path ? CAPTIONS 
 export const sizeOf = (formatId: FormatId): number => read(FILES[formatId].path).length;
 
 const subtitle: Subtitle = {
-  ...{ id: subtitleId({ language: 'en', isAutomatic: false }), formatId: 'captions' },
-  ...{ language: 'en', isAutomatic: false },
+  id: subtitleId({ language: 'en', isAutomatic: false }),
+  formatId: 'captions',
+  language: 'en',
+  isAutomatic: false,
 };
 const PAIRS = [
   ['video', 'audio'],
@@ -93,7 +95,11 @@ export async function startCounted(durationSeconds: number) {
   const resource: Resource = { ...plain, renditions: [...plain.renditions, ...PAIRS.map(renditionOf)] };
   const entry = { url: LIST, title: 'An entry', author: null, coverUrl: null, resourceId: resource.id };
   const list: ArchivedList = {
-    ...{ id: keys.archive, url: LIST, title: 'A list', author: null, expiresAt: 2e9 },
+    id: keys.archive,
+    url: LIST,
+    title: 'A list',
+    author: null,
+    expiresAt: 2e9,
     entries: [entry, entry, entry],
   };
   /** Several times in a row, for requests that are on their way. */

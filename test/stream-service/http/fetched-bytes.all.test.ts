@@ -48,7 +48,10 @@ interface Output {
 
 const mp3 = (formatId: FormatId, bytesPerSecond: number, seconds: number, more = ''): Output => ({
   path: `Media/${keys.media(formatId)}?format=mp3${more}`,
-  ...{ seconds, unit: gridSegment(bytesPerSecond), again: 96 * KiB, isEncoded: true },
+  seconds,
+  unit: gridSegment(bytesPerSecond),
+  again: 96 * KiB,
+  isEncoded: true,
 });
 const pair = (path: string, unit: number): Output => ({
   path,
@@ -59,7 +62,9 @@ const pair = (path: string, unit: number): Output => ({
 });
 const file = (path: string, more: Partial<Output> = {}): Output => ({
   path,
-  ...{ seconds: 300, unit: 0, first: HEADER_BYTES },
+  seconds: 300,
+  unit: 0,
+  first: HEADER_BYTES,
   ...more,
 });
 const both = keys.media('both');
@@ -77,7 +82,9 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
   'MP3 of HLS: a segment of the grid': mp3('hls', BYTES_OF_HLS / 300, 300),
   'WAV: a segment of the grid': {
     path: `Media/${sound}?format=wav`,
-    ...{ seconds: 900, unit: WAV_SEGMENT_BYTES, again: 96 * KiB },
+    seconds: 900,
+    unit: WAV_SEGMENT_BYTES,
+    again: 96 * KiB,
   },
   'M4A of a video: what lies between its audio': file(`Media/${both}?format=m4a`, {
     factor: INTERLEAVED,

@@ -14,8 +14,11 @@ import {
 import { defaultLimits } from '../../../stream-service/source/limits.ts';
 
 const limits: RetryLimits = {
-  ...{ maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250 },
-  ...{ maxRetryAfterMs: 5000, maxRefusals: 2 },
+  maxAttempts: 4,
+  initialBackoffMs: 100,
+  maxBackoffMs: 250,
+  maxRetryAfterMs: 5000,
+  maxRefusals: 2,
 };
 const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
 const error = new UpstreamError('Failed');

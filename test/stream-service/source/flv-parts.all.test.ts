@@ -32,8 +32,12 @@ upstream.use(async (request, response) => {
 async function serve(...names: readonly string[]): Promise<string> {
   const fragments = names.map((name) => ({ url: `${upstream.origin}/${name}.flv`, seconds: SECONDS }));
   const track = trackOf('f', {
-    ...{ delivery: 'dash', container: 'flv', fragments: packFragments(fragments), url: fragments[0]?.url ?? '' },
-    ...{ video: {}, audio: {} },
+    delivery: 'dash',
+    container: 'flv',
+    fragments: packFragments(fragments),
+    url: fragments[0]?.url ?? '',
+    video: {},
+    audio: {},
   });
   const resource = resourceOf([track], { durationSeconds: names.length * SECONDS });
   const service = await startService(resource, { f: upstream.reader() });

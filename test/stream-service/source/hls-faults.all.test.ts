@@ -388,7 +388,8 @@ describe('HLS source of a probed host', () => {
 
   it('opens with a fresh list when a segment after the first minute is refused', async () => {
     site.serve({
-      ...{ '/index.m3u8': () => listOf(''), '/fresh.m3u8': () => listOf('fresh/') },
+      '/index.m3u8': () => listOf(''),
+      '/fresh.m3u8': () => listOf('fresh/'),
       ...parts(limited),
       ...inFolder('fresh/', segments),
     });
@@ -400,7 +401,8 @@ describe('HLS source of a probed host', () => {
 
   it('does not open when that is refused too', async () => {
     site.serve({
-      ...{ '/index.m3u8': () => listOf(''), '/fresh.m3u8': () => listOf('fresh/') },
+      '/index.m3u8': () => listOf(''),
+      '/fresh.m3u8': () => listOf('fresh/'),
       ...parts(limited),
       ...inFolder('fresh/', limited),
     });

@@ -118,7 +118,9 @@ describe('HLS source', () => {
     const lines = listed().map((line) => line.replace('.ts', '.ts?token=old&old=1'));
     const asked = site.serve({
       '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key?a=1"', ...lines]),
-      ...{ '/key?a=1&token=new': KEY, '/key?a=1&k=2': KEY, '/other': KEY },
+      '/key?a=1&token=new': KEY,
+      '/key?a=1&k=2': KEY,
+      '/other': KEY,
       ...files,
     });
     const segmentQuery = 'token=new';

@@ -48,14 +48,26 @@ export async function startTaskFakes(): Promise<TaskFakes> {
 
   const ending = parts.move();
   return {
-    ...{ dir, store, agent, source },
+    dir,
+    store,
+    agent,
+    source,
     path: `/api/Stream/Media/${mediaKey('file')}`,
     expiredPath: `/api/Stream/Media/${keyOf(resourceId(origin), renditionOf(['mp4']).id)}`,
     environment: {
-      ...{ HOST: '127.0.0.1', PORT: '0', TABLE_NAME: TABLE, TOOLS_BUCKET: BUCKET, STAGE: 'test' },
-      ...{ TOOLS_DIR: join(dir, 'tools'), EGRESS_ALLOW: source.host, ECS_AGENT_URI: agent.uri },
-      ...{ AWS_ENDPOINT_URL_DYNAMODB: table.endpoint, AWS_ENDPOINT_URL_S3: store.endpoint },
-      ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+      HOST: '127.0.0.1',
+      PORT: '0',
+      TABLE_NAME: TABLE,
+      TOOLS_BUCKET: BUCKET,
+      STAGE: 'test',
+      TOOLS_DIR: join(dir, 'tools'),
+      EGRESS_ALLOW: source.host,
+      ECS_AGENT_URI: agent.uri,
+      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
+      AWS_ENDPOINT_URL_S3: store.endpoint,
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
     },
     close: () => ending.disposeAsync(),
   };

@@ -26,7 +26,10 @@ export async function startHeldSource(bytes = 4 * 2 ** 20, heldAt = 2 ** 20): Pr
     const first = Number(from ?? 0);
     const last = Math.min(to ? Number(to) : bytes - 1, bytes - 1);
     response.writeHead(from === undefined ? 200 : 206, {
-      ...{ 'content-type': 'video/mp4', 'accept-ranges': 'bytes', etag: '"held"', 'content-length': last - first + 1 },
+      'content-type': 'video/mp4',
+      'accept-ranges': 'bytes',
+      etag: '"held"',
+      'content-length': last - first + 1,
       ...(from !== undefined && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
     });
     if (request.method === 'HEAD') return void response.end();

@@ -30,7 +30,12 @@ describe('createMetrics', () => {
             },
           ],
         },
-        ...{ Stage: 'prod', Streams: 0, StreamsStarted: 0, BytesSent: 0, ReResolves: 0, FfmpegFailures: 0 },
+        Stage: 'prod',
+        Streams: 0,
+        StreamsStarted: 0,
+        BytesSent: 0,
+        ReResolves: 0,
+        FfmpegFailures: 0,
         ToolAgeHours: 36,
       },
     ]);

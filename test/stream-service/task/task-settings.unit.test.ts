@@ -5,14 +5,20 @@ import { readTaskSettings } from '../../../stream-service/task/task-settings.ts'
 describe('readTaskSettings', () => {
   it('requires only a table', () => {
     expect(readTaskSettings({ TABLE_NAME: 'reelay', TOOLS_BUCKET: ' ', ORIGIN_SECRET: '' })).toEqual({
-      ...{ tableName: 'reelay', stage: 'local', idleMinutes: 0 },
+      tableName: 'reelay',
+      stage: 'local',
+      idleMinutes: 0,
     });
   });
 
   it('reads the environment', () => {
     const environment = { TABLE_NAME: 't', TOOLS_BUCKET: 'b', STAGE: 's', ORIGIN_SECRET: 'o', IDLE_MINUTES: '15' };
     expect(readTaskSettings({ ...environment, ECS_AGENT_URI: 'http://169.254.170.2/api/x' })).toEqual({
-      ...{ tableName: 't', toolsBucket: 'b', stage: 's', originSecret: 'o', idleMinutes: 15 },
+      tableName: 't',
+      toolsBucket: 'b',
+      stage: 's',
+      originSecret: 'o',
+      idleMinutes: 15,
       agentUri: 'http://169.254.170.2/api/x',
     });
   });

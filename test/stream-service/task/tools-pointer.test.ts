@@ -35,7 +35,8 @@ describe('createToolsPointer', () => {
   it('downloads and unpacks the release of the pointer', async () => {
     const { folder, locate } = await fetch();
     expect(locate('/elsewhere')).toEqual({
-      ...{ version: VERSION, source: 'release' },
+      version: VERSION,
+      source: 'release',
       command: ['/elsewhere/yt-dlp_linux'],
     });
     await access(join(folder, '_internal', 'base.txt'));

@@ -137,8 +137,13 @@ it('findVideoWindows reads the samples once for all parts', () => {
   function* samples() {
     for (let at = 0; at < 1000; at += 1, read += 1)
       yield {
-        ...{ decodeTime: at * 10, duration: 10, compositionOffset: 0, isSync: at % 10 === 0 },
-        ...{ offset: at, size: 1, description: 1 },
+        decodeTime: at * 10,
+        duration: 10,
+        compositionOffset: 0,
+        isSync: at % 10 === 0,
+        offset: at,
+        size: 1,
+        description: 1,
       };
   }
   const parts = Array.from({ length: 50 }, (_, at) => span(20 * at + 13, 20 * at + 18));

@@ -124,12 +124,16 @@ describe('inspectTracks', () => {
       signal,
       link: origin.url('/'),
       // The machine may be slow.
-      ...{ trackTimeoutMs: 60_000, totalTimeoutMs: 120_000 },
+      trackTimeoutMs: 60_000,
+      totalTimeoutMs: 120_000,
     });
   const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
   const inspectUntil = (deadline: number, formats: Record<string, unknown>[]) =>
     inspectTracks(tracksOf({ formats }), {
-      ...{ egress, identity: 'direct', link: origin.url('/'), deadline },
+      egress,
+      identity: 'direct',
+      link: origin.url('/'),
+      deadline,
       signal,
     });
   const { signal } = new AbortController();
@@ -139,7 +143,11 @@ describe('inspectTracks', () => {
     const described = { vcodec: 'none', acodec: 'mp4a.40.2', duration: 300, filesize: BIG };
     const inspectLater = async (formats: Record<string, unknown>[], probedHosts = ['127.0.0.1']) => {
       const { result, failure } = await inspectTracks(tracksOf({ formats }), {
-        ...{ egress, identity: 'direct', link: origin.url('/'), signal, probedHosts },
+        egress,
+        identity: 'direct',
+        link: origin.url('/'),
+        signal,
+        probedHosts,
       });
       expect(failure).toBeUndefined();
       return result.renditions.map(({ flaws = [] }) => flaws.join());
@@ -418,8 +426,12 @@ describe('inspectTracks', () => {
       link = origin.url('/'),
     ) =>
       inspectTracks(tracksOf({ formats, ...info }, 0), {
-        ...{ egress, identity: 'direct', signal: new AbortController().signal, link },
-        ...{ trackTimeoutMs: 300, totalTimeoutMs: 1000 },
+        egress,
+        identity: 'direct',
+        signal: new AbortController().signal,
+        link,
+        trackTimeoutMs: 300,
+        totalTimeoutMs: 1000,
       });
     const described = { vcodec: 'avc1.4d401e', acodec: 'none', height: 180 };
     const timeout = expect.objectContaining({ name: 'TimeoutError' });

@@ -47,7 +47,10 @@ const lasting = async (seconds: number) => {
 };
 
 const fileOf = (bytes: Buffer): RemoteFile => ({
-  ...{ status: 200, size: bytes.length, isCompressed: false, blocks: [{ start: 0, bytes }] },
+  status: 200,
+  size: bytes.length,
+  isCompressed: false,
+  blocks: [{ start: 0, bytes }],
   load: () => Promise.reject(new Error('Out of reach')),
 });
 const probeBytes = async (bytes: Buffer, signal = new AbortController().signal) =>

@@ -176,13 +176,26 @@ describe('what its host stops after the first minute', () => {
 
 describe('selectQuality of listed renditions', () => {
   const rendition = (id: string, more: Partial<Rendition> = {}): Rendition => ({
-    ...{ id, side: 'video', urlType: 'Media', formatIds: [id], label: id, description: null },
-    ...{ fileExtension: '.mp4', mimeType: 'video/mp4' },
+    id,
+    side: 'video',
+    urlType: 'Media',
+    formatIds: [id],
+    label: id,
+    description: null,
+    fileExtension: '.mp4',
+    mimeType: 'video/mp4',
     ...more,
   });
   const track = (formatId: string, video: Track['video'], audio: Track['audio']): Track => ({
-    ...{ formatId, delivery: 'direct', url: `https://cdn.example/${formatId}`, headers: {}, cookies: [] },
-    ...{ container: 'mp4', sizeIsExact: false, video, audio },
+    formatId,
+    delivery: 'direct',
+    url: `https://cdn.example/${formatId}`,
+    headers: {},
+    cookies: [],
+    container: 'mp4',
+    sizeIsExact: false,
+    video,
+    audio,
   });
   const idOf = (renditions: readonly Rendition[], quality: Quality, tracks: readonly Track[] = []) =>
     selectQuality({ renditions, tracks }, { quality })?.rendition.id;

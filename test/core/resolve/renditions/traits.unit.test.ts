@@ -3,8 +3,15 @@ import { audioBitrate, isAac, isOpus, shorterSide } from '../../../../core/resol
 import type { Track } from '../../../../core/state/resource.ts';
 
 const track = (more: Partial<Track> = {}): Track => ({
-  ...{ formatId: 'f', delivery: 'direct', url: 'https://cdn.example/f', headers: {}, cookies: [], container: 'mp4' },
-  ...{ video: null, audio: null, sizeIsExact: false },
+  formatId: 'f',
+  delivery: 'direct',
+  url: 'https://cdn.example/f',
+  headers: {},
+  cookies: [],
+  container: 'mp4',
+  video: null,
+  audio: null,
+  sizeIsExact: false,
   ...more,
 });
 

@@ -119,7 +119,14 @@ it('parses different lines of 64 KiB in all, each of them once', () => {
 it('passes on headers of the page alone, and none that could be two', () =>
   expect(
     readHeaders({
-      ...{ Referer: 'https://a.example/', 'X-Token': 't', Host: 'a', 'Content-Length': '1', 'Proxy-Connection': 'a' },
-      ...{ 'X-Number': 1, 'X-Null': null, 'X Space': 'a', 'X-Break': 'a\r\nb' },
+      Referer: 'https://a.example/',
+      'X-Token': 't',
+      Host: 'a',
+      'Content-Length': '1',
+      'Proxy-Connection': 'a',
+      'X-Number': 1,
+      'X-Null': null,
+      'X Space': 'a',
+      'X-Break': 'a\r\nb',
     }),
   ).toEqual({ Referer: 'https://a.example/', 'X-Token': 't' }));

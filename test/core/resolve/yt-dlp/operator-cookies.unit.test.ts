@@ -11,7 +11,12 @@ const row = (name: string, value: string, { domain = '.site.example', expires = 
 const ALL = [row('sid', 'old', { prefix: '#HttpOnly_' }), row('other', 'old', { domain: '.other.example' })];
 const SITE = ['# kept', row('theme', 'dark'), row('sid', 'old', { prefix: '#HttpOnly_' })];
 const report = (more: object = {}) => ({
-  ...{ domain: '.site.example', path: '/', name: 'sid', before: 'old', value: 'new', expires: 2_000_000_000 },
+  domain: '.site.example',
+  path: '/',
+  name: 'sid',
+  before: 'old',
+  value: 'new',
+  expires: 2_000_000_000,
   ...more,
 });
 

@@ -120,8 +120,11 @@ describe('readTracks', () => {
         hls_aes: { uri: 'https://keys.example/k', key: `0x${KEY}`, iv: '0x1' },
       };
       expect(readHls(format)?.overrides).toEqual({
-        ...{ segmentQuery: 'token=1', keyQuery: 'token=2', keyUrl: 'https://keys.example/k' },
-        ...{ key: KEY, iv: '1'.padStart(32, '0') },
+        segmentQuery: 'token=1',
+        keyQuery: 'token=2',
+        keyUrl: 'https://keys.example/k',
+        key: KEY,
+        iv: '1'.padStart(32, '0'),
       });
       expect(readOne(format)).not.toHaveProperty('overrides');
       expect(readHls({ hls_aes: {} })).not.toHaveProperty('overrides');
@@ -137,7 +140,9 @@ describe('readTracks', () => {
 
   it('has defaults for the id, the container and the protocol', () => {
     expect(readOne({ format_id: null, ext: null, protocol: null })).toMatchObject({
-      ...{ formatId: '0', container: 'mp4', delivery: 'direct' },
+      formatId: '0',
+      container: 'mp4',
+      delivery: 'direct',
     });
   });
 
@@ -175,7 +180,11 @@ describe('readTracks', () => {
 
   it('reads the cookies of each format', () => {
     const formats = ['a', 'b'].map((name) => ({
-      ...{ format_id: name, url: `https://${name}.example/`, protocol: 'https', ext: 'mp4', cookies: `${name}=1` },
+      format_id: name,
+      url: `https://${name}.example/`,
+      protocol: 'https',
+      ext: 'mp4',
+      cookies: `${name}=1`,
     }));
     expect(tracksOf({ formats }, NOW).map(({ track }) => track.cookies.map(({ name }) => name))).toEqual([
       ['b'],
@@ -243,7 +252,10 @@ describe('readTracks', () => {
 
   describe('with DASH formats', () => {
     const format = (format_id: string, count: number, more: object = {}) => ({
-      ...{ format_id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
+      format_id,
+      url: URL,
+      protocol: 'http_dash_segments',
+      ext: 'mp4',
       fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
       ...more,
     });
@@ -361,7 +373,10 @@ describe('readTracks', () => {
     [['i1', 'm2', 'e1'], 1],
   ])('compares the fragments %j with others by their ends and length: %d tracks', (paths, count) => {
     const format = (id: string, names: readonly string[]) => ({
-      ...{ format_id: id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
+      format_id: id,
+      url: URL,
+      protocol: 'http_dash_segments',
+      ext: 'mp4',
       fragments: names.map((path) => ({ path })),
     });
     expect(tracksOf({ formats: [format('x', ['i1', 'm1', 'e1']), format('y', paths)] }, NOW)).toHaveLength(count);

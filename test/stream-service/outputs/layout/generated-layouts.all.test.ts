@@ -100,7 +100,10 @@ describe('headers that contradict the media', () => {
   const video = () => generated('indexed');
   const generated = (form: 'indexed' | 'progressive') => {
     const all = Array.from({ length: 60 }, (_, index) => ({
-      ...{ duration: 3000, composition: 0, isSync: index % 10 === 0, bytes: Buffer.alloc(500, index) },
+      duration: 3000,
+      composition: 0,
+      isSync: index % 10 === 0,
+      bytes: Buffer.alloc(500, index),
     }));
     const how = { form, groups: [10], gap: 0, isMovieLast: false, hasLargeOffsets: false } as const;
     return generateFile(templates.video, all, how);

@@ -253,7 +253,9 @@ describe('Media with skip', () => {
       (id) => resources.find((resource) => resource.id === id),
       { mp4: source, webm: source },
       {
-        ...{ sponsorblockUrl: segments.url, request: egress.request, peekSource: async () => source },
+        sponsorblockUrl: segments.url,
+        request: egress.request,
+        peekSource: async () => source,
         state: {
           getArchivedList: async () => ({
             id: archiveKey(url),

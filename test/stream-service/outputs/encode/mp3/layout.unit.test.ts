@@ -78,7 +78,8 @@ describe('nextFrameRange', () => {
 describe('promisedFrames', () => {
   const text = { title: 'Title', artist: 'Artist' };
   const promised = {
-    ...{ title: 'Title', author: 'Artist' },
+    title: 'Title',
+    author: 'Artist',
     renditions: [{ id: 'carrier', formatIds: ['best'] }] as unknown as Rendition[],
     mp3: { renditionId: 'carrier', sizeBytes: mp3SizeBytes(60, text) },
   };
