@@ -124,8 +124,6 @@ interface Kind {
   readonly lateSeconds?: number;
   /** Chromium finishes no seek in the file of the video alone either. */
   readonly isChromiumStuck?: true;
-  /** Its places begin with pictures that are decoded before the first sound: mpv 0.35 takes sound of another place, and begins again. */
-  readonly beginsWithPictures?: true;
 }
 const KINDS: readonly Kind[] = [
   { kind: 'a pair of MP4', start: () => pair(fileAt('pair.mp4'), fileAt('pair.m4a')), lateSeconds: REORDERED },
@@ -140,13 +138,11 @@ const KINDS: readonly Kind[] = [
     kind: 'a list of MPEG-TS',
     start: () => serve([trackOf('f', listAt('ts'))], SECONDS),
     lateSeconds: PRIMING,
-    beginsWithPictures: true,
   },
   {
     kind: 'a list of MP4',
     start: () => serve([trackOf('f', listAt('muxed'))], SECONDS),
     lateSeconds: PRIMING,
-    beginsWithPictures: true,
   },
   { kind: 'two lists of MP4', start: () => pair(listAt('video'), listAt('audio')), lateSeconds: REORDERED },
   { kind: 'DASH of MP4', start: () => pair(dashAt('video', 4), dashAt('audio', 7)), lateSeconds: REORDERED },
@@ -155,7 +151,6 @@ const KINDS: readonly Kind[] = [
     start: () => serve([trackOf('f', listAt('long'))], SECONDS * TIMES),
     targets: LONG_TARGETS,
     lateSeconds: PRIMING,
-    beginsWithPictures: true,
   },
 ];
 
@@ -233,8 +228,7 @@ describe.each(KINDS)('$kind', ({ start, targets = TARGETS, lateSeconds = 0, ...l
       const [images, wav] = [await mkdtemp(join(place, 'mpv-')), join(place, 'mpv.wav')];
       const picture = ['--vo=image', '--vo-image-format=png', `--vo-image-outdir=${images}`, `--frames=${RATE}`];
       await play(target, '--ao=null', '--framedrop=no', ...picture);
-      expectPictures(timesOf(await grayOf(images)), shownAt(target), { count: limits.beginsWithPictures ? 1 : RATE });
-      if (limits.beginsWithPictures) continue;
+      expectPictures(timesOf(await grayOf(images)), shownAt(target), { count: RATE });
       const sound = ['--audio-samplerate=48000', '--audio-format=s16', '--audio-channels=mono', '--length=1.5'];
       await play(target, '--vo=null', '--ao=pcm', `--ao-pcm-file=${wav}`, ...sound);
       const heard = await readFile(wav);

@@ -167,7 +167,7 @@ describe('segments of fragmented MP4', () => {
     expect(() => segmentFormat('mp4').inspect(head(bytes, isWhole))).toThrow(UnsupportedMp4),
   );
 
-  it('begin before 0 where an edit list leaves their first samples out', () => {
+  it('begin when their first sample is shown, with the delay of an edit list', () => {
     const table = createTable('mp4', listed([0], {}, encodingOf(12_800)));
     const movie = indexContent(layOutFile(table, 0).header, 'file').require('moov');
     const header = { ...parseTrackHeader(movie, 'vide'), edits: [{ duration: 0, mediaTime: 1024n, rate: 0x1_0000 }] };
@@ -176,7 +176,7 @@ describe('segments of fragmented MP4', () => {
     const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
     const bytes = writePlace(measurePlace([run]), 1, [run]);
     const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
-    expect(facts).toMatchObject({ startTime: -1024, endTime: 0, startsWithSync: true });
+    expect(facts).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
   });
 
   it('are read on until their first fragment is there', () => {

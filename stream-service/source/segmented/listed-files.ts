@@ -56,7 +56,7 @@ export interface ListedFiles {
 }
 
 /** With the names of tables: another form of them, or other bytes of their files. */
-const VERSION = 2;
+const VERSION = 3;
 const MAX_MAKING_MS = 3 * 60_000;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Lists in memory, of some hundred bytes for each segment. */

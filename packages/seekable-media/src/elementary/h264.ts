@@ -22,8 +22,10 @@ export const h264: VideoCodec = {
   // `first_mb_in_slice` is 0. Data partitions B and C do not have it.
   startsPicture: (slice) => [SLICE, 2, IDR].includes(typeOf(slice)) && ((slice[1] ?? 0) & 0x80) !== 0,
 
+  startsClosed: (units) => units.some((unit) => typeOf(unit) === IDR),
+
   isSync(units) {
-    if (units.some((unit) => typeOf(unit) === IDR)) return true;
+    if (h264.startsClosed(units)) return true;
     const slice = units.find((unit) => typeOf(unit) === SLICE);
     return (
       slice !== undefined && isIntra(slice) && units.some((unit) => typeOf(unit) === SEI && hasRecoveryPoint(unit))

@@ -7,6 +7,8 @@ import { u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
 const VPS = 32;
 const PPS = 34;
 const [FIRST_IRAP, LAST_IRAP] = [16, 23] as const;
+/** BLA and IDR without leading pictures. */
+const WITHOUT_LEADING = new Set([18, 20]);
 const MAX_SETS = 16;
 const MAX_SIZE = 16_384;
 /** What the profile takes in an SPS and in `hvcC`, without the level of each sublayer. */
@@ -22,6 +24,7 @@ export const hevc: VideoCodec = {
   // `first_slice_segment_in_pic_flag`.
   startsPicture: (slice) => ((slice[2] ?? 0) & 0x80) !== 0,
   isSync: (units) => units.some((unit) => typeOf(unit) >= FIRST_IRAP && typeOf(unit) <= LAST_IRAP),
+  startsClosed: (units) => units.some((unit) => WITHOUT_LEADING.has(typeOf(unit))),
 
   describe(sets) {
     const sps = sets[1]?.[0];

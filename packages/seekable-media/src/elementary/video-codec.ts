@@ -20,6 +20,8 @@ export interface VideoCodec {
   startsPicture(slice: Buffer): boolean;
   /** Whether a picture can be decoded without others. */
   isSync(units: readonly Buffer[]): boolean;
+  /** Whether it says that no picture which is decoded after it is shown before it. */
+  startsClosed(units: readonly Buffer[]): boolean;
   /**
    * @param sets by their kind
    * @throws UnsupportedMp4

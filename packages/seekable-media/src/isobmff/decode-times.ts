@@ -24,6 +24,21 @@ export function longestDelay(samples: readonly Timed[]): number {
 }
 
 /**
+ * A run of a closed group that begins when its first sample is shown. Libavformat takes the sound that is decoded no later than the first
+ * picture, and finds it in another place where pictures are decoded before.
+ */
+export function beginWhenShown<R extends Run>(run: R): R {
+  const start = run.decodeTime + (run.samples[0]?.compositionOffset ?? 0);
+  return start > run.decodeTime ? moveRun(run, { start, end: Number.POSITIVE_INFINITY, step: 1 }) : run;
+}
+
+/** Whether every sample can be decoded after its first one is shown. */
+export function isClosed({ decodeTime, samples }: Run): boolean {
+  const { shown, latest } = timesOf(decodeTime, samples, 1);
+  return (latest[0] ?? 0) === (shown[0] ?? 0);
+}
+
+/**
  * A run that begins and ends at other times: its samples are shown when they were, and decoded when they were where that is possible.
  * It begins earlier where they would be decoded after they are shown.
  * @param step the least time between two decode times that are changed

@@ -19,7 +19,7 @@ export {
   u32,
   u64,
 } from './boxes.ts';
-export { longestDelay, moveRun } from './decode-times.ts';
+export { beginWhenShown, isClosed, longestDelay, moveRun } from './decode-times.ts';
 export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,

@@ -11,7 +11,7 @@ import {
   type SegmentRun,
   type SegmentTrack,
 } from './segment-format.ts';
-import { picturesOf, readPictures, setsOf } from './video-run.ts';
+import { beginTicks, picturesOf, readPictures, setsOf } from './video-run.ts';
 
 /** What reading the segments of an encoding needs. */
 interface State {
@@ -62,7 +62,7 @@ export function inspectStreams(
     return {
       encoding,
       mainKind: 'vide',
-      startTime: picture.decodeTicks,
+      startTime: beginTicks(video.codec, picture),
       earliestTime:
         picture.decodeTicks +
         Math.min(

@@ -1,8 +1,10 @@
 import {
   type Box,
+  beginWhenShown,
   box,
   indexBox,
   indexContent,
+  isClosed,
   listTrackKinds,
   measurePlace,
   type PlaceRun,
@@ -43,14 +45,15 @@ export const mp4Segments: SegmentFormat = {
     const moof = findFirstMoof(head);
     if ('neededBytes' in moof) return moof;
     const encoding = head.encoding ?? readEncoding(head.init ?? head.bytes);
-    const runs = tracksOf(encoding).flatMap((track) => readRun(head.bytes, [moof], track) ?? []);
+    const isOnlyOne = isAlone(moof, head.size);
+    const own = readRuns(head.bytes, [moof], encoding);
+    const runs = own.map((run) => (isOnlyOne ? begun(run) : run));
     const [main] = runs;
     if (!main) throw new UnsupportedMp4('A segment without samples');
     const timescaleOf = (kind: SegmentTrackKind) =>
       encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
     const toMain = (kind: SegmentTrackKind, time: number) =>
       Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
-    const isOnlyOne = moof.mdatEnd !== undefined && moof.mdatEnd + MIN_FRAGMENT_BYTES > head.size;
     return {
       encoding,
       mainKind: main.kind,
@@ -59,7 +62,7 @@ export const mp4Segments: SegmentFormat = {
       startsWithSync: main.samples[0]?.isSync ?? false,
       ...(isOnlyOne
         ? {
-            endTime: endOf(main),
+            endTime: main.decodeTime + durationOf(own[0]),
             placeBytes: measurePlace(runs.map(toPlaceRun)),
             movedBytes: DURATION_BYTES * main.samples.length,
             audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
@@ -72,10 +75,9 @@ export const mp4Segments: SegmentFormat = {
 
   read(segment, encoding) {
     const moofs = findMoofs(segment);
-    return tracksOf(encoding).flatMap((track) => {
-      const run = readRun(segment, moofs, track);
-      return run ? [toSegmentRun(run, segment)] : [];
-    });
+    const [first] = moofs;
+    const isOnlyOne = first !== undefined && isAlone(first, segment.length);
+    return readRuns(segment, moofs, encoding).map((run) => toSegmentRun(isOnlyOne ? begun(run) : run, segment));
   },
 
   weigh: (segment) => findMoofs(segment).reduce((sum, { start, end }) => sum + end - start, 0),
@@ -85,12 +87,16 @@ function boundPlace(segmentBytes: number): number {
   return segmentBytes + MERGED_BYTES + Math.ceil(segmentBytes * MERGED_SHARE);
 }
 
-interface FirstMoof extends Box {
+interface Moof extends Box {
   /** Undefined: there is no `mdat` behind it, or its header is not there. */
   readonly mdatEnd: number | undefined;
 }
 
-function findFirstMoof({ bytes, isWhole }: SegmentHead): FirstMoof | MoreBytes {
+/** Whether a segment has no other fragment, by its size. */
+const isAlone = ({ mdatEnd }: Moof, segmentBytes: number): boolean =>
+  mdatEnd !== undefined && mdatEnd + MIN_FRAGMENT_BYTES > segmentBytes;
+
+function findFirstMoof({ bytes, isWhole }: SegmentHead): Moof | MoreBytes {
   const boxes = [...parseBoxes(bytes)];
   const moof = boxes.find(({ type }) => type === 'moof');
   if (!moof) {
@@ -100,18 +106,22 @@ function findFirstMoof({ bytes, isWhole }: SegmentHead): FirstMoof | MoreBytes {
     return { neededBytes: Math.max(end, bytes.length) + 1024 };
   }
   if (moof.end - moof.start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
-  const mdat = boxes[boxes.indexOf(moof) + 1];
   // With the header of the `mdat`, a long one included.
   if (!isWhole && moof.end + 16 > bytes.length) return { neededBytes: moof.end + 16 };
   if (moof.end > bytes.length) throw new UnsupportedMp4('Truncated fragment');
-  return { ...moof, mdatEnd: mdat?.type === 'mdat' ? mdat.end : undefined };
+  return withMedia(moof, boxes[boxes.indexOf(moof) + 1]);
 }
 
-function findMoofs(segment: Buffer): readonly Box[] {
+const withMedia = (moof: Box, next: Box | undefined): Moof => ({
+  ...moof,
+  mdatEnd: next?.type === 'mdat' ? next.end : undefined,
+});
+
+function findMoofs(segment: Buffer): readonly Moof[] {
   const boxes = [...parseBoxes(segment)];
   if (boxes.some(({ type, end }) => type === 'moof' && end > segment.length))
     throw new UnsupportedMp4('Truncated moof');
-  return boxes.filter(({ type }) => type === 'moof');
+  return boxes.flatMap((box, index) => (box.type === 'moof' ? [withMedia(box, boxes[index + 1])] : []));
 }
 
 /** @param init bytes with a whole `moov` */
@@ -176,6 +186,14 @@ interface Run {
   readonly samples: readonly (PlaceSample & Pick<Sample, 'offset'>)[];
 }
 
+/** The samples of each track in some `moof` boxes, the main one first. */
+const readRuns = (segment: Buffer, moofs: readonly Box[], encoding: Encoding): readonly Run[] =>
+  tracksOf(encoding).flatMap((track) => readRun(segment, moofs, track) ?? []);
+
+/** All samples of a track in a segment, where nothing is shown before the first picture. */
+const begun = (run: Run): Run =>
+  run.kind === 'vide' && run.samples[0]?.isSync && isClosed(run) ? beginWhenShown(run) : run;
+
 /** The samples of a track in some `moof` boxes as one run; undefined without samples. */
 function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }: ReadTrack): Run | undefined {
   const { id, fragmentDefaults: defaults = Buffer.alloc(16) } = header;
@@ -210,8 +228,7 @@ function firstShown({ decodeTime, samples }: Run): number {
   return first;
 }
 
-const endOf = ({ decodeTime, samples }: Run): number =>
-  samples.reduce((end, { duration }) => end + duration, decodeTime);
+const durationOf = (run: Run | undefined): number => run?.samples.reduce((sum, { duration }) => sum + duration, 0) ?? 0;
 
 /** For its size, which no time is a part of. */
 const toPlaceRun = ({ samples }: Run, index: number): Omit<PlaceRun, 'data'> => ({

@@ -1,5 +1,5 @@
 import { joinUnits, splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
-import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { beginWhenShown, isClosed, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
 import { TooManyPieces } from './segment-format.ts';
 
@@ -21,6 +21,7 @@ export interface Picture {
 
 /** Pictures as samples, with the parameter sets that they have. */
 export interface Pictures {
+  /** As `beginTicks` of the first one. */
   readonly decodeTicks: number;
   readonly samples: readonly PlaceSample[];
   readonly data: readonly Buffer[];
@@ -46,6 +47,10 @@ export function* picturesOf(codec: VideoCodec, { packets, data }: EsStream): Gen
   }
 }
 
+/** When pictures begin to be decoded: those of a closed group once the first one is shown. */
+export const beginTicks = (codec: VideoCodec, { ticks, decodeTicks, units }: Omit<Picture, 'isLast'>): number =>
+  decodeTicks + (codec.startsClosed(units) ? Math.max(0, ticksBetween(decodeTicks, ticks)) : 0);
+
 /** The parameter sets in front of the first slice, by their kind; each once. */
 export function setsOf(codec: VideoCodec, units: readonly Buffer[]): readonly (readonly Buffer[])[] {
   const sets: Buffer[][] = Array.from({ length: codec.setKinds }, () => []);
@@ -68,7 +73,7 @@ export function readPictures(
   const samples: PlaceSample[] = [];
   const data: Buffer[] = [];
   const sets = new Map<string, Buffer>();
-  let start: number | undefined;
+  let start: { readonly decoded: number; readonly begins: number } | undefined;
   let before = 0;
   let count = 0;
   for (const { ticks, decodeTicks, units } of picturesOf(codec, stream)) {
@@ -91,8 +96,13 @@ export function readPictures(
     const isSync = codec.isSync(units);
     samples.push({ duration: last ? duration : USUAL_DURATION, size, compositionOffset, isSync });
     for (const part of parts) data.push(part);
-    start ??= decodeTicks;
+    start ??= { decoded: decodeTicks, begins: beginTicks(codec, { ticks, decodeTicks, units }) };
     before = decodeTicks;
   }
-  return start === undefined ? undefined : { decodeTicks: start, samples, data, sets: [...sets.values()] };
+  if (!start) return undefined;
+  const own = { decodeTime: start.decoded, samples };
+  const isMoved = start.begins > start.decoded;
+  if (isMoved && !isClosed(own)) throw new UnsupportedMp4('Pictures that are shown before the first one');
+  const run = isMoved ? beginWhenShown(own) : own;
+  return { decodeTicks: run.decodeTime, samples: run.samples, data, sets: [...sets.values()] };
 }
