@@ -72,8 +72,18 @@ function countDeclaredSamples(moof: Buffer): number {
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
   const runs = selected.map(({ run }) => run);
-  const { head, tail } = framePlace(bytes, sequence, moveToTimes(runs, tracks, bytes));
+  const placed = moveToTimes(runs, tracks, bytes);
+  const fitting = measurePlace(placed) > bytes ? placed.map(withEvenEnd) : placed;
+  const { head, tail } = framePlace(bytes, sequence, fitting);
   return { head, tail, spans: selected.map(({ spans }) => spans) };
+}
+
+/** A run whose last sample lasts as long as the others, if these are alike: otherwise each sample has a field for that. */
+function withEvenEnd(run: Run): Run {
+  const [first] = run.samples;
+  const last = run.samples.at(-1);
+  if (!first || !last || run.samples.some((each) => each !== last && each.duration !== first.duration)) return run;
+  return { ...run, samples: [...run.samples.slice(0, -1), { ...last, duration: first.duration }] };
 }
 
 /** The runs at the times of their place, by which players look for either track, if they still fit it. */
