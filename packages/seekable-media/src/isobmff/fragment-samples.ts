@@ -159,3 +159,11 @@ function measureRun(moof: Buffer, run: Box, defaults: TrackFragmentDefaults) {
 }
 
 const truncated = () => new UnsupportedMp4('Truncated fragment');
+
+/** The samples that the runs of a `moof` declare; those without fields of their own take no bytes in it. */
+export function countRunSamples(moof: Buffer): number {
+  const runs = (indexBox(moof)?.children ?? [])
+    .filter(({ type }) => type === 'traf')
+    .flatMap(({ children }) => children.filter(({ type, content, end }) => type === 'trun' && end - content >= 8));
+  return runs.reduce((sum, { content }) => sum + moof.readUInt32BE(content + 4), 0);
+}

@@ -32,6 +32,7 @@ export {
 } from './fragment-fields.ts';
 export {
   type ByteSpan,
+  countRunSamples,
   type FragmentSpan,
   type MovieFragment,
   measureFragment,

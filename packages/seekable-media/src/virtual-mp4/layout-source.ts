@@ -1,6 +1,7 @@
 import { type Chapter, chaptersWithin } from '../chapters/index.ts';
 import {
   countDeclaredSamples,
+  countRunSamples,
   type IndexedBox,
   indexMovie,
   type MovieFragment,
@@ -171,8 +172,11 @@ export const unpackSource = ({ moov, moovOffset, fileBytes, fragments }: PackedS
 /** Bytes that the work on a source is proportional to. @throws UnsupportedMp4 when the movie has too many boxes */
 export const weighSource = ({ moov, fragments }: PackedSource): number =>
   moov.length +
-  (fragments ? fragments.entries.byteLength + (fragments.firstMoof?.bytes.length ?? 0) : 0) +
+  (fragments ? fragments.entries.byteLength + weighMoof(fragments.firstMoof) : 0) +
   countDeclaredSamples(indexMovie(moov)) * SAMPLE_BYTES;
+
+const weighMoof = (moof: MovieFragment | undefined): number =>
+  moof ? moof.bytes.length + countRunSamples(moof.bytes) * SAMPLE_BYTES : 0;
 
 function packEntries(entries: readonly FragmentEntry[]): Float64Array {
   const packed = new Float64Array(entries.length * FIELDS);

@@ -1,7 +1,7 @@
 import {
   type ByteSpan,
+  countRunSamples,
   framePlace,
-  indexBox,
   type MovieFragment,
   measurePlace,
   moveRun,
@@ -56,17 +56,10 @@ interface Selection {
 export const weighMuxedPlace = ({ tracks }: MuxedPlaceRequest): number =>
   tracks
     .flatMap(({ fragments }) => fragments.flatMap(({ moofs }) => moofs))
-    .reduce((sum, { bytes }) => sum + bytes.length + countDeclaredSamples(bytes) * SAMPLE_BYTES, 0);
+    .reduce((sum, { bytes }) => sum + bytes.length + countRunSamples(bytes) * SAMPLE_BYTES, 0);
 
 /** Bytes of a sample while it is arranged, roughly. */
 const SAMPLE_BYTES = 16;
-
-function countDeclaredSamples(moof: Buffer): number {
-  const runs = (indexBox(moof)?.children ?? [])
-    .filter(({ type }) => type === 'traf')
-    .flatMap(({ children }) => children.filter(({ type, content, end }) => type === 'trun' && end - content >= 8));
-  return runs.reduce((sum, { content }) => sum + moof.readUInt32BE(content + 4), 0);
-}
 
 /** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the place */
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
