@@ -236,9 +236,9 @@ describe('media that its site serves from a moment on', () => {
   });
 
   it.each([
-    ['a file', '/site/combined/file?wait=1.5', '?'],
-    ['a pair', '/site/open/pair?wait=1.5', '?'],
-    ['an MP3', '/site/music/mp3?wait=1.5', '?format=mp3'],
+    ['a file', '/site/combined/file?wait=3', '?'],
+    ['a pair', '/site/open/pair?wait=3', '?'],
+    ['an MP3', '/site/music/mp3?wait=3', '?format=mp3'],
   ])('is waited for as %s: one resolve, no request before', async (_, link, query) => {
     const before = requestsOf(link);
     const { path } = await renditionOf(target, link, query === '?' ? 'video' : 'audio');
