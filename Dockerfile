@@ -42,7 +42,7 @@ LABEL org.opencontainers.image.title="Reelay" \
   org.opencontainers.image.licenses="MIT"
 COPY --from=system /system/ /
 COPY --from=stripped /node /usr/local/bin/node
-# With a pinned hash: core/tools/ffmpeg/pinned-ffmpeg.ts.
+# With a pinned hash: packages/yt-dlp-worker/src/ffmpeg/pinned-ffmpeg.ts.
 COPY --from=build --chmod=0755 /out/one-machine/ffmpeg /usr/local/bin/ffmpeg
 # Owned ahead: a new volume takes over the owner of the folder that it covers.
 COPY --from=build --chown=1000:1000 /out/one-machine/data/ /data/
