@@ -2,6 +2,7 @@ import {
   type ByteSpan,
   countRunSamples,
   framePlace,
+  indexBox,
   type MovieFragment,
   measurePlace,
   moveRun,
@@ -63,6 +64,7 @@ const SAMPLE_BYTES = 16;
 
 /** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the place */
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
+  for (const group of Map.groupBy(tracks, ({ source }) => source).values()) requireTrack(group);
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
   const runs = selected.map(({ run }) => run);
   const placed = moveToTimes(runs, tracks, bytes);
@@ -87,6 +89,17 @@ function moveToTimes(runs: readonly Run[], tracks: readonly PlaceTrackRequest[],
   });
   const isSame = moved.every((run, index) => run === runs[index]);
   return isSame || measurePlace(moved) > bytes ? runs : moved;
+}
+
+/** A `moof` with none of the tracks would be left out without notice. @param tracks of one source, which may have others */
+function requireTrack(tracks: readonly PlaceTrackRequest[]): void {
+  const ids = new Set(tracks.map(({ sourceId }) => sourceId));
+  const moofs = tracks.flatMap(({ fragments }) => fragments.flatMap((fragment) => fragment.moofs));
+  for (const { bytes } of moofs) {
+    const trafs = indexBox(bytes)?.children.filter(({ type }) => type === 'traf') ?? [];
+    if (!trafs.some((traf) => ids.has(bytes.readUInt32BE(traf.require('tfhd', 8).content + 4))))
+      throw new UnsupportedMp4('A moof without the track');
+  }
 }
 
 function selectSamples(
