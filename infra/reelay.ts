@@ -166,7 +166,7 @@ export class Reelay extends Construct {
       description: 'Target of the DNS record of your own domain',
       value: edge.distribution.distributionDomainName,
     });
-    // Whoever tags: the app, the stack, or an app that contains this construct.
+    // Tags are set by the app, by the stack, or by an app that contains this construct.
     for (const resource of this.node.findAll().filter(CfnResource.isCfnResource))
       if (UNTAGGED_TYPES.includes(resource.cfnResourceType)) resource.addPropertyDeletionOverride('Tags');
   }

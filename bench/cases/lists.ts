@@ -16,14 +16,14 @@ import { inTurn, median, seconds } from '../figures.ts';
 const run = promisify(execFile);
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const LATENCY_MS = 50;
-/** Of a list, and seconds until its table is there at most. */
+/** Number of segments, and the longest time until the table is made, in seconds. */
 const LISTS = [
   [200, 1.5],
   [2400, 18],
   [7200, 50],
 ] as const;
 const PROBES = '8';
-/** Of a source without latency, whose media is taken as a whole: two minutes of 3 Mbit/s. */
+/** Number of segments of the list whose throughput is measured, from a source without latency: two minutes at 3 Mbit/s. */
 const TAKEN = 30;
 const DISTINCT = 5;
 const ENCODED = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '100', '-b:v', '3M'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface DeploymentTarget {
   readonly account: string;
   readonly region: string;
-  /** Of the CDK bootstrap that the stacks use there. */
+  /** Qualifier of the CDK bootstrap stack that the deployment uses. */
   readonly qualifier: string;
 }
 

@@ -24,7 +24,7 @@ export interface ProbeOptions {
 export interface Probe extends Pick<ProbeOptions, 'egress' | 'identity'> {
   /** Aborted once the time for all tracks is over. */
   readonly signal: AbortSignal;
-  /** Aborted when nobody waits for the item any more. */
+  /** Aborted when the last request for the item has been cancelled. */
   readonly callerSignal: AbortSignal;
   /** For one track. */
   readonly trackTimeoutMs: number;

@@ -7,8 +7,10 @@ import { CostGuard } from './cost-guard.ts';
 import { ServiceDashboard } from './dashboard.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-/** Monitoring for operators: the alarms, the cost guard, the dashboard, and the budget where somebody is told and the region
- * has it. */
+/**
+ * Monitoring for operators: the alarms, the cost guard and the dashboard, and a budget if `alarmEmail` is set and the region supports
+ * budgets.
+ */
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);

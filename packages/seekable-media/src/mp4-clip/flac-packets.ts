@@ -23,7 +23,7 @@ export interface FlacPackets {
 
 const STREAMINFO_BYTES = 34;
 const MAX_RUNS = 300_000;
-/** Of the first packet in Ogg (RFC 9639 §10.1): signature, version, number of headers, `fLaC`, and the header of a block. */
+/** Offset of STREAMINFO in the first Ogg packet (RFC 9639 §10.1): after signature, version, number of headers, `fLaC` and a block header. */
 const BEFORE_STREAMINFO = 17;
 const LAST_BLOCK = 0x80;
 const CONTINUED = 1;
